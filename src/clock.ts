@@ -1,0 +1,32 @@
+/**
+ * Time as a seam: everything that waits or dates is handed a clock, so that tests ask for a wait instead of
+ * measuring one. The system clock is the production half; tests bring one that they turn by hand.
+ */
+
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number;
+  /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep(ms, signal) {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason);
+        return;
+      }
+      const onAbort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    });
+  },
+};

@@ -1,0 +1,104 @@
+/**
+ * The Brand as the specification describes it ("Resources and their fields"), read tolerantly: every field may
+ * be absent or null, unknown fields are kept by whoever carries the raw JSON. Nothing here validates.
+ */
+
+export interface BrandLink {
+  name?: string | null;
+  url?: string | null;
+}
+
+export interface BrandFormat {
+  src?: string | null;
+  format?: string | null;
+  height?: number | null;
+  width?: number | null;
+  size?: number | null;
+  background?: string | null;
+}
+
+export interface BrandLogo {
+  theme?: string | null;
+  formats?: BrandFormat[] | null;
+  tags?: unknown[] | null;
+  type?: string | null;
+}
+
+export interface BrandImage {
+  formats?: BrandFormat[] | null;
+  tags?: unknown[] | null;
+  type?: string | null;
+}
+
+export interface BrandColor {
+  hex?: string | null;
+  type?: string | null;
+  brightness?: number | null;
+}
+
+export interface BrandFont {
+  name?: string | null;
+  type?: string | null;
+  origin?: string | null;
+  originId?: string | null;
+  weights?: unknown[] | null;
+}
+
+export interface BrandIndustry {
+  id?: string | null;
+  score?: number | null;
+  slug?: string | null;
+  name?: string | null;
+  emoji?: string | null;
+  /** An array by the specification; an object or null in the wild. */
+  parent?: unknown;
+}
+
+export interface BrandCompany {
+  employees?: number | null;
+  financialIdentifiers?: { isin?: string[] | null; ticker?: string[] | null } | null;
+  foundedYear?: number | null;
+  industries?: BrandIndustry[] | null;
+  kind?: string | null;
+  location?: {
+    city?: string | null;
+    country?: string | null;
+    countryCode?: string | null;
+    region?: string | null;
+    state?: string | null;
+    subregion?: string | null;
+  } | null;
+}
+
+export interface Brand {
+  id?: string | null;
+  name?: string | null;
+  domain?: string | null;
+  claimed?: boolean | null;
+  description?: string | null;
+  longDescription?: string | null;
+  links?: BrandLink[] | null;
+  logos?: BrandLogo[] | null;
+  colors?: BrandColor[] | null;
+  fonts?: BrandFont[] | null;
+  images?: BrandImage[] | null;
+  /** 0 to 1. */
+  qualityScore?: number | null;
+  company?: BrandCompany | null;
+  isNsfw?: boolean | null;
+  urn?: string | null;
+  [unknown: string]: unknown;
+}
+
+export type QualityTier = 'poor' | 'acceptable' | 'high';
+
+/** The thirds of the specification (Quality score rules 2); the boundary belongs to the higher third. */
+export function qualityTier(score: number): QualityTier {
+  return score < 1 / 3 ? 'poor' : score < 2 / 3 ? 'acceptable' : 'high';
+}
+
+/** The score if it is a number between 0 and 1, else null: anything else is unscored. */
+export function qualityScoreOf(brand: Brand): number | null {
+  const score = brand.qualityScore;
+  return typeof score === 'number' && score >= 0 && score <= 1 ? score : null;
+}

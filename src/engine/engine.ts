@@ -1,0 +1,47 @@
+/**
+ * What an engine is: a place where queue, ledger, outcomes and runs live. One code path runs everywhere; only
+ * the engine below it differs. Which one is opened is `open-engine.ts`'s.
+ */
+import type { Job, Queue, Worker } from 'bullmq';
+import type { OutcomeStore } from '../outcomes/store.js';
+import type { Ledger } from '../quota/ledger.js';
+import type { RunStore } from '../runs/run-store.js';
+
+export type EngineKind = 'embedded' | 'redis' | 'postgres';
+
+/** One chunk: the payload of one BullMQ job. Identifiers and bookkeeping only, never rows, brands or tokens. */
+export interface ChunkData {
+  readonly run: string;
+  /** Number of the chunk within its run, from 0. */
+  readonly chunk: number;
+  /** Identifier texts (`kind:value`) still to be answered. */
+  readonly identifiers: readonly string[];
+  /** Attempts that ended without an answer, by identifier text; absent: none. */
+  readonly attempts: Readonly<Record<string, number>>;
+}
+
+export type ChunkJob = Job<ChunkData, void, 'chunk'>;
+export type ChunkQueue = Queue<ChunkData, void, 'chunk'>;
+export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
+/** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
+export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
+
+export interface Engine {
+  readonly kind: EngineKind;
+  /** Where it is, for people; never with credentials. */
+  readonly address: string;
+  readonly ledger: Ledger;
+  readonly outcomes: OutcomeStore;
+  readonly runs: RunStore;
+  /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
+  readonly warnings: readonly string[];
+  /** A queue to add to. The caller closes it. */
+  openQueue(name: string): ChunkQueue;
+  /** A worker that takes `concurrency` chunks at once; it starts at `run()`. The caller closes it. */
+  openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
+  /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
+  freeMemory(): Promise<number | null>;
+  /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
+  readonly roundTrips: { readonly count: number };
+  close(): Promise<void>;
+}

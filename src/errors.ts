@@ -1,0 +1,121 @@
+/**
+ * The error catalogue: each class is named by what happens next, each code is permanent, and every message
+ * reads `what: subject; what to do`. Outcomes of lookups are data (`model.ts`); these are interruptions.
+ * Anything that is not one of these is a bug.
+ */
+
+/** Exit codes of the command line; several at once are settled by {@link gravestExit}. */
+export const EXIT = {
+  done: 0,
+  someFailed: 1,
+  usage: 2,
+  tooManyErrors: 3,
+  credentials: 4,
+  trouble: 5,
+  limit: 7,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+const GRAVITY: readonly ExitCode[] = [2, 4, 5, 130, 3, 7, 1, 0];
+
+/** Of several exit codes the one that the process ends with: 4, 5, 130, 3, 7, 1, 0 (2 never starts at all). */
+export function gravestExit(codes: readonly ExitCode[]): ExitCode {
+  return GRAVITY.find((code) => codes.includes(code)) ?? EXIT.done;
+}
+
+/** Every code with its meaning; the README's error table is kept equal to this one by a test. */
+export const ERROR_CATALOGUE = {
+  'usage-invalid': 'a flag, setting or argument is wrong; all problems are listed at once',
+  'usage-token-missing': 'no token was given',
+  'usage-service-missing': 'no address of the service was given',
+  'usage-insecure': 'the address is not https, not loopback, and --allow-http was not given',
+  'column-unknown': 'the named column is not in the header',
+  'column-doubtful': 'no column, or more than one, could hold the identifiers',
+  'column-ours': 'some columns look like ours (brand_*) but not all of them',
+  'input-missing': 'the input cannot be opened',
+  'input-empty': 'the input holds no records',
+  'input-binary': 'the input is not text (a spreadsheet, archive or document)',
+  'input-encoding': 'the input is not in the encoding it was read with',
+  'input-preamble': 'lines above the header do not belong to the table',
+  'input-changed': 'the input changed while it was being processed',
+  'output-unwritable': 'an output cannot be written',
+  'output-miscounted': 'the written file does not hold what it should: a bug, reported instead of hidden',
+  'disk-low': 'too little disk space is left to keep paid answers safe',
+  'engine-unreachable': 'the engine does not answer',
+  'engine-unfit': 'the engine answers but is not set up so that nothing can be lost',
+  'engine-held': 'another process owns the state folder',
+  'service-refused': 'the service refused the credentials',
+  'service-unreachable': 'the service cannot be reached',
+  'limit-reached': 'quota, overage budget or the cap of this run is used up',
+  throttled: 'the service refuses every request as too many',
+  'too-many-errors': 'more lookups failed than --max-errors allows',
+  interrupted: 'stopped by a signal',
+  'run-cancelled': 'the run was cancelled',
+} as const;
+export type ErrorCode = keyof typeof ERROR_CATALOGUE;
+
+export interface ErrorDetail {
+  readonly code: ErrorCode;
+  /** What the message is about: a path, a flag, a column, an address. Never a secret. */
+  readonly subject: string;
+  /** What the reader should do next. */
+  readonly todo: string;
+  /** Replaces the catalogue's sentence when a more exact one is known. */
+  readonly what?: string;
+  readonly cause?: unknown;
+}
+
+/** The shape that every interruption shares; use the classes below. */
+export abstract class BrandEnrichError extends Error {
+  abstract readonly exitCode: ExitCode;
+  readonly code: ErrorCode;
+  readonly subject: string;
+  readonly todo: string;
+
+  constructor(detail: ErrorDetail) {
+    super(
+      `${detail.what ?? ERROR_CATALOGUE[detail.code]}: ${detail.subject}; ${detail.todo}`,
+      detail.cause === undefined ? undefined : { cause: detail.cause },
+    );
+    this.name = new.target.name;
+    this.code = detail.code;
+    this.subject = detail.subject;
+    this.todo = detail.todo;
+  }
+}
+
+/** Nothing was begun: flags, settings or column choice. */
+export class NeverStartError extends BrandEnrichError {
+  readonly exitCode = EXIT.usage;
+}
+
+/** This file cannot be processed: input, output or engine trouble. Answers that were paid for are kept. */
+export class FailFileError extends BrandEnrichError {
+  readonly exitCode = EXIT.trouble;
+}
+
+/** The service refused the credentials: nothing else is sent, everything can be resumed. */
+export class HaltError extends BrandEnrichError {
+  readonly exitCode = EXIT.credentials;
+}
+
+/** Quota, budget or a cap is used up: run again to go on. */
+export class StopSpendingError extends BrandEnrichError {
+  readonly exitCode = EXIT.limit;
+}
+
+/** More failures than the user allows. */
+export class GiveUpError extends BrandEnrichError {
+  readonly exitCode = EXIT.tooManyErrors;
+}
+
+/** Somebody asked the run to stop: run again to go on. */
+export class InterruptedError extends BrandEnrichError {
+  readonly exitCode = EXIT.interrupted;
+}
+
+/** The words of any thrown value, for a log or a last line. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,62 @@
+/**
+ * Whatever is acquired pushes its release beside the acquisition; releases run last in, first out, each is
+ * tried, and the first error survives. What is acquired, and when to let go, is the caller's.
+ */
+
+export type Release = () => unknown | Promise<unknown>;
+
+export interface Releasers {
+  push(release: Release): void;
+  /** Runs what was pushed, newest first. Safe to call twice. Throws the first error after all have run. */
+  releaseAll(): Promise<void>;
+}
+
+export function createReleasers(): Releasers {
+  const releases: Release[] = [];
+  return {
+    push(release) {
+      releases.push(release);
+    },
+    async releaseAll() {
+      let first: { error: unknown } | undefined;
+      for (let release = releases.pop(); release; release = releases.pop()) {
+        try {
+          await release();
+        } catch (error) {
+          first ??= { error };
+        }
+      }
+      if (first) throw first.error;
+    },
+  };
+}
+
+/**
+ * Runs `action` with a place to push releases; they run when it ends, however it ends.
+ * An error of the action wins over an error of a release.
+ */
+export async function withReleasers<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
+  const releasers = createReleasers();
+  let result: T;
+  try {
+    result = await action(releasers);
+  } catch (error) {
+    await releasers.releaseAll().catch(() => undefined);
+    throw error;
+  }
+  await releasers.releaseAll();
+  return result;
+}
+
+/** Resolves with the promise, or with `undefined` once `ms` milliseconds have passed. For closes that may hang. */
+export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

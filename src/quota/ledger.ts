@@ -1,0 +1,171 @@
+/**
+ * The `Ledger` seam: the shared account of one token. Engines implement it; they only add and compare, each
+ * operation atomic and on the store's own clock. Verdicts and their sentences come from `policy.ts`.
+ *
+ * Held in each account, and true after every operation unless a probe is out:
+ *
+ *   sent + held + others <= limit,   limit = min(quota header, --quota) + overage
+ *
+ * A permit is `held` from `take` until it is settled. Settled `billed` or `doubtful`, or past its deadline, it
+ * counts as sent: unknown is spent. Settled `free` it is given back. Settling a permit that is not held (settled
+ * before, or expired) changes nothing, and taking one that is held already answers `granted` again, so a
+ * request may safely be repeated.
+ *
+ * Deliberately out: waiting, sentences, headers, money (overage arrives as a number of requests), retries.
+ */
+
+/** What the usage headers of one answer said, dated by the service's own clock. */
+export interface Reading {
+  readonly quota: number | null;
+  readonly usage: number | null;
+  /**
+   * First day (`YYYY-MM-DD`) of the billing period that the answer's `Date` falls in; `none` when the account has
+   * no period; null when the answer had no usable `Date`. Text order is time order.
+   */
+  readonly period: string | null;
+}
+
+/** `doubtful`: billed or perhaps billed, and it brought no usable answer. */
+export type SettledAs = 'billed' | 'free' | 'doubtful';
+
+export interface Settlement {
+  readonly permit: string;
+  readonly as: SettledAs;
+}
+
+export interface PermitRequest {
+  /** Unique over all workers and time. */
+  readonly permit: string;
+  /** The outcome key (`outcomes/store.ts`) that this worker claims. */
+  readonly key: string;
+}
+
+/** The highest state that this process has seen: lets the store notice that it went back in time. */
+export interface SeenState {
+  readonly epoch: string;
+  readonly version: number;
+  readonly period: string | null;
+  /** sent + held, taken as spent. */
+  readonly spent: number;
+  readonly others: number;
+}
+
+/** A new pace, applied only while the ledger's pace still has the version that was judged. */
+export interface PaceChange {
+  readonly ifVersion: number;
+  /** Requests per second; null lifts the pace. */
+  readonly rate: number | null;
+  readonly burst: number;
+  /** Nobody sends for so many milliseconds from now (Retry-After). 0: no floor. */
+  readonly floorMs: number;
+}
+
+export interface ExchangeRequest {
+  readonly account: string;
+  /** Whose permits and claims these are; the call counts as this worker's heartbeat. */
+  readonly worker: string;
+  /** The run that is served: its caps and policy apply. null when nothing is taken. */
+  readonly run: string | null;
+  readonly seen: SeenState | null;
+  readonly settle: readonly Settlement[];
+  readonly reading: Reading | null;
+  /** The service answered usefully (any 2xx or 404) since the last call. */
+  readonly heard: boolean;
+  /** The service refused for quota since the last call: the account closes. */
+  readonly refusedForQuota: boolean;
+  readonly pace: PaceChange | null;
+  readonly take: readonly PermitRequest[];
+  /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
+  readonly permitMs: number;
+  /** How far the usage header may lag; how long spending rests after the ledger went back. Default 60,000. */
+  readonly usageLagMs: number;
+}
+
+/**
+ * `granted`: send after `waitMs`. `lost`: the claim belongs to somebody else now. `spent`: within this run the
+ * key was billed or perhaps billed twice without a usable answer. `denied`: not now; the state tells why.
+ */
+export type PermitAnswer =
+  | { readonly permit: string; readonly answer: 'granted'; readonly waitMs: number }
+  | { readonly permit: string; readonly answer: 'lost' | 'spent' | 'denied' };
+
+export interface PaceState {
+  readonly version: number;
+  readonly rate: number | null;
+  readonly burst: number;
+  /** Milliseconds until the floor set by Retry-After is over; 0 when there is none. */
+  readonly floorMs: number;
+  /** Billed requests settled in the store's last full second, and in the current one so far. */
+  readonly acceptedLastSecond: number;
+  readonly acceptedThisSecond: number;
+}
+
+/** The account as numbers, after the operation. Enough to judge, to show, and to notice a ledger that went back. */
+export interface LedgerState {
+  /** The store's clock, milliseconds. */
+  readonly now: number;
+  readonly epoch: string;
+  readonly version: number;
+  readonly period: string | null;
+  /** A new period has begun and waits for requests in flight to be settled. */
+  readonly isDraining: boolean;
+  readonly sent: number;
+  readonly held: number;
+  /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
+  readonly probes: number;
+  readonly others: number;
+  /** The quota header as last read; null while unknown. */
+  readonly quota: number | null;
+  /** The usage header as last read. */
+  readonly usage: number | null;
+  /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
+  readonly heardAt: number;
+  /** When the service last refused for quota, while that stands; null when open. */
+  readonly closedAt: number | null;
+  /** Earliest time of the next probe (store's clock). */
+  readonly nextProbeAt: number;
+  /** Spending rests until then because the ledger went back in time; 0: it does not. */
+  readonly restsUntil: number;
+  /** The service has served a request at or beyond the quota: it bills overage. */
+  readonly servesOverage: boolean;
+  readonly isPaused: boolean;
+  /** Of the live runs of the account: the smallest `--quota`, null when none says one. */
+  readonly quotaCap: number | null;
+  /** Of the live runs of the account: the smallest overage, as a number of requests. */
+  readonly overage: number;
+  readonly pace: PaceState;
+  /** The asking run, null when the request named none or it is unknown. */
+  readonly run: RunSpending | null;
+}
+
+export interface RunSpending {
+  readonly status: 'alive' | 'dead' | 'cancelled';
+  /** Requests and overage requests of this run key so far, held ones included. */
+  readonly requests: number;
+  readonly overageRequests: number;
+  readonly maxRequests: number | null;
+  readonly maxOverageRequests: number | null;
+}
+
+export interface ExchangeAnswer {
+  readonly permits: readonly PermitAnswer[];
+  readonly state: LedgerState;
+}
+
+export interface Ledger {
+  /** Settle these, apply this reading, give me up to these: one atomic step. Order: as the words stand. */
+  exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
+  /** The account without changing it, expired permits counted as sent. */
+  show(account: string): Promise<LedgerState>;
+  /**
+   * A run begins to spend: the next request goes alone (`heardAt` = 0), a probe is due at once, and the pace becomes `rate` and `burst`
+   * unless `rate` is undefined, which leaves the pace as it is.
+   */
+  open(account: string, pace: { rate: number | null | undefined; burst: number }): Promise<LedgerState>;
+  /** A person corrects the account: usage and quota as the service's own pages show them. Reopens it. */
+  observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;
+  /** Forgets the account. Permits that are out are forgotten too. */
+  reset(account: string): Promise<void>;
+  /** Stops or allows all spending, of every account of this engine. */
+  setPaused(paused: boolean): Promise<void>;
+}

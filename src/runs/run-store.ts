@@ -1,0 +1,131 @@
+/**
+ * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere can tell whether somebody still
+ * waits for an answer, and so that the run can tell how far its workers are. Engines implement it, each call atomic
+ * and on the store's own clock.
+ *
+ * Rows and files are not here: they stay on the machine that read them.
+ */
+import type { AllowNsfw, Freshness } from '../model.js';
+
+/** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
+export const RUN_DEAD_AFTER_MS = 30_000;
+
+/** What workers need to know of a run; written once when it starts. */
+export interface RunSettings {
+  /** Identity of the service: its base URL without credentials, query or trailing slash. */
+  readonly service: string;
+  readonly account: string;
+  readonly allowNsfw: AllowNsfw;
+  readonly maxAgeMs: number;
+  readonly maxAgeMissingMs: number;
+  readonly refresh: boolean;
+  /** `paid` when the user said so; it decides whether a request beyond the quota could cost money. */
+  readonly plan: 'free' | 'paid' | 'unsaid';
+  /** `--quota`; null: the header alone. */
+  readonly quotaCap: number | null;
+  /** Overage as a number of requests, from budget and price. */
+  readonly overage: number;
+  /** `month`, `none`, or the day of the month (1 to 28) on which the billing period begins. */
+  readonly period: 'month' | 'none' | number;
+  /** Statuses that are not billed besides 401, 403 and 429; `5xx` stands for 500 to 599. */
+  readonly freeStatuses: readonly string[];
+  readonly maxRequests: number | null;
+  readonly maxOverageRequests: number | null;
+  /** Total time-out of one request. */
+  readonly timeoutMs: number;
+}
+
+export interface NewRun {
+  readonly id: string;
+  /** Hash of the input's content and of the settings that choose identifiers. */
+  readonly key: string;
+  /** For people: host and file name. */
+  readonly label: string;
+  readonly settings: RunSettings;
+}
+
+export interface RunRecord extends NewRun {
+  /** Store's clock: when it started; freshness is judged at this moment. */
+  readonly asOf: number;
+  /** When the first run of this key started that no completed run has followed: `--refresh` counts from here. */
+  readonly keyStartedAt: number;
+  readonly beatAt: number;
+  readonly status: RunStatus;
+  /** Why it stopped, for people; null while it runs or when it completed. */
+  readonly reason: string | null;
+  /** How many rows and distinct identifiers it has; null until known. */
+  readonly rows: number | null;
+  readonly identifiers: number | null;
+  readonly tally: Tally;
+}
+
+/** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
+export type RunStatus = 'running' | 'completed' | 'stopped' | 'cancelled';
+
+/** What workers did for a run, summed over finished chunks and partial reports. */
+export interface Tally {
+  readonly matched: number;
+  readonly notFound: number;
+  readonly failed: number;
+  /** Answers that the store had already. */
+  readonly stored: number;
+  /** Requests sent, and those of them that were or may have been billed. */
+  readonly requests: number;
+  readonly billed: number;
+}
+
+/** A failed lookup of one run. Never reused by another run. */
+export interface LookupFailure {
+  readonly key: string;
+  readonly reason: string;
+  readonly billed: boolean;
+}
+
+/** Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. */
+export interface RunHalt {
+  readonly why: 'credentials' | 'limit' | 'throttled';
+  readonly sentence: string;
+}
+
+export interface RunProgress {
+  /** How many chunks of `finishChunk` have been counted. */
+  readonly chunks: number;
+  readonly tally: Tally;
+  readonly halt: RunHalt | null;
+  readonly isCancelled: boolean;
+  readonly isPaused: boolean;
+}
+
+export interface RunStore {
+  start(run: NewRun): Promise<RunRecord>;
+  get(id: string): Promise<RunRecord | null>;
+  /** Newest first, at most `limit`. */
+  list(limit: number): Promise<RunRecord[]>;
+  /** Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. */
+  beat(id: string): Promise<RunProgress>;
+  setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
+  /** Adds to the tally without finishing a chunk; not idempotent, for what was just done. */
+  addTally(id: string, tally: Tally): Promise<void>;
+  /** Counts a chunk as finished, once, however often it is reported. */
+  finishChunk(id: string, chunk: number): Promise<void>;
+  /** Remembers failed lookups under the run. A later report of the same key replaces the earlier one. */
+  fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
+  /** In the order of the keys; null where the run has no failure. */
+  failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
+  halt(id: string, halt: RunHalt): Promise<void>;
+  clearHalt(id: string): Promise<void>;
+  /** Ends a run. `completed` forgets its key: caps and `--refresh` begin anew. Failures are dropped some days later. */
+  end(id: string, status: 'completed' | 'stopped', reason: string | null): Promise<void>;
+  /** Revokes a run: nothing else is sent for it. False when there is no such run. */
+  cancel(id: string): Promise<boolean>;
+}
+
+/** How a run judges the age of stored answers: at its start, in every pass. */
+export function freshnessOf(run: RunRecord): Freshness {
+  return {
+    asOf: run.asOf,
+    maxAgeMs: run.settings.maxAgeMs,
+    maxAgeMissingMs: run.settings.maxAgeMissingMs,
+    notBefore: run.settings.refresh ? run.keyStartedAt : 0,
+  };
+}
