@@ -1,0 +1,40 @@
+/**
+ * The shape of an input and one record of it: what `intake` finds out and `collate` keeps to when it writes.
+ * Records are carried as raw text and never rebuilt.
+ */
+
+export type TableFormat = 'csv' | 'jsonl';
+
+export interface TableShape {
+  readonly format: TableFormat;
+  /** The cell separator; empty for JSONL. */
+  readonly delimiter: string;
+  /** The line end of the header record (of the first record where there is no header). */
+  readonly lineEnd: '\n' | '\r\n' | '\r';
+  readonly hasBom: boolean;
+  /** Whether the bytes came gzip-compressed. */
+  readonly isGzip: boolean;
+  /** A name for the decoding, as `--encoding` takes it: `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` and others. */
+  readonly encoding: string;
+  /**
+   * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones included), or
+   * `column_1` and on with `--no-header`. JSONL: the keys in the order in which they were first seen.
+   */
+  readonly columns: readonly string[];
+  /** The header record as it stood, without its line end; null with `--no-header` and for JSONL. */
+  readonly rawHeader: string | null;
+}
+
+/** One record of the input. */
+export interface Row {
+  /** Position among the records, from 1; the header does not count. */
+  readonly number: number;
+  /** Line of the input on which the record begins, from 1. */
+  readonly line: number;
+  /** The record as it stood, decoded, without the line end that closes it. */
+  readonly raw: string;
+  /** Cell texts by position of `TableShape.columns`; empty when the record could not be read. */
+  readonly cells: readonly string[];
+  /** Why the record could not be read; null when it could. */
+  readonly problem: string | null;
+}
