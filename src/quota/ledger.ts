@@ -77,6 +77,8 @@ export interface ExchangeRequest {
   readonly take: readonly PermitRequest[];
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
+  /** The asking process's clock is well past the end of the ledger's period: one probe may find out, whatever the plan. */
+  readonly mayHaveTurned: boolean;
   /** How far the usage header may lag; how long spending rests after the ledger went back. Default 60,000. */
   readonly usageLagMs: number;
 }

@@ -1,0 +1,503 @@
+/**
+ * The ledger as arithmetic: one process, no store, time handed in. It is the reference that the engines'
+ * ledgers are compared with, operation by operation, and the subject of the exhaustive search in
+ * `ledger-search.test.ts`. What the operations mean is told in `src/quota/ledger.ts`.
+ */
+import type {
+  ExchangeAnswer,
+  ExchangeRequest,
+  LedgerState,
+  PermitAnswer,
+  Reading,
+} from '../../src/quota/ledger.js';
+import type { RunSettings } from '../../src/runs/run-store.js';
+import { RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
+
+export const ALONE_AFTER_MS = 300_000;
+export const PROBE_EVERY_MS = 60_000;
+export const UNKNOWN_QUOTA_HELD = 8;
+export const PACE_HORIZON_MS = 1_000;
+export const JUMP_CONFIRM_MS = 60_000;
+export const JUMP_FLOOR = 1_000;
+export const PERIOD_GRACE_MS = 900_000;
+export const DOUBTS_ALLOWED = 2;
+
+export interface ModelPermit {
+  account: string;
+  run: string;
+  runKey: string;
+  key: string;
+  deadline: number;
+  period: string | null;
+  overage: boolean;
+  probe: boolean;
+}
+
+export interface ModelRun {
+  key: string;
+  beatAt: number;
+  status: 'running' | 'completed' | 'stopped' | 'cancelled';
+  settings: Pick<
+    RunSettings,
+    'account' | 'plan' | 'quotaCap' | 'overage' | 'maxRequests' | 'maxOverageRequests'
+  >;
+}
+
+export interface ModelAccount {
+  epoch: string;
+  version: number;
+  period: string | null;
+  pendingPeriod: string | null;
+  pendingSince: number;
+  /** Usage fell since the next period was first seen. */
+  pendingFell: boolean;
+  sent: number;
+  held: number;
+  probes: number;
+  others: number;
+  quota: number | null;
+  usage: number | null;
+  heardAt: number;
+  closedAt: number | null;
+  nextProbeAt: number;
+  restsUntil: number;
+  servesOverage: boolean;
+  suspectSince: number;
+  /** Billed requests settled in the current and the previous minute of the store's clock. */
+  minute: number;
+  minuteSent: number;
+  minuteBefore: number;
+  second: number;
+  secondSent: number;
+  secondBefore: number;
+  paceVersion: number;
+  rate: number | null;
+  burst: number;
+  tat: number;
+  floorUntil: number;
+}
+
+export interface ModelWorld {
+  accounts: Map<string, ModelAccount>;
+  permits: Map<string, ModelPermit>;
+  runs: Map<string, ModelRun>;
+  /** Caps used so far, by run key. */
+  caps: Map<string, { requests: number; overage: number }>;
+  /** Claims by outcome key: which worker, and the permit granted under it while unsettled. */
+  claims: Map<string, { worker: string; permit: string | null }>;
+  /** Answers billed or perhaps billed without use, by `run` + space + key. */
+  doubts: Map<string, number>;
+  isPaused: boolean;
+  /** Makes epochs; tests use a counter. */
+  newEpoch: () => string;
+}
+
+export function createWorld(newEpoch: () => string): ModelWorld {
+  return {
+    accounts: new Map(),
+    permits: new Map(),
+    runs: new Map(),
+    caps: new Map(),
+    claims: new Map(),
+    doubts: new Map(),
+    isPaused: false,
+    newEpoch,
+  };
+}
+
+function createAccount(epoch: string): ModelAccount {
+  return {
+    epoch,
+    version: 0,
+    period: null,
+    pendingPeriod: null,
+    pendingSince: 0,
+    pendingFell: false,
+    sent: 0,
+    held: 0,
+    probes: 0,
+    others: 0,
+    quota: null,
+    usage: null,
+    heardAt: 0,
+    closedAt: null,
+    nextProbeAt: 0,
+    restsUntil: 0,
+    servesOverage: false,
+    suspectSince: 0,
+    minute: 0,
+    minuteSent: 0,
+    minuteBefore: 0,
+    second: 0,
+    secondSent: 0,
+    secondBefore: 0,
+    paceVersion: 0,
+    rate: null,
+    burst: 1,
+    tat: 0,
+    floorUntil: 0,
+  };
+}
+
+export function accountOf(world: ModelWorld, name: string): ModelAccount {
+  let account = world.accounts.get(name);
+  if (!account) {
+    account = createAccount(world.newEpoch());
+    world.accounts.set(name, account);
+  }
+  return account;
+}
+
+/** The live runs' policy: of several, the lowest holds. No live run: no overage and no cap. */
+function policyOf(
+  world: ModelWorld,
+  name: string,
+  now: number,
+): { quotaCap: number | null; overage: number } {
+  let quotaCap: number | null = null;
+  let overage: number | null = null;
+  for (const run of world.runs.values()) {
+    if (run.settings.account !== name || runStatus(run, now) !== 'alive') continue;
+    overage = overage === null ? run.settings.overage : Math.min(overage, run.settings.overage);
+    if (run.settings.quotaCap !== null) quotaCap = Math.min(quotaCap ?? Infinity, run.settings.quotaCap);
+  }
+  return { quotaCap, overage: overage ?? 0 };
+}
+
+function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
+  if (run.status === 'cancelled') return 'cancelled';
+  return run.status === 'running' && now - run.beatAt < RUN_DEAD_AFTER_MS ? 'alive' : 'dead';
+}
+
+function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overage: number }): number | null {
+  if (account.quota === null && policy.quotaCap === null) return null;
+  return Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity) + policy.overage;
+}
+
+/** Moves a permit from held to sent, or gives it back. */
+function close(
+  world: ModelWorld,
+  account: ModelAccount,
+  id: string,
+  as: 'billed' | 'free' | 'doubtful',
+  now: number,
+): void {
+  const permit = world.permits.get(id);
+  if (!permit) return;
+  world.permits.delete(id);
+  const inPeriod = permit.period === account.period;
+  if (permit.probe) account.probes -= 1;
+  else account.held -= 1;
+  const claim = world.claims.get(permit.key);
+  if (claim?.permit === id) claim.permit = null;
+  if (as === 'free') {
+    const caps = world.caps.get(permit.runKey);
+    if (caps) {
+      caps.requests -= 1;
+      if (permit.overage) caps.overage -= 1;
+    }
+    return;
+  }
+  if (inPeriod) account.sent += 1;
+  if (as === 'doubtful') {
+    const name = `${permit.run} ${permit.key}`;
+    world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
+  }
+  count(account, now);
+}
+
+function count(account: ModelAccount, now: number): void {
+  turn(account, now);
+  account.minuteSent += 1;
+  account.secondSent += 1;
+}
+
+function turn(account: ModelAccount, now: number): void {
+  const minute = Math.floor(now / 60_000);
+  if (minute !== account.minute) {
+    account.minuteBefore = minute === account.minute + 1 ? account.minuteSent : 0;
+    account.minuteSent = 0;
+    account.minute = minute;
+  }
+  const second = Math.floor(now / 1_000);
+  if (second !== account.second) {
+    account.secondBefore = second === account.second + 1 ? account.secondSent : 0;
+    account.secondSent = 0;
+    account.second = second;
+  }
+}
+
+/** Permits past their deadline count as sent. */
+function sweep(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
+  for (const [id, permit] of world.permits) {
+    if (permit.account === name && permit.deadline <= now) close(world, account, id, 'billed', now);
+  }
+}
+
+function applyReading(account: ModelAccount, reading: Reading, now: number): void {
+  const next = reading.period;
+  if (next !== null && next !== 'none' && account.period !== 'none') {
+    if (account.period === null) account.period = next;
+    else if (next < account.period) return;
+    else if (next > account.period) {
+      if (account.pendingPeriod !== next) {
+        account.pendingPeriod = next;
+        account.pendingSince = now;
+        account.pendingFell = false;
+      }
+      if (reading.usage !== null && account.usage !== null && reading.usage < account.usage)
+        account.pendingFell = true;
+      if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
+      else return;
+    }
+  } else if (next === 'none' && account.period === null) account.period = 'none';
+  if (reading.quota !== null) {
+    if (account.closedAt !== null && account.quota !== null && reading.quota > account.quota)
+      account.closedAt = null;
+    account.quota = reading.quota;
+  }
+  if (reading.usage === null) return;
+  const candidate = reading.usage - account.sent - account.held - account.probes;
+  const jump = candidate - account.others;
+  turn(account, now);
+  const allowed = Math.max(JUMP_FLOOR, 10 * (account.minuteSent + account.minuteBefore));
+  if (account.heardAt !== 0 && account.usage !== null && jump > allowed) {
+    if (account.suspectSince === 0) account.suspectSince = now;
+    if (now - account.suspectSince < JUMP_CONFIRM_MS) return;
+  }
+  account.suspectSince = 0;
+  account.usage = reading.usage;
+  if (jump > 0) account.others = candidate;
+}
+
+function isPeriodDue(account: ModelAccount, now: number): boolean {
+  if (account.pendingPeriod === null) return false;
+  return account.pendingFell || now - account.pendingSince >= PERIOD_GRACE_MS;
+}
+
+function openPeriod(account: ModelAccount): void {
+  account.period = account.pendingPeriod;
+  account.pendingPeriod = null;
+  account.pendingSince = 0;
+  account.pendingFell = false;
+  account.sent = 0;
+  account.others = 0;
+  account.usage = null;
+  account.closedAt = null;
+  account.suspectSince = 0;
+}
+
+/** The ledger went back in time: the highest state seen is written back, and spending rests. */
+function restoreSeen(account: ModelAccount, request: ExchangeRequest, now: number): boolean {
+  const seen = request.seen;
+  if (!seen) return false;
+  if (seen.epoch === account.epoch && seen.version <= account.version) return false;
+  if (account.period === null) account.period = seen.period;
+  if (account.period === seen.period) {
+    account.sent = Math.max(account.sent, seen.spent);
+    account.others = Math.max(account.others, seen.others);
+  }
+  if (seen.epoch === account.epoch) account.version = seen.version;
+  account.restsUntil = now + request.usageLagMs;
+  account.heardAt = 0;
+  return true;
+}
+
+export function exchange(world: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
+  const account = accountOf(world, request.account);
+  restoreSeen(account, request, now);
+  sweep(world, request.account, account, now);
+  // Two facts of this call's settlements are judged with the reading that came with them.
+  let hasProbeBilled = false;
+  for (const settlement of request.settle) {
+    const permit = world.permits.get(settlement.permit);
+    if (permit?.probe && settlement.as === 'billed') hasProbeBilled = true;
+    close(world, account, settlement.permit, settlement.as, now);
+  }
+  if (request.reading) applyReading(account, request.reading, now);
+  else if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
+  if (request.heard) account.heardAt = now;
+  if (request.refusedForQuota) {
+    account.closedAt = now;
+    account.nextProbeAt = now + PROBE_EVERY_MS;
+  } else if (hasProbeBilled) {
+    account.closedAt = null;
+  }
+  const policy = policyOf(world, request.account, now);
+  const limit = limitOf(account, policy);
+  if (hasProbeBilled && limit !== null && account.sent + account.others > limit) account.servesOverage = true;
+  const pace = request.pace;
+  if (pace && pace.ifVersion === account.paceVersion) {
+    account.paceVersion += 1;
+    account.rate = pace.rate;
+    account.burst = pace.burst;
+    account.floorUntil = Math.max(account.floorUntil, pace.floorMs > 0 ? now + pace.floorMs : 0);
+  }
+  const permits = take(world, account, policy, limit, request, now);
+  account.version += 1;
+  return { permits, state: stateOf(world, request.account, account, request.run, now) };
+}
+
+function take(
+  world: ModelWorld,
+  account: ModelAccount,
+  policy: { quotaCap: number | null; overage: number },
+  limit: number | null,
+  request: ExchangeRequest,
+  now: number,
+): PermitAnswer[] {
+  const run = request.run === null ? undefined : world.runs.get(request.run);
+  const maySpend = run !== undefined && runStatus(run, now) === 'alive' && !world.isPaused;
+  return request.take.map(({ permit, key }): PermitAnswer => {
+    if (world.permits.has(permit)) return { permit, answer: 'granted', waitMs: 0 };
+    const claim = world.claims.get(key);
+    if (claim?.worker !== request.worker) return { permit, answer: 'lost' };
+    if (!run || !maySpend) return { permit, answer: 'denied' };
+    if ((world.doubts.get(`${request.run} ${key}`) ?? 0) >= DOUBTS_ALLOWED)
+      return { permit, answer: 'spent' };
+    const out = account.held + account.probes;
+    if (now < account.restsUntil) return { permit, answer: 'denied' };
+    if (isPeriodDue(account, now)) return { permit, answer: 'denied' };
+    if (account.heardAt <= now - ALONE_AFTER_MS && out > 0) return { permit, answer: 'denied' };
+    if (limit === null && out >= UNKNOWN_QUOTA_HELD) return { permit, answer: 'denied' };
+    const spent = account.sent + account.held + account.others;
+    const hasRoom = limit === null || spent < limit;
+    let probe = false;
+    if (account.closedAt !== null || !hasRoom) {
+      const mayAsk =
+        hasRoom || (run.settings.plan !== 'paid' && !account.servesOverage) || request.mayHaveTurned;
+      const isDue =
+        now >= account.nextProbeAt && (account.closedAt !== null || now - account.heardAt >= PROBE_EVERY_MS);
+      if (!mayAsk || !isDue || out > 0) return { permit, answer: 'denied' };
+      probe = true;
+    }
+    const quota = Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity);
+    const overage = spent >= quota;
+    const caps = world.caps.get(run.key) ?? { requests: 0, overage: 0 };
+    const { maxRequests, maxOverageRequests } = run.settings;
+    if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
+    if (overage && maxOverageRequests !== null && caps.overage >= maxOverageRequests)
+      return { permit, answer: 'denied' };
+    let slot = Math.max(now, account.floorUntil);
+    if (account.rate !== null) {
+      const interval = 1_000 / account.rate;
+      slot = Math.max(slot, account.tat - (account.burst - 1) * interval);
+      if (slot - now > PACE_HORIZON_MS) return { permit, answer: 'denied' };
+      account.tat = Math.max(account.tat, slot) + interval;
+    } else if (slot - now > PACE_HORIZON_MS) return { permit, answer: 'denied' };
+    if (probe) {
+      account.probes += 1;
+      account.nextProbeAt = now + PROBE_EVERY_MS;
+    } else account.held += 1;
+    world.caps.set(run.key, { requests: caps.requests + 1, overage: caps.overage + (overage ? 1 : 0) });
+    world.permits.set(permit, {
+      account: request.account,
+      run: request.run ?? '',
+      runKey: run.key,
+      key,
+      deadline: now + request.permitMs,
+      period: account.period,
+      overage,
+      probe,
+    });
+    claim.permit = permit;
+    return { permit, answer: 'granted', waitMs: slot - now };
+  });
+}
+
+export function stateOf(
+  world: ModelWorld,
+  name: string,
+  account: ModelAccount,
+  runId: string | null,
+  now: number,
+): LedgerState {
+  turn(account, now);
+  const policy = policyOf(world, name, now);
+  const run = runId === null ? undefined : world.runs.get(runId);
+  const caps = run ? (world.caps.get(run.key) ?? { requests: 0, overage: 0 }) : undefined;
+  return {
+    now,
+    epoch: account.epoch,
+    version: account.version,
+    period: account.period,
+    isDraining: isPeriodDue(account, now),
+    sent: account.sent,
+    held: account.held,
+    probes: account.probes,
+    others: account.others,
+    quota: account.quota,
+    usage: account.usage,
+    heardAt: account.heardAt,
+    closedAt: account.closedAt,
+    nextProbeAt: account.nextProbeAt,
+    restsUntil: account.restsUntil > now ? account.restsUntil : 0,
+    servesOverage: account.servesOverage,
+    isPaused: world.isPaused,
+    quotaCap: policy.quotaCap,
+    overage: policy.overage,
+    pace: {
+      version: account.paceVersion,
+      rate: account.rate,
+      burst: account.burst,
+      floorMs: Math.max(0, account.floorUntil - now),
+      acceptedLastSecond: account.secondBefore,
+      acceptedThisSecond: account.secondSent,
+    },
+    run:
+      run && caps
+        ? {
+            status: runStatus(run, now),
+            requests: caps.requests,
+            overageRequests: caps.overage,
+            maxRequests: run.settings.maxRequests,
+            maxOverageRequests: run.settings.maxOverageRequests,
+          }
+        : null,
+  };
+}
+
+export function show(world: ModelWorld, name: string, now: number): LedgerState {
+  const account = accountOf(world, name);
+  sweep(world, name, account, now);
+  return stateOf(world, name, account, null, now);
+}
+
+export function open(
+  world: ModelWorld,
+  name: string,
+  pace: { rate: number | null | undefined; burst: number },
+  now: number,
+): LedgerState {
+  const account = accountOf(world, name);
+  sweep(world, name, account, now);
+  account.heardAt = 0;
+  account.nextProbeAt = now;
+  if (pace.rate !== undefined) {
+    account.paceVersion += 1;
+    account.rate = pace.rate;
+    account.burst = pace.burst;
+  }
+  account.version += 1;
+  return stateOf(world, name, account, null, now);
+}
+
+export function observe(
+  world: ModelWorld,
+  name: string,
+  seen: { usage?: number; quota?: number },
+  now: number,
+): LedgerState {
+  const account = accountOf(world, name);
+  sweep(world, name, account, now);
+  if (seen.quota !== undefined) account.quota = seen.quota;
+  if (seen.usage !== undefined) {
+    account.usage = seen.usage;
+    account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);
+  }
+  account.closedAt = null;
+  account.suspectSince = 0;
+  account.nextProbeAt = now;
+  account.version += 1;
+  return stateOf(world, name, account, null, now);
+}
