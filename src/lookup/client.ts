@@ -1,0 +1,31 @@
+/**
+ * The client: one identifier, one request, one answer. No waiting, no retry policy, no account keeping; those
+ * are `quota/`'s and `resolve/`'s.
+ */
+import { lookupPath } from '../contract/routes.js';
+import type { AllowNsfw, Identifier } from '../model.js';
+import { type Answer, readAnswer } from './read-answer.js';
+import type { Send } from './send.js';
+
+export interface LookupOptions {
+  readonly allowNsfw: AllowNsfw;
+  /** Statuses that are not billed besides 401, 403 and 429. */
+  readonly freeStatuses: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Client {
+  /** Asks once. Never rejects: trouble is an answer too. */
+  lookup(identifier: Identifier, options: LookupOptions): Promise<Answer>;
+}
+
+/** The token stays in here. */
+export function createClient(send: Send, token: string): Client {
+  const authorization = `Bearer ${token}`;
+  return {
+    async lookup(identifier, { allowNsfw, freeStatuses, signal }) {
+      const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
+      return readAnswer(result, freeStatuses, Date.now());
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/**
+ * Sends over HTTP: one keep-alive pool per process, no redirects (the token never reaches another host), no
+ * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
+ */
+import { type Dispatcher, Pool } from 'undici';
+import type { Send, SendResult } from './send.js';
+
+export interface HttpSendOptions {
+  /** `https://host[:port][/prefix]`. */
+  readonly baseUrl: string;
+  /** Sockets at most. */
+  readonly connections: number;
+  /** Total time for one request, connection included. */
+  readonly timeoutMs: number;
+  /** Longest body that is read. Default 1 MiB. */
+  readonly maxBodyBytes?: number;
+}
+
+export interface HttpSend {
+  readonly send: Send;
+  close(): Promise<void>;
+}
+
+const MIB = 1_048_576;
+
+export function createHttpSend(options: HttpSendOptions): HttpSend {
+  const base = new URL(options.baseUrl);
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const maxBodyBytes = options.maxBodyBytes ?? MIB;
+  const pool = new Pool(base.origin, {
+    connections: options.connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: Math.min(options.timeoutMs, 10_000) },
+    headersTimeout: options.timeoutMs,
+    bodyTimeout: options.timeoutMs,
+    keepAliveTimeout: 10_000,
+    maxHeaderSize: 65_536,
+  });
+  const send: Send = (request) =>
+    new Promise<SendResult>((resolve) => {
+      const exchange = new Exchange(resolve, maxBodyBytes, options.timeoutMs, request.signal);
+      pool.dispatch(
+        {
+          method: 'GET',
+          path: prefix + request.path,
+          headers: { authorization: request.authorization, accept: 'application/json' },
+        },
+        exchange,
+      );
+    });
+  return { send, close: () => pool.destroy() };
+}
+
+/** One request on its way: collects what undici reports and settles once. */
+class Exchange implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortReason: string | undefined;
+  #wasSent = false;
+  #status = 0;
+  #headers: Record<string, string | undefined> = {};
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #isSettled = false;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = () => this.#abort('stopped before an answer came');
+
+  constructor(
+    private readonly resolve: (result: SendResult) => void,
+    private readonly maxBodyBytes: number,
+    timeoutMs: number,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    this.#timer = setTimeout(() => this.#abort(`no complete answer within ${timeoutMs} ms`), timeoutMs);
+    if (signal?.aborted) this.#onAbort();
+    else signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#abortReason !== undefined) {
+      controller.abort(new Error(this.#abortReason));
+      return;
+    }
+    this.#wasSent = true;
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    this.#status = status;
+    for (const [name, value] of Object.entries(headers)) {
+      this.#headers[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#length += chunk.length;
+    if (this.#length > this.maxBodyBytes) {
+      this.#answer('too_large');
+      controller.abort(new Error('the body is longer than the cap'));
+      return;
+    }
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#answer(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    // Status and headers have arrived: what was billed is known, only the body is not.
+    if (this.#status !== 0 && this.#abortReason === undefined) this.#answer('cut_off');
+    else
+      this.#settle({
+        type: 'no_answer',
+        wasSent: this.#wasSent,
+        reason: this.#abortReason ?? wordsOf(error),
+      });
+  }
+
+  #abort(reason: string): void {
+    this.#abortReason ??= reason;
+    if (this.#controller) this.#controller.abort(new Error(reason));
+    // Still queued behind a connection: undici will not send what `onRequestStart` aborts.
+    else this.#settle({ type: 'no_answer', wasSent: false, reason });
+  }
+
+  #answer(damage: 'too_large' | 'cut_off' | null): void {
+    const [first] = this.#chunks;
+    const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
+    this.#settle({ type: 'answer', status: this.#status, headers: this.#headers, body, damage });
+  }
+
+  #settle(result: SendResult): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    this.signal?.removeEventListener('abort', this.#onAbort);
+    this.resolve(result);
+  }
+}
+
+/** System codes say more than undici's wrapping; neither holds the request's headers. */
+function wordsOf(error: Error): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  return code === undefined ? `${error.message}${cause}` : `${code}: ${error.message}${cause}`;
+}

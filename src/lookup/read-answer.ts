@@ -1,0 +1,139 @@
+/**
+ * What an answer means. Pure: a result of `send` goes in, one of a dozen meanings comes out, with what it cost
+ * and what the usage headers said. What to do about it (repeat, wait, halt) is `resolve/`'s, what the numbers mean
+ * for the budget is `quota/`'s.
+ *
+ * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status alone.
+ */
+import { isUtf8 } from 'node:buffer';
+import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
+import { parseHttpDate, parseRetryAfter } from './retry-after.js';
+import type { SendResult } from './send.js';
+
+/** What the answer came to. */
+export type Meaning =
+  | { readonly type: 'matched'; readonly body: Buffer }
+  | { readonly type: 'not_found'; readonly comeBack: boolean }
+  /** Never worth another request. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** Billed or perhaps billed, and of no use: worth one more request at most. */
+  | { readonly type: 'wasted'; readonly reason: string }
+  /** Not billed, may pass: 5xx, or nothing left this machine. */
+  | { readonly type: 'unavailable'; readonly reason: string; readonly retryAfterMs: number | null }
+  | { readonly type: 'credentials'; readonly status: number; readonly reason: string }
+  /** 429. `code` is what the service itself called it; null: it did not say. */
+  | {
+      readonly type: 'refused';
+      readonly code: 'quota' | 'throughput' | null;
+      readonly retryAfterMs: number | null;
+    };
+
+export interface Answer {
+  readonly meaning: Meaning;
+  /** `doubtful`: billed or perhaps billed, without a usable answer. */
+  readonly cost: 'billed' | 'free' | 'doubtful';
+  /** The usage headers; null where absent or not a plain number. */
+  readonly quota: number | null;
+  readonly usage: number | null;
+  /** The service's own clock, milliseconds; null without a usable `Date`. */
+  readonly date: number | null;
+}
+
+/** Statuses that are never billed, whatever `--free-statuses` says (specification and live-service notes). */
+const ALWAYS_FREE = new Set([401, 403, 429]);
+
+/** Whether the quota counts an answer with this status. `freeStatuses` holds statuses, `5xx` for all of a hundred. */
+export function isBilledStatus(status: number, freeStatuses: readonly string[]): boolean {
+  if (ALWAYS_FREE.has(status)) return false;
+  return !freeStatuses.includes(String(status)) && !freeStatuses.includes(`${Math.floor(status / 100)}xx`);
+}
+
+export function readAnswer(result: SendResult, freeStatuses: readonly string[], now: number): Answer {
+  if (result.type === 'no_answer') {
+    const nothing = { quota: null, usage: null, date: null };
+    return result.wasSent
+      ? {
+          meaning: { type: 'wasted', reason: `no answer, may have been billed (${result.reason})` },
+          cost: 'doubtful',
+          ...nothing,
+        }
+      : {
+          meaning: { type: 'unavailable', reason: result.reason, retryAfterMs: null },
+          cost: 'free',
+          ...nothing,
+        };
+  }
+  const { status, headers } = result;
+  const meaning = meaningOf(result, now);
+  const isBilled = isBilledStatus(status, freeStatuses);
+  return {
+    meaning: meaning.type === 'wasted' && !isBilled ? { type: 'failed', reason: meaning.reason } : meaning,
+    cost: !isBilled ? 'free' : meaning.type === 'wasted' ? 'doubtful' : 'billed',
+    quota: parseCount(headers[QUOTA_HEADER]),
+    usage: parseCount(headers[USAGE_HEADER]),
+    date: parseHttpDate(headers.date),
+  };
+}
+
+function meaningOf(result: SendResult & { type: 'answer' }, now: number): Meaning {
+  const { status, headers } = result;
+  if (status === 200) return readBrand(result);
+  if (status === 204) return { type: 'not_found', comeBack: false };
+  if (status === 404) return { type: 'not_found', comeBack: errorCode(result) === 'crawl_queued' };
+  if (status === 401 || status === 402 || status === 403) {
+    return { type: 'credentials', status, reason: REFUSALS[status] };
+  }
+  const retryAfterMs = parseRetryAfter(headers['retry-after'], parseHttpDate(headers.date) ?? now);
+  if (status === 429) return { type: 'refused', code: refusalCode(errorCode(result)), retryAfterMs };
+  if (status >= 500) return { type: 'unavailable', reason: `the service answered ${status}`, retryAfterMs };
+  const code = errorCode(result);
+  const words = status < 400 ? 'a redirect or empty answer, not followed' : 'not a request the service takes';
+  return {
+    type: 'failed',
+    reason: `the service answered ${status}${code === null ? '' : ` ${code}`} (${words})`,
+  };
+}
+
+const REFUSALS = {
+  401: 'the token is malformed or unknown',
+  402: 'no credential arrived, or the plan has no credit',
+  403: 'the token is unknown, revoked, or without credit',
+} as const;
+
+function readBrand(result: SendResult & { type: 'answer' }): Meaning {
+  const wasted = (what: string): Meaning => ({
+    type: 'wasted',
+    reason: `answer damaged, was billed (${what})`,
+  });
+  if (result.damage !== null) return wasted(result.damage === 'too_large' ? 'too large' : 'cut off');
+  if (!isUtf8(result.body)) return wasted('not UTF-8');
+  const brand = parseJson(result.body);
+  if (typeof brand !== 'object' || brand === null || Array.isArray(brand)) return wasted('not a JSON object');
+  return Object.keys(brand).length === 0 ? wasted('an empty object') : { type: 'matched', body: result.body };
+}
+
+/** Stable name of an error, lower case; null when the service gave none. Never more than a plain word. */
+function errorCode(result: SendResult & { type: 'answer' }): string | null {
+  const named = result.headers['x-bf-error'] ?? bodyError(result.body);
+  return typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named) ? named.toLowerCase() : null;
+}
+
+function bodyError(body: Buffer): unknown {
+  if (body.length === 0 || body.length > 65_536) return undefined;
+  const parsed = parseJson(body);
+  return typeof parsed === 'object' && parsed !== null ? (parsed as { error?: unknown }).error : undefined;
+}
+
+function refusalCode(code: string | null): 'quota' | 'throughput' | null {
+  if (code === null) return null;
+  if (/quota|credit|limit_exceeded_month/.test(code)) return 'quota';
+  return /throttl|rate|throughput|too_many/.test(code) ? 'throughput' : null;
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
