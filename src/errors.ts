@@ -39,6 +39,7 @@ export const ERROR_CATALOGUE = {
   'input-encoding': 'the input is not in the encoding it was read with',
   'input-preamble': 'lines above the header do not belong to the table',
   'input-changed': 'the input changed while it was being processed',
+  'catalogue-invalid': 'a line of the catalogue is wrong',
   'output-unwritable': 'an output cannot be written',
   'output-miscounted': 'the written file does not hold what it should: a bug, reported instead of hidden',
   'disk-low': 'too little disk space is left to keep paid answers safe',

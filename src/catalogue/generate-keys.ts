@@ -1,0 +1,58 @@
+/**
+ * The keys of generated brands, each a plain function of a number, so that a test or a benchmark can name what a
+ * generated catalogue holds without reading it. No key comes out twice; crypto symbols and tickers share some
+ * on purpose, as they do in the world.
+ */
+import { isinCheckDigit } from './catalogue-isin.js';
+
+/** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
+export function generatedDomain(index: number): string {
+  return `brand-${String(index).padStart(6, '0')}.${SUFFIXES[index % SUFFIXES.length]}`;
+}
+
+/** Brand ids, in the form that the specification shows. */
+export function generatedId(index: number): string {
+  return `id_${(BigInt(index) * ID_STEP + ID_START).toString(36).slice(-10).padStart(10, '0')}`;
+}
+
+/** The stock ticker of a brand that has one; see {@link isListed}. */
+export function generatedTicker(index: number): string {
+  return `S${letters(index, 3)}`;
+}
+
+/** The n-th ETF ticker. */
+export function generatedEtf(n: number): string {
+  return `E${letters(n, 3)}`;
+}
+
+/** The n-th crypto symbol. Every fortieth is also the stock ticker of a brand, to show what collides. */
+export function generatedCrypto(n: number): string {
+  return n % 40 === 3 ? generatedTicker(n * 3) : `C${letters(n, 2)}`;
+}
+
+/** The ISIN of a listed brand, with its check digit. */
+export function generatedIsin(index: number): string {
+  const first11 = `${ISIN_PREFIXES[index % ISIN_PREFIXES.length]}${String(index).padStart(9, '0')}`;
+  return `${first11}${isinCheckDigit(first11)}`;
+}
+
+/** Every third brand is a listed company, with a ticker and an ISIN. */
+export function isListed(index: number): boolean {
+  return index % 3 === 0;
+}
+
+const SUFFIXES = ['com', 'de', 'co.uk', 'fr', 'io', 'net', 'ch', 'org'] as const;
+const ISIN_PREFIXES = ['US', 'DE', 'GB', 'FR', 'CH', 'JP', 'XS'] as const;
+
+/** Odd and not a multiple of a small prime: consecutive brands get ids that look unlike each other. */
+const ID_STEP = 2_654_435_761n;
+const ID_START = 3_141_592_653_589_793n;
+
+/** The number in base 26 as capital letters, at least `width` of them. */
+function letters(value: number, width: number): string {
+  let text = '';
+  for (let rest = value; text.length < width || rest > 0; rest = Math.floor(rest / 26)) {
+    text = String.fromCharCode(65 + (rest % 26)) + text;
+  }
+  return text;
+}
