@@ -1,0 +1,21 @@
+/**
+ * What every engine's runs must do, told once and run against each engine.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
+import { createTurnedClock } from './engine-under-test.js';
+
+export function describeRuns(name: string, open: OpenEngineUnderTest): void {
+  describe(`${name}: runs`, () => {
+    const clock = createTurnedClock();
+    let subject: EngineUnderTest;
+    beforeAll(async () => {
+      subject = await open({ clockOffsetMs: clock.offsetMs });
+    });
+    afterAll(() => subject.close());
+
+    test('the engine tells what it is', () => {
+      expect(['embedded', 'redis', 'postgres']).toContain(subject.engine.kind);
+    });
+  });
+}
