@@ -1,0 +1,162 @@
+/**
+ * The local service: every request through the same gate, in this order.
+ *
+ *   not /v2/brands/ -> 404    other method -> 405    no valid credentials -> 401    malformed -> 400, no route -> 404
+ *   own brand domain or HEAD -> free    quota, overage and budget used up -> 429    else billed: 200 or 404
+ *
+ * A billed answer is handed out only when its request is on record. What is asked is `read-request.ts`'s, which
+ * brand it is `find-brand.ts`'s, what it counts for `meter.ts`'s.
+ */
+import type { Clock } from '../clock.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
+import { errorText } from '../errors.js';
+import type { Log } from '../log.js';
+import type { Account, Accounts } from './accounts.js';
+import { openBilledLog } from './billed-log.js';
+import type { Catalogue, CatalogueEntry } from './catalogue.js';
+import { asksForOwnDomain, findBrand } from './find-brand.js';
+import type { Service, ServiceRequest, ServiceResponse } from './handle.js';
+import { createMeter } from './meter.js';
+import type { Statement } from './plan-terms.js';
+import { askedIdentifier, readRequest } from './read-request.js';
+import { openStatementFile } from './statement-file.js';
+import { openUsageJournal } from './usage-journal.js';
+import { createNotifier } from './usage-notice.js';
+
+export interface CreateServiceOptions {
+  readonly catalogue: Catalogue;
+  readonly accounts: Accounts;
+  /** The service's own brand domain: asking for it is free. */
+  readonly ownDomain: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where usage is kept; in memory when absent. One process at a time (`usage-lock.ts`). */
+  readonly usageFile?: string | undefined;
+  /** Where statements of closed months are kept; in memory when absent. */
+  readonly statementFile?: string | undefined;
+  /** One line per billed request is appended here. */
+  readonly journalFile?: string | undefined;
+  /** Counts billed requests per identifier in memory, for tests. Default false. */
+  readonly trace?: boolean | undefined;
+}
+
+export interface LocalService extends Service {
+  /** The statement of an account for a month (`YYYY-MM`, default the current one). Undefined: no such account, or a lifetime quota. */
+  statement(account: string, month?: string): Statement | undefined;
+  /** How often each identifier (`kind:value`) was billed; empty without `trace`. */
+  readonly billedCounts: ReadonlyMap<string, number>;
+  /** Writes the statements of months that are over; requests do it too, this is for a service nobody asks. */
+  closeMonths(): void;
+}
+
+const EMPTY_OBJECT = Buffer.from('{}');
+const NO_BODY = Buffer.alloc(0);
+
+/** Throws `FailFileError` when one of the files cannot be kept. */
+export function createService(options: CreateServiceOptions): LocalService {
+  const { catalogue, accounts, ownDomain, clock, log } = options;
+  const journal = openUsageJournal(options.usageFile ?? null);
+  const billed = openBilledLog({ path: options.journalFile ?? null, trace: options.trace ?? false });
+  const notifier = createNotifier({ mail: accounts.mail, log });
+  const meter = createMeter({
+    accounts: accounts.all,
+    journal,
+    statements: openStatementFile(options.statementFile ?? null),
+    notifier,
+    clock,
+    log,
+  });
+  const dateText = createDateText(clock);
+  meter.closeMonths();
+  let isClosed = false;
+
+  const answer = (
+    request: ServiceRequest,
+    status: number,
+    body: Buffer,
+    account?: Account,
+    more?: Record<string, string>,
+  ): ServiceResponse => ({
+    status,
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(body.length),
+      date: dateText(),
+      ...(account && {
+        [QUOTA_HEADER]: String(account.quota),
+        [USAGE_HEADER]: String(meter.usage(account)),
+      }),
+      ...more,
+    },
+    body: request.method === 'HEAD' ? NO_BODY : body,
+  });
+  const answerBrand = (request: ServiceRequest, entry: CatalogueEntry | undefined, account: Account) =>
+    answer(request, entry ? 200 : 404, entry?.body ?? EMPTY_OBJECT, account);
+
+  const recorded = async (request: ServiceRequest, response: ServiceResponse): Promise<ServiceResponse> => {
+    try {
+      await journal.written();
+      billed.write();
+      return response;
+    } catch (error) {
+      log.error({ error: errorText(error) }, 'usage cannot be recorded');
+      return answer(request, 503, EMPTY_OBJECT);
+    }
+  };
+
+  return {
+    handle(request) {
+      const asked = readRequest(request);
+      if (asked.type === 'refused' && asked.isOutside) {
+        const allow = asked.status === 405 ? { allow: 'GET, HEAD' } : undefined;
+        return answer(request, asked.status, EMPTY_OBJECT, undefined, allow);
+      }
+      const account = accounts.authenticate(request.authorization);
+      if (account === undefined) {
+        return answer(request, 401, EMPTY_OBJECT, undefined, { 'www-authenticate': 'Bearer' });
+      }
+      if (asked.type === 'refused') return answer(request, asked.status, EMPTY_OBJECT, account);
+
+      const isOwn = asksForOwnDomain(asked.route, ownDomain);
+      if (!isOwn && meter.isSpent(account)) return answer(request, 429, EMPTY_OBJECT, account);
+      const entry = findBrand(catalogue, asked.route, asked.allowNsfw);
+      if (isOwn || request.method === 'HEAD') return answerBrand(request, entry, account);
+
+      meter.count(account);
+      billed.note({
+        atMs: clock.now(),
+        account: account.name,
+        identifier: askedIdentifier(asked.route),
+        status: entry ? 200 : 404,
+      });
+      return recorded(request, answerBrand(request, entry, account));
+    },
+    statement(name, month) {
+      const account = accounts.all.find((candidate) => candidate.name === name);
+      return account && meter.statement(account, month);
+    },
+    billedCounts: billed.counts,
+    closeMonths: () => meter.closeMonths(),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      journal.close();
+      billed.close();
+      await notifier.close();
+    },
+  };
+}
+
+/** The `Date` header (RFC 9110, 6.6.1), made once a second. */
+function createDateText(clock: Clock): () => string {
+  let second = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Math.floor(clock.now() / 1000);
+    if (now !== second) {
+      second = now;
+      text = new Date(now * 1000).toUTCString();
+    }
+    return text;
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Only what an account's budget and statement
+ * need; no rounding happens anywhere.
+ */
+
+/** `units / 10 ** scale`, never negative. */
+export interface Decimal {
+  readonly units: bigint;
+  readonly scale: number;
+}
+
+/** At most so many digits after the point, so that nobody builds a huge number from a short text. */
+const MAX_SCALE = 30;
+
+/**
+ * Reads `12`, `0.1` or `1e-7`; a number is read by its shortest text, which is what its author wrote.
+ * null: not a number of this form, negative, or finer than 30 places.
+ */
+export function parseDecimal(value: string | number): Decimal | null {
+  const match = /^(\d{1,30})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,2}))?$/i.exec(String(value).trim());
+  if (match === null) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const scale = fraction.length - Number(exponent);
+  if (scale > MAX_SCALE || scale < -MAX_SCALE) return null;
+  const units = BigInt(whole + fraction);
+  return scale >= 0 ? { units, scale } : { units: units * 10n ** BigInt(-scale), scale: 0 };
+}
+
+/** How many whole times `price` fits into `budget`. Throws `RangeError` on a price of zero. */
+export function wholeTimes(budget: Decimal, price: Decimal): number {
+  const times = (budget.units * 10n ** BigInt(price.scale)) / (price.units * 10n ** BigInt(budget.scale));
+  return times > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(times);
+}
+
+export function multiply(price: Decimal, count: number): Decimal {
+  return { units: price.units * BigInt(count), scale: price.scale };
+}
+
+/** The number without an exponent and without zeros at its end: `0.3`, `12`. */
+export function decimalText(value: Decimal): string {
+  const digits = value.units.toString().padStart(value.scale + 1, '0');
+  const point = digits.length - value.scale;
+  const fraction = digits.slice(point).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`;
+}
