@@ -1,0 +1,54 @@
+/**
+ * How fast: judgement on the shared pace. The ledger hands out the slots; here is decided when the rate falls
+ * and when it grows. Every change names the version it was judged on, so that of many workers that
+ * see the same refusal only one lowers the rate.
+ */
+import type { PaceChange, PaceState } from './ledger.js';
+
+/** Published throughput of such services is 100 requests a second: stay below. */
+export const REMOTE_RATE = 90;
+export const REMOTE_BURST = 10;
+const SLOWEST_RATE = 0.2;
+/** After a refusal the rate is this share of what was accepted in the last second. */
+const AFTER_REFUSAL = 0.9;
+/** Additive increase: so much of the rate that was last refused, each second without a refusal. */
+const GROWTH_SHARE = 0.005;
+
+/** The pace after a 429 for throughput. */
+export function slowDown(pace: PaceState, retryAfterMs: number | null): PaceChange {
+  const accepted = Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond);
+  const from = pace.rate === null ? accepted : Math.min(pace.rate, Math.max(accepted, pace.rate / 2));
+  return {
+    ifVersion: pace.version,
+    rate: Math.max(SLOWEST_RATE, from * AFTER_REFUSAL),
+    burst: 1,
+    // Without a hint one second clears a rolling one-second window.
+    floorMs: retryAfterMs ?? 1_000,
+  };
+}
+
+/** The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null: grow without end. */
+export function speedUp(pace: PaceState, quietMs: number, ceiling: number | null): PaceChange | null {
+  if (pace.rate === null || quietMs < 1_000) return null;
+  if (ceiling !== null && pace.rate >= ceiling) return null;
+  const grown = pace.rate + Math.max(0.05, pace.rate * GROWTH_SHARE) * (quietMs / 1_000);
+  return {
+    ifVersion: pace.version,
+    rate: ceiling === null ? grown : Math.min(grown, ceiling),
+    burst: pace.burst,
+    floorMs: 0,
+  };
+}
+
+/** The pace that a run begins with: what `--rate` says, else a default for remote services and none on loopback. */
+export function openingPace(
+  rate: number | null,
+  burst: number | null,
+  isLoopback: boolean,
+): { rate: number | null | undefined; burst: number } {
+  if (rate !== null) return { rate: rate === 0 ? null : rate, burst: burst ?? 1 };
+  // Undefined keeps what earlier refusals taught.
+  return isLoopback
+    ? { rate: undefined, burst: burst ?? 1 }
+    : { rate: REMOTE_RATE, burst: burst ?? REMOTE_BURST };
+}

@@ -1,0 +1,32 @@
+/**
+ * Billing periods, taken from the service's own clock and never from a worker's. A period is named by its first
+ * day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota never renews.
+ */
+
+/** `month`: from the first of each month. A number from 1 to 28: from that day. `none`: one period for ever. */
+export type PeriodSetting = 'month' | 'none' | number;
+
+/** How long after the end of a period our own clock must be before it is worth asking whether it has turned. */
+const TURN_MARGIN_MS = 900_000;
+
+/** The name of the period that this moment falls in. */
+export function periodOf(time: number, setting: PeriodSetting): string {
+  if (setting === 'none') return 'none';
+  const day = setting === 'month' ? 1 : setting;
+  const date = new Date(time);
+  const back = date.getUTCDate() < day ? 1 : 0;
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, day)).toISOString().slice(0, 10);
+}
+
+/** When the period after this one begins; null when there is none. */
+export function nextPeriodAt(period: string | null, setting: PeriodSetting): number | null {
+  if (period === null || period === 'none' || setting === 'none') return null;
+  const start = new Date(`${period}T00:00:00Z`);
+  return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
+}
+
+/** Whether the ledger's period is over by our clock with a margin: reason enough to ask the service once. */
+export function mayHaveTurned(period: string | null, setting: PeriodSetting, now: number): boolean {
+  const next = nextPeriodAt(period, setting);
+  return next !== null && now >= next + TURN_MARGIN_MS;
+}

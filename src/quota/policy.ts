@@ -1,0 +1,154 @@
+/**
+ * The governor's judgement: numbers in, verdict with a sentence out. Nobody waits and nothing is stored here.
+ *
+ * An account is in one of these modes; the store's numbers say which:
+ *
+ *   opening   no useful answer was noted since a run began (or for 5 minutes): requests go one at a time, so that
+ *             a wrong token or a spent quota costs one request. Left by the first useful answer.
+ *   open      requests go while sent + held + others < limit. Left when the limit is reached or the service refuses.
+ *   waiting   the last permits are held by somebody: they settle or run out. Left when one does.
+ *   exhausted sent + others >= limit, or the service refused for quota. One probe a minute where a refusal is free.
+ *             Left by a raised quota, a raised budget or a new period.
+ *   draining  a new period has begun: what is in flight settles in the old one first.
+ *   resting   the ledger went back in time: the usage header must catch up first.
+ *   paused    a person stopped all spending. Left by `resume`.
+ */
+import type { LedgerState } from './ledger.js';
+
+export type Verdict =
+  | { readonly type: 'go' }
+  | { readonly type: 'wait'; readonly why: string; readonly retryInMs: number }
+  | { readonly type: 'exhausted'; readonly why: string }
+  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' };
+
+/** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
+export const WARN_AT = 0.8;
+
+/** Requests that fit: min(header, --quota) + overage; null while nobody has said a quota. */
+export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {
+  if (state.quota === null && state.quotaCap === null) return null;
+  return quotaOf(state) + state.overage;
+}
+
+function quotaOf(state: Pick<LedgerState, 'quota' | 'quotaCap'>): number {
+  return Math.min(state.quota ?? Number.POSITIVE_INFINITY, state.quotaCap ?? Number.POSITIVE_INFINITY);
+}
+
+/** Requests that may still be taken; null while no quota is known. */
+export function roomOf(state: LedgerState): number | null {
+  const limit = limitOf(state);
+  return limit === null ? null : Math.max(0, limit - state.sent - state.held - state.others);
+}
+
+/** Whether the account has used `WARN_AT` of its limit. */
+export function isNearLimit(state: LedgerState): boolean {
+  const limit = limitOf(state);
+  return limit !== null && limit > 0 && state.sent + state.held + state.others >= WARN_AT * limit;
+}
+
+/** Why a permit was denied and what to do: judged on the state that came with the denial. */
+export function judgeDenial(state: LedgerState): Verdict {
+  const { run } = state;
+  if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
+  if (run.status === 'cancelled') return { type: 'revoked', why: 'cancelled' };
+  if (state.isPaused)
+    return {
+      type: 'wait',
+      why: 'spending is paused; `brand-enrich resume` allows it again',
+      retryInMs: 1_000,
+    };
+  if (state.restsUntil > state.now) {
+    const ms = state.restsUntil - state.now;
+    return {
+      type: 'wait',
+      why: 'the ledger went back in time; the usage header must catch up',
+      retryInMs: Math.min(ms, 5_000),
+    };
+  }
+  if (state.isDraining)
+    return {
+      type: 'wait',
+      why: 'a new billing period has begun; requests in flight settle first',
+      retryInMs: 200,
+    };
+  const out = state.held + state.probes;
+  if (state.closedAt !== null) {
+    return out > 0 && state.probes > 0
+      ? { type: 'wait', why: 'one request finds out whether the quota was raised', retryInMs: 200 }
+      : {
+          type: 'exhausted',
+          why: `the service refuses further requests: its quota is reached (${numbers(state)})`,
+        };
+  }
+  const limit = limitOf(state);
+  if (limit !== null && state.sent + state.held + state.others >= limit) {
+    if (out > 0) return { type: 'wait', why: 'the last permits are in use', retryInMs: 100 };
+    return { type: 'exhausted', why: `${exhaustedWords(state)} (${numbers(state)})` };
+  }
+  if (run.maxRequests !== null && run.requests >= run.maxRequests)
+    return capped(out, `--max-requests ${run.maxRequests} is reached`);
+  if (
+    run.maxOverageRequests !== null &&
+    run.overageRequests >= run.maxOverageRequests &&
+    state.sent + state.held + state.others >= quotaOf(state)
+  ) {
+    return capped(out, '--max-cost is reached');
+  }
+  if (state.pace.floorMs > 0) {
+    return {
+      type: 'wait',
+      why: 'the service asked for a pause',
+      retryInMs: Math.min(state.pace.floorMs, 1_000),
+    };
+  }
+  const interval = state.pace.rate === null ? 50 : 1_000 / state.pace.rate;
+  return { type: 'wait', why: 'pace', retryInMs: Math.min(Math.max(interval, 20), 1_000) };
+}
+
+/** A cap counts held permits: one that is given back makes room again. */
+function capped(out: number, what: string): Verdict {
+  return out > 0
+    ? { type: 'wait', why: `${what}; requests in flight settle first`, retryInMs: 100 }
+    : { type: 'exhausted', why: `${what} for this run` };
+}
+
+function exhaustedWords(state: LedgerState): string {
+  if (
+    state.quotaCap !== null &&
+    quotaOf(state) === state.quotaCap &&
+    state.quotaCap < (state.quota ?? Number.POSITIVE_INFINITY)
+  ) {
+    return state.overage > 0 ? '--quota and the overage budget are used up' : '--quota is used up';
+  }
+  return state.overage > 0 ? 'quota and overage budget are used up' : 'the quota is used up';
+}
+
+function numbers(state: LedgerState): string {
+  const limit = limitOf(state);
+  const parts = [`${state.sent} sent by us`];
+  if (state.others > 0) parts.push(`${state.others} by others`);
+  parts.push(limit === null ? 'no quota known' : `limit ${limit}`);
+  return parts.join(', ');
+}
+
+/**
+ * Which of the two 429s it is: the service's own code; else usage at or over the limit means quota; else
+ * throughput. Our own count speaks too, because the header may lag.
+ */
+export function isQuotaRefusal(
+  code: 'quota' | 'throughput' | null,
+  reading: { readonly quota: number | null; readonly usage: number | null },
+  state: LedgerState | null,
+): boolean {
+  if (code !== null) return code === 'quota';
+  if (reading.quota !== null && reading.usage !== null) {
+    return reading.usage >= reading.quota + (state?.overage ?? 0);
+  }
+  const limit = state === null ? null : limitOf(state);
+  return limit !== null && state !== null && state.sent + state.others >= limit;
+}
+
+/** How long the service may refuse every request as too many before the rest is deferred: a rolling 5 minutes, and one. */
+export const THROTTLED_GIVE_UP_MS = 360_000;
+/** The same where neither code, header nor Retry-After hints at a pace and too little was sent for a 5-minute window. */
+export const THROTTLED_GIVE_UP_SILENT_MS = 45_000;
