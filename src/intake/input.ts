@@ -1,0 +1,53 @@
+/**
+ * What intake hands to the rest of the house: an opened input and the settings that it is opened with.
+ * Only types; `open-input.ts` makes an `Input`.
+ */
+import type { Row, TableFormat, TableShape } from '../table.js';
+
+export interface IntakeOptions {
+  /** One character, or `tab`; detected when absent. */
+  readonly delimiter?: string;
+  /** A name that iconv-lite knows; detected when absent. */
+  readonly encoding?: string;
+  /** False for `--no-header`: the first record is data and the columns are called `column_1` and on. */
+  readonly hasHeader: boolean;
+  /** Lines to pass over before the table begins. */
+  readonly skipLines: number;
+  /** The most records to read; null: all. */
+  readonly limit: number | null;
+  /** Only when forced; else the content and the extension decide. */
+  readonly format?: TableFormat;
+  /** Folder in which standard input is kept while it is needed; made when it is missing. */
+  readonly spoolFolder: string;
+}
+
+/** One opened input. The caller closes it. */
+export interface Input {
+  /** The path, or `stdin`: for people. */
+  readonly name: string;
+  /** For JSONL the columns known from the sample; `columns()` is complete. */
+  readonly shape: TableShape;
+  /**
+   * What was detected, and what is odd but does not stop the run, each as a sentence. Grows until the first
+   * `rows()` has ended.
+   */
+  readonly warnings: readonly string[];
+  /** Cells of the first readable records, at most 1,000: for the choice of columns. */
+  readonly sample: readonly (readonly string[])[];
+  /**
+   * Records in batches of at most a few thousand, in order, in flat memory. Every call reads the file again from
+   * its start. Texts may share memory with the whole chunk that they were read in: copy those that are kept for long.
+   *
+   * Throws `FailFileError`: `input-encoding` where bytes are not in the encoding, `input-missing` where they
+   * cannot be read, `input-changed` where a later pass does not find the content of the first.
+   */
+  rows(): AsyncIterable<readonly Row[]>;
+  /** SHA-256, in hex, of the input's decompressed bytes as they were before decoding; after `rows()` has ended. */
+  contentHash(): string;
+  /** All columns, for JSONL every key in the order in which they were first seen; after `rows()` has ended. */
+  columns(): readonly string[];
+  /** Throws `FailFileError` `input-changed` when size, modification time or inode differ from those at opening. */
+  assertUnchanged(): Promise<void>;
+  /** Lets go of the file and removes the copy of standard input. Safe to call twice. */
+  close(): Promise<void>;
+}
