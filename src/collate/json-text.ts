@@ -1,0 +1,129 @@
+/**
+ * A JSON object as text: where its members stand, so that one can be cut out or read while every other character
+ * stays. For valid JSON only; whether a line is valid is intake's to find out.
+ */
+
+/** One member of the outermost object. Positions are in the object's text. */
+export interface Member {
+  readonly key: string;
+  /** Position of the comma before the key, -1 for the first member. */
+  readonly comma: number;
+  readonly keyStart: number;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+
+/** The members of the outermost object in order; null when the text is not an object. */
+export function membersOf(text: string): Member[] | null {
+  let at = skipBlanks(text, 0);
+  if (text.charCodeAt(at) !== OPEN_BRACE) return null;
+  const members: Member[] = [];
+  let comma = -1;
+  at = skipBlanks(text, at + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = endOfString(text, at);
+    const valueStart = skipBlanks(text, skipBlanks(text, keyEnd) + 1);
+    const valueEnd = endOfValue(text, valueStart);
+    members.push({ key: keyText(text.slice(at, keyEnd)), comma, keyStart: at, valueStart, valueEnd });
+    at = skipBlanks(text, valueEnd);
+    if (text.charCodeAt(at) !== COMMA) break;
+    comma = at;
+    at = skipBlanks(text, at + 1);
+  }
+  return members;
+}
+
+/** The text without these of its members, and otherwise unchanged; `members` must be all of {@link membersOf}. */
+export function cutMembers(
+  text: string,
+  members: readonly Member[],
+  isCut: (member: Member) => boolean,
+): string {
+  let kept = '';
+  let from = 0;
+  let hasKept = false;
+  for (const [index, member] of members.entries()) {
+    if (!isCut(member)) {
+      hasKept = true;
+      continue;
+    }
+    const next = members[index + 1];
+    kept += text.slice(from, hasKept ? member.comma : member.keyStart);
+    from = !hasKept && next ? next.keyStart : member.valueEnd;
+  }
+  return kept + text.slice(from);
+}
+
+/** The text with one more member before the closing brace; null when it does not end in one. */
+export function addMember(text: string, member: string): string | null {
+  let close = text.length - 1;
+  while (close >= 0 && isBlank(text.charCodeAt(close))) close--;
+  if (text.charCodeAt(close) !== CLOSE_BRACE) return null;
+  let last = close - 1;
+  while (last >= 0 && isBlank(text.charCodeAt(last))) last--;
+  const comma = text.charCodeAt(last) === OPEN_BRACE ? '' : ',';
+  return text.slice(0, close) + comma + member + text.slice(close);
+}
+
+function keyText(quoted: string): string {
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9 || code === 10 || code === 13;
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Position after the closing quote of the string that opens at `open`. */
+function endOfString(text: string, open: number): number {
+  let close = text.indexOf('"', open + 1);
+  while (close >= 0) {
+    let slashes = 0;
+    while (text.charCodeAt(close - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return close + 1;
+    close = text.indexOf('"', close + 1);
+  }
+  return text.length;
+}
+
+function endOfValue(text: string, start: number): number {
+  const first = text.charCodeAt(start);
+  if (first === QUOTE) return endOfString(text, start);
+  if (first === OPEN_BRACE || first === OPEN_BRACKET) return endOfNested(text, start);
+  let at = start;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === CLOSE_BRACE || isBlank(code)) break;
+    at++;
+  }
+  return at;
+}
+
+function endOfNested(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      continue;
+    }
+    at++;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
+    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) break;
+  }
+  return at;
+}

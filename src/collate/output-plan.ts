@@ -1,0 +1,66 @@
+/**
+ * What collate is told about an output, and the shapes that a renderer takes and gives. Only types: how a row is
+ * rendered is `render-csv.ts` and `render-json.ts`, which of the two is `render.ts`.
+ */
+import type { AnswerSource, Identifier, OutcomeStatus } from '../model.js';
+import type { TableFormat, TableShape } from '../table.js';
+
+/** What one identifier came to: rendered once, used for all its rows. */
+export interface AnswerView {
+  readonly status: OutcomeStatus;
+  /** null for `invalid` and `skipped`: nothing was asked for. */
+  readonly identifier: Identifier | null;
+  /** The service's JSON text, whole; null when there is none. */
+  readonly profile: string | null;
+  readonly source: AnswerSource | null;
+  /** Milliseconds since 1970, UTC. */
+  readonly fetchedAt: number | null;
+  /** Why there is no answer: of `failed`, `invalid`, `skipped` and `deferred`. */
+  readonly error: string | null;
+}
+
+/** The pieces around `brand_duplicate_of` (CSV); JSON lines have no such piece and use `before` alone. */
+export interface RenderedAnswer {
+  readonly before: string;
+  readonly after: string;
+}
+
+/**
+ * Which cells get a leading apostrophe when a spreadsheet would take them for a formula. The user's own cells never do.
+ * `ours`: text that we add, plain numbers such as -1.5 excepted, and `brand_raw` excepted because it repeats the user's text.
+ * `all`: every cell that we add, numbers and `brand_raw` included. `none`: no cell.
+ */
+export type FormulaEscaping = 'all' | 'ours' | 'none';
+
+export interface OutputPlan {
+  readonly input: TableShape;
+  /** Format of the output; rows are converted when the input's is another one. */
+  readonly format: TableFormat;
+  /** `--fields`; null: the default columns. CSV only: a JSON line carries the whole profile. */
+  readonly fields: readonly string[] | null;
+  /** Put before each of our columns, `brand_`. In JSON lines our key is the prefix without its last `_`, `-` or `.`. */
+  readonly prefix: string;
+  readonly escapeFormulas: FormulaEscaping;
+  /** Positions of the columns or keys of an earlier run (see `earlier-columns.ts`): cut out of records and header. */
+  readonly replacedColumns: readonly number[];
+  /** Whether a row could not be read: adds the column `brand_raw`. */
+  readonly hasUnreadable: boolean;
+  /** Every column or key of the input: the columns of JSON lines that become CSV. */
+  readonly allColumns: readonly string[];
+  /** Cell separator of JSON lines that become CSV. Default: a comma. CSV keeps the input's. */
+  readonly delimiter?: string;
+}
+
+export interface Renderer {
+  /** The header record with its line end; null when the output has none. */
+  header(): string | null;
+  /** Renders what an identifier came to, for {@link Renderer.row}. */
+  answer(view: AnswerView): RenderedAnswer;
+  /**
+   * One output record with its line end. `duplicateOf` is the number of the first row with the same identifier,
+   * null on that row itself.
+   */
+  row(raw: string, answer: RenderedAnswer, duplicateOf: number | null): string;
+  /** The output record of a row that could not be read, with its text as it stood and the reason. */
+  unreadable(raw: string, reason: string): string;
+}

@@ -1,0 +1,94 @@
+/**
+ * The user's part of a CSV record: the record as it stood, without the columns of an earlier run; or the cells that
+ * a JSON line becomes. Our part is `render-csv.ts`'s.
+ */
+import { RAW_COLUMN } from './columns.js';
+import { cellText, splitRecord, writeCells } from './csv-record.js';
+import { membersOf } from './json-text.js';
+import type { OutputPlan } from './output-plan.js';
+
+export interface UserPart {
+  /** How many columns it has. */
+  readonly width: number;
+  /** Names of its columns as a record; null when the input has no header. */
+  readonly header: string | null;
+  /** Whether an earlier run left a column for unreadable rows, whose text is kept. */
+  readonly carriesRaw: boolean;
+  /** The record without line end. */
+  record(raw: string): string;
+  /** The cell for unreadable text that an earlier run left in this record, quoting included. */
+  carried(raw: string): string;
+}
+
+export function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
+  return plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
+}
+
+function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
+  const { columns, rawHeader } = plan.input;
+  const cut = new Set(plan.replacedColumns);
+  const rawPosition = plan.replacedColumns.find((at) => columns[at] === plan.prefix + RAW_COLUMN) ?? -1;
+  const keep = (raw: string) =>
+    splitRecord(raw, delimiter)
+      .filter((_cell, at) => !cut.has(at))
+      .join(delimiter);
+  const record = cut.size === 0 ? (raw: string) => raw : keep;
+  return {
+    width: columns.length - cut.size,
+    header: rawHeader === null ? null : record(rawHeader),
+    carriesRaw: rawPosition >= 0,
+    record,
+    carried: (raw) => (rawPosition < 0 ? '' : (splitRecord(raw, delimiter)[rawPosition] ?? '')),
+  };
+}
+
+function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
+  const rawKey = plan.prefix + RAW_COLUMN;
+  const cut = new Set(plan.replacedColumns.map((at) => plan.allColumns[at]));
+  const keys = plan.allColumns.filter((key) => !cut.has(key) && key !== rawKey);
+  const positions = new Map(keys.map((key, at) => [key, at]));
+  return {
+    width: keys.length,
+    header: writeCells(keys, delimiter),
+    carriesRaw: plan.allColumns.includes(rawKey),
+    record(raw) {
+      const cells = keys.map(() => '');
+      for (const member of membersOf(raw) ?? []) {
+        const at = positions.get(member.key);
+        if (at !== undefined) cells[at] = cellOfJson(raw.slice(member.valueStart, member.valueEnd));
+      }
+      return writeCells(cells, delimiter);
+    },
+    carried(raw) {
+      const member = membersOf(raw)?.find(({ key }) => key === rawKey);
+      return member ? writeCells([cellOfJson(raw.slice(member.valueStart, member.valueEnd))], delimiter) : '';
+    },
+  };
+}
+
+/** A string's text; nothing for null; numbers and everything else as they are written, so that no digit is lost. */
+function cellOfJson(value: string): string {
+  if (value.startsWith('"')) return JSON.parse(value) as string;
+  return value === 'null' ? '' : value;
+}
+
+/**
+ * Keys for the columns of a CSV that becomes JSON lines: a blank name becomes `column_3` (its position), a name
+ * that was taken gets a number.
+ */
+export function jsonKeysOf(columns: readonly string[]): string[] {
+  const taken = new Set(columns);
+  const used = new Set<string>();
+  return columns.map((column, at) => {
+    const name = column === '' ? `column_${at + 1}` : column;
+    let key = name;
+    for (let n = 2; used.has(key) || (key !== column && taken.has(key)); n++) key = `${name}_${n}`;
+    used.add(key);
+    return key;
+  });
+}
+
+/** The texts of a CSV record's cells, by position. */
+export function cellTexts(raw: string, delimiter: string): string[] {
+  return splitRecord(raw, delimiter).map(cellText);
+}
