@@ -27,7 +27,7 @@ export function findBrand(
   return entry !== undefined && isShown(entry.adult, allowNsfw) ? entry : undefined;
 }
 
-/** A brand id is certain by its prefix and goes first; then Endpoints rule 1: domain, ticker, ISIN, crypto symbol. */
+/** A brand id goes first, since nothing else has its form; then Endpoints rule 1: domain, ticker, ISIN, crypto symbol. */
 function detect(catalogue: Catalogue, value: string): CatalogueEntry | undefined {
   return (
     catalogue.byId(value) ??

@@ -1,0 +1,45 @@
+/**
+ * The files that belong to an accounts file, and reading statements from them without a running service and without
+ * disturbing one (`serve --statement`).
+ */
+import type { Clock } from '../clock.js';
+import { loadAccounts } from './accounts.js';
+import { type Statement, statementOf } from './plan-terms.js';
+import { openStatementFile } from './statement-file.js';
+import { readUsageCounts } from './usage-journal.js';
+import { monthOf } from './usage-month.js';
+
+/** Where the usage of an accounts file is kept: beside it. */
+export function usageFileOf(accountsPath: string): string {
+  return `${accountsPath}.usage.jsonl`;
+}
+
+/** Where statements of closed months are kept: beside the accounts file. */
+export function statementFileOf(accountsPath: string): string {
+  return `${accountsPath}.statements.jsonl`;
+}
+
+/**
+ * One statement per account with a monthly quota, in the order of the accounts file: as it was closed, or from the
+ * usage so far. `month` is `YYYY-MM`, by default the current one (UTC). Throws `NeverStartError` when the accounts
+ * file cannot be used.
+ */
+export async function readAccountStatements(
+  accountsPath: string,
+  month: string | undefined,
+  clock: Clock,
+): Promise<Statement[]> {
+  const { all } = await loadAccounts(accountsPath);
+  const closed = openStatementFile(statementFileOf(accountsPath));
+  const usage = readUsageCounts(usageFileOf(accountsPath));
+  const current = monthOf(clock.now());
+  const asked = month ?? current;
+  return all
+    .filter((account) => account.period === 'month')
+    .map((account) => {
+      const count = usage.find(({ account: name, period }) => name === account.name && period === asked);
+      return (
+        closed.find(account.name, asked) ?? statementOf(account, asked, count?.requests ?? 0, asked < current)
+      );
+    });
+}
