@@ -1,0 +1,70 @@
+/**
+ * Addresses among the settings: the service's base URL, the engine, hosts and domains. Reads and normalises them,
+ * and masks what must not be shown of them. Whether plain http is allowed is judged in `setting-rules.ts`.
+ */
+import type { ValueKind } from './value-kind.js';
+import { accepted, oneText, refused } from './value-kind.js';
+
+const BASE_URL_EXAMPLE = 'the address without credentials or query, for example https://api.example.com';
+
+/** An http or https address, brought to one form: lower-case host, no trailing slash, credentials, query or fragment. */
+export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
+  const url = URL.canParse(seen) ? new URL(seen) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    return refused('an http or https address', BASE_URL_EXAMPLE);
+  }
+  if (url.username !== '' || url.password !== '') {
+    return refused('an address without credentials', 'it without them and put the token in BRAND_API_TOKEN');
+  }
+  if (url.search !== '' || url.hash !== '') {
+    return refused('an address without query or fragment', BASE_URL_EXAMPLE);
+  }
+  return accepted(`${url.origin}${url.pathname.replace(/\/+$/, '')}`);
+});
+
+/** Whether the address cannot leave this machine (RFC 6761 for localhost, RFC 1122 and 4291 for the numbers). */
+export function isLoopbackUrl(address: string): boolean {
+  const { hostname } = new URL(address);
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+  );
+}
+
+const ENGINE_EXAMPLE =
+  'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
+
+/** `embedded`, or the address of Redis or Postgres. May hold a password: show it through {@link maskAddress} only. */
+export const engineValue: ValueKind<string> = oneText('ENGINE', (seen) => {
+  if (seen === 'embedded') return accepted(seen);
+  const protocol = URL.canParse(seen) ? new URL(seen).protocol : '';
+  const isRedis = /^rediss?:$/.test(protocol) && new URL(seen).hostname !== '';
+  // Postgres takes an empty host: the socket folder is then in the query.
+  const isPostgres = /^postgres(ql)?:$/.test(protocol);
+  return isRedis || isPostgres ? accepted(seen) : refused('an engine', ENGINE_EXAMPLE);
+});
+
+/** A host name or IP address, without port. */
+export const hostValue: ValueKind<string> = oneText('HOST', (seen) =>
+  /^[A-Za-z0-9.:_-]+$/.test(seen)
+    ? accepted(seen)
+    : refused('a host', 'a name or an IP address, for example 127.0.0.1'),
+);
+
+/** A domain name, lower-cased. */
+export const domainValue: ValueKind<string> = oneText('DOMAIN', (seen) => {
+  const domain = seen.toLowerCase();
+  const isRight = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain);
+  return isRight ? accepted(domain) : refused('a domain name', 'a name alone, for example brand.example');
+});
+
+/** The address without credentials and query, for people. What cannot be taken apart is hidden but for its scheme. */
+export function maskAddress(address: string): string {
+  if (!/[:/@?]/.test(address)) return address;
+  if (!URL.canParse(address) || !address.includes('://')) return `${/^[a-z]*/i.exec(address)?.[0] ?? ''}…`;
+  const url = new URL(address);
+  const credentials = url.username === '' && url.password === '' ? '' : '***@';
+  return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`;
+}

@@ -1,0 +1,138 @@
+/**
+ * The commands: what each takes besides flags, what it does, and examples of it. Which flags belong to a command is
+ * said in the table of settings; how `--help` is laid out, in `help.ts`.
+ */
+import type { CommandName } from './setting.js';
+
+export interface CommandArgument {
+  /** As usage lines show it, in capitals. */
+  readonly name: string;
+  readonly description: string;
+  readonly isRepeated?: boolean;
+}
+
+export interface CommandExample {
+  /** What follows `brand-enrich`. */
+  readonly line: string;
+  readonly does: string;
+}
+
+export interface Command {
+  readonly argument?: CommandArgument;
+  /** One line for the list of commands, without a full stop. */
+  readonly summary: string;
+  readonly examples: readonly CommandExample[];
+  /** Ways to end that are particular to it; the others are 0, 2 and 5. */
+  readonly showsExitCodes?: boolean;
+}
+
+const INPUT: CommandArgument = {
+  name: 'INPUT',
+  description: 'a CSV, TSV or JSONL file, plain or .gz; - is standard input',
+};
+
+/** The table of commands, in the order of `--help`. */
+export const COMMANDS: Readonly<Record<CommandName, Command>> = {
+  run: {
+    argument: INPUT,
+    summary: 'enrich one file; the same command again goes on where it stopped',
+    showsExitCodes: true,
+    examples: [
+      { line: 'run customers.csv --sample', does: 'try it out: no token, no cost' },
+      {
+        line: 'run customers.csv --column website:domain',
+        does: 'name the column, write customers.enriched.csv',
+      },
+      {
+        line: 'run customers.csv --plan paid --overage-budget 5 --overage-price 0.1',
+        does: 'at most 50 requests beyond the quota',
+      },
+      {
+        line: 'run funds.jsonl.gz --kind isin -o ranked.csv --format csv',
+        does: 'another format in and out',
+      },
+    ],
+  },
+  plan: {
+    argument: INPUT,
+    summary: 'read the file and say what a run would ask for and cost; spends nothing',
+    examples: [
+      { line: 'plan customers.csv --column website:domain', does: 'requests needed, cost, what is left' },
+    ],
+  },
+  worker: {
+    summary: 'do lookups for runs elsewhere, on Redis or Postgres',
+    examples: [
+      { line: 'worker --engine redis://queue.example:6379', does: 'with the token from BRAND_API_TOKEN' },
+    ],
+  },
+  serve: {
+    summary: 'the local service: every rule of the real one, to try things out and to test against',
+    examples: [
+      { line: 'serve --port 8080', does: 'sample brands, on this machine only' },
+      {
+        line: 'serve --catalogue brands.jsonl --accounts accounts.json',
+        does: 'your own brands and accounts',
+      },
+      { line: 'serve --fault latency=100ms --fault 503=10%', does: 'with trouble on purpose' },
+    ],
+  },
+  status: {
+    summary: 'runs, queue, quota and budget',
+    examples: [{ line: 'status --json', does: 'for programs' }],
+  },
+  pause: {
+    summary: 'stop all spending of this engine',
+    examples: [{ line: 'pause', does: 'at once, for every run' }],
+  },
+  resume: { summary: 'allow spending again', examples: [{ line: 'resume', does: 'runs that waited go on' }] },
+  cancel: {
+    argument: { name: 'RUN', description: 'id of the run, as status shows it' },
+    summary: 'revoke one run: nothing else is sent for it',
+    examples: [{ line: 'cancel r-20260114-7f3a', does: 'what it has bought stays stored' }],
+  },
+  'ledger show': {
+    summary: 'what the account has spent and what is left',
+    examples: [{ line: 'ledger show --account team', does: 'of a named account' }],
+  },
+  'ledger observe': {
+    summary: "correct the account by what the service's own pages show",
+    examples: [{ line: 'ledger observe --usage 1234', does: 'so much of this period is spent' }],
+  },
+  'ledger reset': {
+    summary: 'forget the account, with its spending',
+    examples: [{ line: 'ledger reset --account team', does: 'the next run reads usage from the service' }],
+  },
+  'outcomes stats': {
+    summary: 'how many answers are stored, and how old they are',
+    examples: [{ line: 'outcomes stats', does: 'of this engine' }],
+  },
+  'outcomes forget': {
+    argument: {
+      name: 'IDENTIFIER',
+      description: 'what to forget, such as acme.example or ticker:ACME',
+      isRepeated: true,
+    },
+    summary: 'forget the stored answers of these identifiers',
+    examples: [
+      { line: 'outcomes forget acme.example ticker:ACME', does: 'they are bought anew when next needed' },
+    ],
+  },
+  'outcomes purge': {
+    summary: 'forget stored answers by age',
+    examples: [{ line: 'outcomes purge --older-than 7d', does: 'keep those of the last week' }],
+  },
+  config: {
+    summary: 'each setting, its value and where it came from; secrets are masked',
+    examples: [
+      { line: 'config', does: 'what environment and config file come to' },
+      { line: 'config --rate 50', does: 'and what it would be with this flag of another command' },
+    ],
+  },
+};
+
+/** Words that only lead on to further words. */
+export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
+  ledger: 'the account: show, observe, reset',
+  outcomes: 'the stored answers: stats, forget, purge',
+};

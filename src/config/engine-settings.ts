@@ -1,0 +1,139 @@
+/**
+ * The settings of the engine, of looking after accounts and answers, and of how the program behaves.
+ */
+import { isAbsolute, join } from 'node:path';
+import { engineValue } from './address-values.js';
+import { choice, count, duration, path, yesOrNo } from './parse-value.js';
+import type { CommandName, Surroundings } from './setting.js';
+import { COMMAND_NAMES, derived, optional, setting } from './setting.js';
+
+const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => name !== 'serve');
+const EVERY = COMMAND_NAMES;
+
+/** `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not count (XDG Base Directory Specification). */
+function stateFolder({ env, home }: Surroundings): string {
+  const stateHome = env.XDG_STATE_HOME ?? '';
+  return join(isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), 'brand-enrich');
+}
+
+export const ENGINE_SETTINGS = {
+  engine: setting({
+    flag: '--engine',
+    envAlias: { name: 'REDIS_URL' },
+    kind: engineValue,
+    default: 'embedded',
+    group: 'Engine',
+    commands: WITH_ENGINE,
+    secrecy: 'address',
+    description: 'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
+  }),
+  state: derived({
+    flag: '--state',
+    kind: path('DIR'),
+    fallback: stateFolder,
+    group: 'Engine',
+    commands: EVERY,
+    defaultNote: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich',
+    description: 'folder of the embedded engine and of what must survive a crash',
+  }),
+  worker: setting({
+    flag: '--no-worker',
+    kind: yesOrNo,
+    default: 'true',
+    group: 'Engine',
+    commands: ['run', 'config'],
+    description: 'leave the lookups to workers elsewhere',
+  }),
+} as const;
+
+export const KEEPING_SETTINGS = {
+  observedUsage: optional({
+    flag: '--usage',
+    env: null,
+    isInFile: false,
+    kind: count(0, 1_000_000_000_000),
+    group: 'Account and answers',
+    commands: ['ledger observe'],
+    description: "usage of this period as the service's own pages show it",
+  }),
+  observedQuota: optional({
+    flag: '--quota',
+    env: null,
+    isInFile: false,
+    kind: count(0, 1_000_000_000_000),
+    group: 'Account and answers',
+    commands: ['ledger observe'],
+    description: "quota as the service's own pages show it",
+  }),
+  olderThanMs: setting({
+    flag: '--older-than',
+    env: null,
+    isInFile: false,
+    kind: duration('0s', '365d'),
+    default: '30d',
+    group: 'Account and answers',
+    commands: ['outcomes purge'],
+    description: 'forget answers that were fetched longer ago than this',
+  }),
+} as const;
+
+export const BEHAVIOUR_SETTINGS = {
+  strict: setting({
+    flag: '--strict',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Behaviour',
+    commands: ['run', 'config'],
+    description: 'exit with 1 when there are invalid rows',
+  }),
+  quiet: setting({
+    flag: '--quiet',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Behaviour',
+    commands: ['run', 'plan', 'worker', 'serve', 'config'],
+    description: 'no progress and no summary; warnings and errors only',
+  }),
+  json: setting({
+    flag: '--json',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Behaviour',
+    commands: EVERY,
+    description: 'print the result on standard output for programs to read',
+  }),
+  logLevel: setting({
+    flag: '--log-level',
+    kind: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    default: 'info',
+    group: 'Behaviour',
+    commands: EVERY,
+    description: 'what is worth a line in the log',
+  }),
+  logFile: optional({
+    flag: '--log-file',
+    kind: path('FILE'),
+    group: 'Behaviour',
+    commands: EVERY,
+    defaultNote: 'standard error',
+    description: 'where the log is appended to',
+  }),
+  color: setting({
+    flag: '--no-color',
+    envAlias: { name: 'NO_COLOR', meaning: 'false' },
+    kind: yesOrNo,
+    default: 'true',
+    group: 'Behaviour',
+    commands: EVERY,
+    description: 'plain text on a terminal',
+  }),
+  configFile: optional({
+    flag: '--config',
+    isInFile: false,
+    kind: path('FILE'),
+    group: 'Behaviour',
+    commands: EVERY,
+    defaultNote: 'brand-enrich.config.json in the working folder',
+    description: 'the config file',
+  }),
+} as const;

@@ -1,0 +1,167 @@
+/**
+ * The settings of limits and money: how fast, how much, how old an answer may be, and what happens at the end.
+ */
+import { billingPeriod, decimal, errorLimit, ratePerSecond, statuses } from './money-values.js';
+import { choice, count, duration, yesOrNo } from './parse-value.js';
+import type { CommandName } from './setting.js';
+import { optional, setting } from './setting.js';
+
+const SPENDING: readonly CommandName[] = ['run', 'config'];
+const RECKONING: readonly CommandName[] = ['run', 'plan', 'config'];
+
+export const LIMIT_SETTINGS = {
+  concurrency: setting({
+    flag: '--concurrency',
+    kind: count(1, 1_000),
+    default: '64',
+    group: 'Limits and money',
+    commands: ['run', 'worker', 'config'],
+    description: 'requests in flight at once, per process',
+  }),
+  rate: optional({
+    flag: '--rate',
+    kind: ratePerSecond,
+    group: 'Limits and money',
+    commands: SPENDING,
+    defaultNote: '90, and unpaced on this machine until the service objects',
+    description: 'requests per second, over all workers; 0 is unpaced',
+  }),
+  burst: optional({
+    flag: '--burst',
+    kind: count(1, 1_000),
+    group: 'Limits and money',
+    commands: SPENDING,
+    defaultNote: '10, and 1 with --rate',
+    description: 'requests that may leave at one moment',
+  }),
+  plan: optional({
+    flag: '--plan',
+    kind: choice(['free', 'paid']),
+    group: 'Limits and money',
+    commands: RECKONING,
+    defaultNote: 'no overage',
+    description: 'the plan of the account; only a paid one has overage',
+  }),
+  quota: optional({
+    flag: '--quota',
+    kind: count(0, 1_000_000_000_000),
+    group: 'Limits and money',
+    commands: RECKONING,
+    defaultNote: 'what the service says',
+    description: 'requests per period; of this and what the service says the smaller holds',
+  }),
+  period: setting({
+    flag: '--period',
+    kind: billingPeriod,
+    default: 'month',
+    group: 'Limits and money',
+    commands: RECKONING,
+    description: 'when the quota begins anew: with the month, never, or on a day of the month (1 to 28)',
+  }),
+  freeStatuses: setting({
+    flag: '--free-statuses',
+    kind: statuses,
+    default: '204,400,402,5xx',
+    group: 'Limits and money',
+    commands: SPENDING,
+    description: 'answers that are not billed, besides 401, 403 and 429',
+  }),
+  overageBudget: setting({
+    flag: '--overage-budget',
+    kind: decimal('50', 'not negative'),
+    default: '0',
+    group: 'Limits and money',
+    commands: RECKONING,
+    defaultNote: '0, and 100 with --plan paid',
+    description: 'what may be spent per period beyond the quota; above 0 it says --plan paid',
+  }),
+  overagePrice: setting({
+    flag: '--overage-price',
+    kind: decimal('0.1', 'positive'),
+    default: '0.1',
+    group: 'Limits and money',
+    commands: RECKONING,
+    description: 'price of one request beyond the quota',
+  }),
+  maxRequests: optional({
+    flag: '--max-requests',
+    kind: count(0, 1_000_000_000_000),
+    group: 'Limits and money',
+    commands: RECKONING,
+    defaultNote: 'no cap',
+    description: 'billable requests that this run may send, over restarts',
+  }),
+  maxCost: optional({
+    flag: '--max-cost',
+    kind: decimal('5', 'not negative'),
+    group: 'Limits and money',
+    commands: RECKONING,
+    defaultNote: 'no cap',
+    description: 'overage money that this run may spend, over restarts',
+  }),
+  confirmAbove: setting({
+    flag: '--confirm-above',
+    kind: decimal('20', 'not negative'),
+    default: '20',
+    group: 'Limits and money',
+    commands: SPENDING,
+    description: 'on a terminal, ask before a run that may cost more',
+  }),
+  yes: setting({
+    flag: '--yes',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Limits and money',
+    commands: SPENDING,
+    description: 'do not ask',
+  }),
+  maxErrors: optional({
+    flag: '--max-errors',
+    kind: errorLimit,
+    group: 'Limits and money',
+    commands: SPENDING,
+    defaultNote: 'off',
+    description: 'stop when more lookups than this have failed',
+  }),
+  onLimit: setting({
+    flag: '--on-limit',
+    kind: choice(['stop', 'wait']),
+    default: 'stop',
+    group: 'Limits and money',
+    commands: SPENDING,
+    description: 'at the limit finish the file with the rest deferred, or wait until it is raised',
+  }),
+  usageLagMs: setting({
+    flag: '--usage-lag',
+    kind: duration('0s', '1h'),
+    default: '60s',
+    group: 'Limits and money',
+    commands: ['run', 'worker', 'config'],
+    description: "how far the service's usage header may lag behind",
+  }),
+  // Services of this kind allow answers to be stored for 30 days at most, and so long they are kept.
+  maxAgeMs: setting({
+    flag: '--max-age',
+    kind: duration('0s', '30d'),
+    default: '7d',
+    group: 'Limits and money',
+    commands: RECKONING,
+    description: 'stored brands younger than this are not bought again',
+  }),
+  maxAgeMissingMs: setting({
+    flag: '--max-age-missing',
+    kind: duration('0s', '30d'),
+    default: '1d',
+    group: 'Limits and money',
+    commands: RECKONING,
+    description: 'the same for identifiers that were not found',
+  }),
+  refresh: setting({
+    flag: '--refresh',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Limits and money',
+    commands: RECKONING,
+    description: 'buy every answer anew, once, however often the run is started again',
+  }),
+} as const;

@@ -1,0 +1,107 @@
+/**
+ * The general kinds of setting values: text, choices, switches, counts, durations, lists. Strict: a text that is
+ * not exactly of the form is refused with an example of the right one, never guessed at.
+ *
+ * Money and limits are in `money-values.ts`, addresses in `address-values.ts`, columns in `column-value.ts`.
+ */
+import { nearest } from './nearest.js';
+import type { Parsed, ValueKind } from './value-kind.js';
+import { accepted, eachText, oneText, refused } from './value-kind.js';
+
+const MS_OF_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+type DurationUnit = keyof typeof MS_OF_UNIT;
+
+/** Any text but the empty one. */
+export function text(placeholder: string): ValueKind<string> {
+  return oneText(placeholder, (seen) =>
+    seen.trim() === '' ? refused('a text', `something in place of ${placeholder}`) : accepted(seen),
+  );
+}
+
+/** A file or folder. */
+export function path(placeholder: 'FILE' | 'DIR'): ValueKind<string> {
+  return { ...text(placeholder), isPath: true };
+}
+
+/** One of a few words. */
+export function choice<const T extends string>(choices: readonly T[]): ValueKind<T> {
+  return oneText(choices.join('|'), (seen) => {
+    const found = choices.find((each) => each === seen);
+    if (found !== undefined) return accepted(found);
+    return refused(`one of ${choices.join(', ')}`, oneOf(choices), nearest(seen, choices));
+  });
+}
+
+function oneOf(choices: readonly string[]): string {
+  return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+}
+
+const YES = ['true', 'yes', 'on', '1'];
+const NO = ['false', 'no', 'off', '0'];
+
+function parseBoolean(seen: string): Parsed<boolean> {
+  const word = seen.toLowerCase();
+  if (YES.includes(word)) return accepted(true);
+  if (NO.includes(word)) return accepted(false);
+  return refused('true or false', 'true or false', nearest(seen, ['true', 'false']));
+}
+
+/** A flag without a value; `true`, `yes`, `on`, `1` and their opposites elsewhere. */
+export const yesOrNo: ValueKind<boolean> = { ...oneText('', parseBoolean), arity: 'switch' };
+
+/** A flag with the value `on` or `off`. */
+export const onOrOff: ValueKind<boolean> = oneText('on|off', (seen) => {
+  const parsed = parseBoolean(seen);
+  return parsed.ok ? parsed : refused('on or off', 'on or off', nearest(seen, ['on', 'off']));
+});
+
+/** A whole number within bounds, both included. Digits only: no sign, blanks, separators or exponent. */
+export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
+  const bounds = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+  const example = Math.min(Math.max(min, 100), max);
+  return oneText('N', (seen) => {
+    const value = /^\d{1,16}$/.test(seen) ? Number(seen) : Number.NaN;
+    if (value >= min && value <= max) return accepted(value);
+    return refused(`a whole number ${bounds}`, `a whole number ${bounds}, for example ${example}`);
+  });
+}
+
+/** Reads `500ms`, `40s`, `15m`, `2h` or `7d` into milliseconds; null for anything else. */
+export function parseDurationMs(seen: string): number | null {
+  const match = /^(\d{1,12})(ms|s|m|h|d)$/.exec(seen);
+  if (match === null) return null;
+  return Number(match[1]) * MS_OF_UNIT[match[2] as DurationUnit];
+}
+
+/** A duration within bounds, both included and written as durations; the value is in milliseconds. */
+export function duration(min: string, max: string): ValueKind<number> {
+  const minMs = parseDurationMs(min) ?? 0;
+  const maxMs = parseDurationMs(max) ?? Number.MAX_SAFE_INTEGER;
+  return oneText('DURATION', (seen) => {
+    const ms = parseDurationMs(seen);
+    const write = `a whole number and its unit (ms, s, m, h, d), from ${min} to ${max}, for example ${max}`;
+    if (ms === null) return refused('a duration', write);
+    return ms >= minMs && ms <= maxMs ? accepted(ms) : refused(`a duration from ${min} to ${max}`, write);
+  });
+}
+
+/** Names separated by commas; blanks around them do not count. An empty name is refused. */
+export function listOf(placeholder: string, example: string): ValueKind<readonly string[]> {
+  return eachText('list', placeholder, (seen) =>
+    seen.trim() === ''
+      ? refused('a list without gaps', `names separated by commas, for example ${example}`)
+      : accepted(seen.trim()),
+  );
+}
+
+/** `KEY=VALUE`, given as often as needed. What the keys mean is the reader's. */
+export const keyValues: ValueKind<readonly { readonly key: string; readonly value: string }[]> = eachText(
+  'repeated',
+  'KEY=VALUE',
+  (seen) => {
+    const match = /^([^=\s]+)=(.+)$/s.exec(seen);
+    return match === null
+      ? refused('a key and its value', 'KEY=VALUE, for example latency=100ms')
+      : accepted({ key: match[1] ?? '', value: match[2] ?? '' });
+  },
+);

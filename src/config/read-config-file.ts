@@ -1,0 +1,103 @@
+/**
+ * The config file: where it is, what is in it, and which of its keys are none of ours. What the values mean is
+ * judged in `load-settings.ts`, together with those of flags and environment.
+ */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { NeverStartError } from '../errors.js';
+import { nearest } from './nearest.js';
+import type { Problem } from './problems.js';
+import { didYouMean, usageProblem } from './problems.js';
+import { SETTING_ENTRIES } from './settings.js';
+
+/** The file that is looked for in the working folder. */
+export const CONFIG_FILE_NAME = 'brand-enrich.config.json';
+
+export interface ConfigFile {
+  /** Absolute: relative paths among the values count from its folder. */
+  readonly path: string;
+  readonly values: Record<string, unknown>;
+}
+
+/** Whatever names one place: the parsed flags, the environment, the working folder. */
+export interface ConfigFilePlace {
+  readonly flags: Record<string, unknown>;
+  readonly env: Record<string, string | undefined>;
+  readonly folder: string;
+}
+
+/**
+ * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the folder, else null.
+ * Throws `NeverStartError` (`usage-invalid`) when a file that was named is not there, or when it is not a JSON object.
+ */
+export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigFile | null {
+  const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
+  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE_NAME);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (named === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return null;
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: 'the config file cannot be read',
+      subject: path,
+      todo: 'name one that can be read with --config, or leave it out',
+      cause: error,
+    });
+  }
+  return { path, values: parseObject(path, text) };
+}
+
+function parseObject(path: string, text: string): Record<string, unknown> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch {
+    // The parser's own message quotes the text, which might hold what nobody should see.
+    parsed = undefined;
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: 'the config file is not a JSON object',
+      subject: path,
+      todo: 'write settings as {"concurrency": 32, "maxAge": "7d"}',
+    });
+  }
+  return { ...parsed };
+}
+
+/** One problem for each key that the table does not know or does not allow in a file. Values are never shown. */
+export function findUnknownKeys(file: ConfigFile): Problem[] {
+  const allowed = SETTING_ENTRIES.flatMap(([, line]) =>
+    line.isInFile && line.key !== null ? [line.key] : [],
+  );
+  const problems: Problem[] = [];
+  for (const key of Object.keys(file.values)) {
+    if (allowed.includes(key)) continue;
+    const subject = `${key} in ${file.path}`;
+    if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
+      problems.push(
+        usageProblem(
+          'a token does not belong in the config file',
+          subject,
+          'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"',
+        ),
+      );
+      continue;
+    }
+    const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
+    problems.push(
+      own === undefined
+        ? usageProblem(
+            'no such setting',
+            subject,
+            didYouMean(nearest(key, allowed), 'see the table in the README'),
+          )
+        : usageProblem('this setting belongs to one command', subject, `say it there with ${own.flag}`),
+    );
+  }
+  return problems;
+}

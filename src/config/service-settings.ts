@@ -1,0 +1,160 @@
+/**
+ * The settings of how the service is addressed, by us, and of the local service that stands in for it.
+ */
+import { baseUrlValue, domainValue, hostValue } from './address-values.js';
+import { choice, count, duration, keyValues, onOrOff, path, text, yesOrNo } from './parse-value.js';
+import type { CommandName } from './setting.js';
+import { derived, optional, setting } from './setting.js';
+
+const SENDING: readonly CommandName[] = ['run', 'worker', 'config'];
+const KNOWING_ACCOUNT: readonly CommandName[] = [
+  'run',
+  'plan',
+  'worker',
+  'status',
+  'ledger show',
+  'ledger observe',
+  'ledger reset',
+  'config',
+];
+
+export const SERVICE_SETTINGS = {
+  baseUrl: optional({
+    flag: '--base-url',
+    env: 'BRAND_API_URL',
+    kind: baseUrlValue,
+    group: 'Service',
+    commands: [...SENDING, 'plan', 'status', 'outcomes forget'],
+    secrecy: 'address',
+    description: 'address of the service, without /v2',
+  }),
+  token: optional({
+    flag: null,
+    env: 'BRAND_API_TOKEN',
+    kind: text('TOKEN'),
+    group: 'Service',
+    commands: KNOWING_ACCOUNT,
+    secrecy: 'secret',
+    description: 'the token of the service; has no flag, because command lines are seen by others',
+  }),
+  tokenFile: optional({
+    flag: '--token-file',
+    env: 'BRAND_API_TOKEN_FILE',
+    kind: path('FILE'),
+    group: 'Service',
+    commands: KNOWING_ACCOUNT,
+    description: 'a file that holds the token and nothing else',
+  }),
+  account: optional({
+    flag: '--account',
+    kind: text('NAME'),
+    group: 'Service',
+    commands: KNOWING_ACCOUNT,
+    defaultNote: "the token's hash",
+    description: 'name of the account that requests are counted on, for tokens that share a quota',
+  }),
+  allowHttp: setting({
+    flag: '--allow-http',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Service',
+    commands: [...SENDING, 'plan', 'status', 'outcomes forget'],
+    description: 'send the token over plain http to another machine',
+  }),
+  allowNsfw: derived({
+    flag: '--allow-nsfw',
+    kind: choice(['true', 'false']),
+    fallback: () => 'unset' as const,
+    group: 'Service',
+    commands: ['run', 'plan', 'config'],
+    defaultNote: 'left to the service',
+    description: 'return brands with adult content always (true) or never (false)',
+  }),
+  ownDomain: optional({
+    flag: '--own-domain',
+    kind: domainValue,
+    group: 'Service',
+    commands: ['run', 'serve', 'config'],
+    description: "the service's own brand: asking for it is free and tells quota and usage",
+  }),
+  timeoutMs: setting({
+    flag: '--timeout',
+    kind: duration('1ms', '1h'),
+    default: '40s',
+    group: 'Service',
+    commands: SENDING,
+    description: 'how long one request may take in all',
+  }),
+  compression: setting({
+    flag: '--compression',
+    kind: onOrOff,
+    default: 'on',
+    group: 'Service',
+    commands: SENDING,
+    description: 'let the service compress its answers',
+  }),
+} as const;
+
+const SERVING: readonly CommandName[] = ['serve', 'config'];
+
+export const LOCAL_SERVICE_SETTINGS = {
+  port: setting({
+    flag: '--port',
+    kind: count(0, 65_535),
+    default: '8080',
+    group: 'Local service',
+    commands: SERVING,
+    description: 'port to listen on; 0 takes a free one',
+  }),
+  host: setting({
+    flag: '--host',
+    kind: hostValue,
+    default: '127.0.0.1',
+    group: 'Local service',
+    commands: SERVING,
+    description: 'address to listen on',
+  }),
+  catalogue: optional({
+    flag: '--catalogue',
+    kind: path('FILE'),
+    group: 'Local service',
+    commands: SERVING,
+    defaultNote: 'the sample brands',
+    description: 'the brands it knows, as JSONL',
+  }),
+  accounts: optional({
+    flag: '--accounts',
+    kind: path('FILE'),
+    group: 'Local service',
+    commands: SERVING,
+    defaultNote: 'one sample account',
+    description: 'its accounts: tokens (hashed), plans, quotas',
+  }),
+  journal: optional({
+    flag: '--journal',
+    kind: path('FILE'),
+    group: 'Local service',
+    commands: SERVING,
+    defaultNote: 'in the state folder',
+    description: 'where it keeps usage, so that a crash forgets none',
+  }),
+  faults: setting({
+    flag: '--fault',
+    kind: keyValues,
+    default: '',
+    group: 'Local service',
+    commands: SERVING,
+    defaultNote: 'none',
+    description: 'trouble to make on purpose, such as latency=100ms; repeatable',
+  }),
+  statement: setting({
+    flag: '--statement',
+    env: null,
+    isInFile: false,
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Local service',
+    commands: ['serve'],
+    description: 'print what each account used and owes this month, and end',
+  }),
+} as const;

@@ -1,0 +1,175 @@
+/**
+ * How settings bear on each other: what one says of another, what contradicts what, and what a command cannot do
+ * without. Pure: settings and origins in, settings and problems out.
+ *
+ *   1. A token file named by a flag wins over a token in the environment; else the token wins over the file.
+ *   2. A positive overage budget says `--plan paid`, unless `--plan free` is said; a paid plan without a budget has 100
+ *      (specification, Limits); a free plan has no overage.
+ *   3. `--sample` brings its own service and engine: those of environment and config file do not count.
+ *   4. Then contradictions and missing things are looked for.
+ */
+import { isLoopbackUrl } from './address-values.js';
+import { isPositiveDecimal } from './money-values.js';
+import type { Problem } from './problems.js';
+import { usageProblem } from './problems.js';
+import type { CommandName } from './setting.js';
+import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
+
+/** The specification's default of the monthly overage budget on a paid plan (Limits). */
+const PAID_PLAN_BUDGET = '100';
+
+const STRENGTH: Record<Origin, number> = { flag: 3, environment: 2, file: 1, default: 0 };
+
+export interface Found extends LoadedSettings {
+  readonly command: CommandName;
+  /** Whether the setting was said but could not be read: reported already, so nothing is concluded from it. */
+  readonly isUnread: (name: SettingName) => boolean;
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+interface Draft {
+  readonly settings: Writable<Settings>;
+  readonly origins: Origins;
+  readonly problems: Problem[];
+}
+
+/** Applies the rules above, in their order. */
+export function applyRules(found: Found): { loaded: LoadedSettings; problems: Problem[] } {
+  const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
+  chooseTokenSource(draft);
+  settleOverage(draft);
+  isolateSample(draft);
+  if (found.command !== 'config') {
+    findContradictions(draft, found);
+    findInsecure(draft);
+    findMissing(draft, found);
+  }
+  return { loaded: { settings: draft.settings, origins: draft.origins }, problems: draft.problems };
+}
+
+function chooseTokenSource({ settings, origins }: Draft): void {
+  if (settings.token === null || settings.tokenFile === null) return;
+  const loser = origins.tokenFile === 'flag' ? 'token' : 'tokenFile';
+  settings[loser] = null;
+  origins[loser] = 'default';
+}
+
+function settleOverage({ settings, origins, problems }: Draft): void {
+  const hasBudget = origins.overageBudget !== 'default' && isPositiveDecimal(settings.overageBudget);
+  if (settings.plan === 'free' && hasBudget) {
+    if (STRENGTH[origins.plan] > STRENGTH[origins.overageBudget]) {
+      settings.overageBudget = '0';
+      origins.overageBudget = origins.plan;
+    } else {
+      problems.push(
+        contradiction('--plan free with --overage-budget', 'a free plan has no overage: leave one out'),
+      );
+    }
+  } else if (settings.plan === null && hasBudget) {
+    settings.plan = 'paid';
+    origins.plan = origins.overageBudget;
+  } else if (settings.plan === 'paid' && origins.overageBudget === 'default') {
+    settings.overageBudget = PAID_PLAN_BUDGET;
+  }
+}
+
+function isolateSample({ settings, origins, problems }: Draft): void {
+  if (!settings.sample) return;
+  const replaced = ['engine', 'baseUrl', 'token', 'tokenFile'] as const;
+  const flags = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };
+  for (const name of replaced) {
+    if (origins[name] === 'flag') {
+      problems.push(
+        contradiction(
+          `--sample with ${flags[name]}`,
+          'the sample brings its own service and engine: leave one out',
+        ),
+      );
+    }
+    if (name === 'engine') settings.engine = 'embedded';
+    else settings[name] = null;
+    origins[name] = 'default';
+  }
+}
+
+function findContradictions({ settings, problems }: Draft, { command, isUnread }: Found): void {
+  const isEmbedded = settings.engine === 'embedded' && !isUnread('engine');
+  if (command === 'worker' && isEmbedded) {
+    problems.push(
+      contradiction(
+        'worker with the embedded engine',
+        'it has room for one process: give both this and the run --engine redis://… or postgres://…',
+      ),
+    );
+  }
+  if (!settings.worker && isEmbedded) {
+    problems.push(
+      contradiction(
+        '--no-worker with the embedded engine',
+        'no other process could do the lookups: leave it out, or give --engine redis://… or postgres://…',
+      ),
+    );
+  }
+  if (settings.output === '-' && settings.json) {
+    problems.push(contradiction('-o - with --json', 'standard output has room for one: name a file with -o'));
+  }
+  if (settings.waterfall && settings.columns.length === 1) {
+    problems.push(
+      contradiction('--waterfall with one --column', 'name the next columns too, or leave it out'),
+    );
+  }
+  const files = [settings.output, settings.errors, settings.report].filter((file) => file !== null);
+  if (new Set(files).size < files.length) {
+    problems.push(
+      contradiction('the same file for two outputs', 'give --output, --errors and --report a file each'),
+    );
+  }
+}
+
+function findInsecure({ settings, problems }: Draft): void {
+  const { baseUrl, allowHttp } = settings;
+  if (baseUrl === null || allowHttp || !baseUrl.startsWith('http:') || isLoopbackUrl(baseUrl)) return;
+  problems.push({
+    code: 'usage-insecure',
+    what: 'the token would be readable on the way',
+    subject: baseUrl,
+    todo: 'use https, or allow plain http with --allow-http',
+  });
+}
+
+const NEEDS_SERVICE: readonly CommandName[] = ['run', 'outcomes forget'];
+const NEEDS_TOKEN: readonly CommandName[] = ['run', 'worker'];
+const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
+
+function findMissing({ settings, problems }: Draft, { command, isUnread }: Found): void {
+  const isUnder = (commands: readonly CommandName[]) => commands.includes(command) && !settings.sample;
+  if (isUnder(NEEDS_SERVICE) && settings.baseUrl === null && !isUnread('baseUrl')) {
+    problems.push({
+      code: 'usage-service-missing',
+      what: 'no address of the service was given',
+      subject: '--base-url',
+      todo: `set BRAND_API_URL or give --base-url URL${command === 'run' ? '; --sample needs neither' : ''}`,
+    });
+  }
+  const hasToken = settings.token !== null || settings.tokenFile !== null || isUnread('token');
+  const isNamed = settings.account !== null || isUnread('account');
+  if (!hasToken && (isUnder(NEEDS_TOKEN) || (isUnder(NEEDS_ACCOUNT) && !isNamed))) {
+    problems.push({
+      code: 'usage-token-missing',
+      what: 'no token was given',
+      subject: 'BRAND_API_TOKEN',
+      todo: `set it, or name a file that holds the token with --token-file${isUnder(NEEDS_ACCOUNT) ? ', or name the account with --account' : ''}`,
+    });
+  }
+  const hasObserved = settings.observedUsage !== null || settings.observedQuota !== null;
+  const isObservedUnread = isUnread('observedUsage') || isUnread('observedQuota');
+  if (command === 'ledger observe' && !hasObserved && !isObservedUnread) {
+    problems.push(
+      usageProblem('nothing was observed', 'ledger observe', 'give --usage N, --quota N or both'),
+    );
+  }
+}
+
+function contradiction(subject: string, todo: string): Problem {
+  return usageProblem('these contradict each other', subject, todo);
+}

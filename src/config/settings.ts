@@ -1,0 +1,51 @@
+/**
+ * THE table of settings: what makes `--help`, the README's table, and the reading of flags, environment and config
+ * file. A setting is added by one line in the file of its group, and nowhere else.
+ *
+ * Precedence: flag, environment, config file, default. How values are found is `load-settings.ts`'s.
+ */
+import { BEHAVIOUR_SETTINGS, ENGINE_SETTINGS, KEEPING_SETTINGS } from './engine-settings.js';
+import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
+import { LIMIT_SETTINGS } from './limit-settings.js';
+import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
+import type { CommandName, Setting } from './setting.js';
+
+/** In the order of the README's table. */
+export const SETTINGS = {
+  ...INPUT_SETTINGS,
+  ...SERVICE_SETTINGS,
+  ...LIMIT_SETTINGS,
+  ...OUTPUT_SETTINGS,
+  ...ENGINE_SETTINGS,
+  ...BEHAVIOUR_SETTINGS,
+  ...LOCAL_SERVICE_SETTINGS,
+  ...KEEPING_SETTINGS,
+} as const;
+
+type ValueOf<S> = S extends Setting<infer T> ? T : never;
+
+/**
+ * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact decimal text, null where nobody said
+ * anything and the table has no default. After `loadSettings` also: `plan` is `paid` when a positive overage budget says so, `overageBudget` is the
+ * budget that holds, and at most one of `token` and `tokenFile` is set.
+ */
+export type Settings = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+export type SettingName = keyof Settings;
+
+export type Origin = 'flag' | 'environment' | 'file' | 'default';
+export type Origins = Record<SettingName, Origin>;
+
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly origins: Origins;
+}
+
+/** The table's lines in order, for whoever needs them all alike. */
+export const SETTING_ENTRIES: readonly (readonly [SettingName, Setting<unknown>])[] = Object.entries(
+  SETTINGS,
+) as [SettingName, Setting<unknown>][];
+
+/** The lines that belong to a command, in the table's order. */
+export function settingsOf(command: CommandName): readonly (readonly [SettingName, Setting<unknown>])[] {
+  return SETTING_ENTRIES.filter(([, line]) => line.commands.includes(command));
+}
