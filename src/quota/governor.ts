@@ -101,7 +101,9 @@ class SharedGovernor implements Governor {
   #heard = false;
   #refusedForQuota = false;
   #pace: { retryAfterMs: number | null } | null = null;
-  #lastRefusedAt: number;
+  /** When the rate was last lowered, by whomever; refusals of requests sent before that say nothing new. */
+  #loweredAt = Number.NEGATIVE_INFINITY;
+  #quietSince: number;
   #seen: SeenState | null = null;
   #isExchanging = false;
   #isClosed = false;
@@ -112,7 +114,7 @@ class SharedGovernor implements Governor {
 
   constructor(options: GovernorOptions) {
     this.#options = options;
-    this.#lastRefusedAt = options.clock.now();
+    this.#quietSince = options.clock.now();
   }
 
   take(run: string, key: string, signal: AbortSignal): Promise<Grant> {
@@ -123,8 +125,24 @@ class SharedGovernor implements Governor {
       }
       this.#serial += 1;
       const permit = `${this.#options.worker}.${this.#serial.toString(36)}`;
-      const taker: Taker = { permit, run, key, signal, resolve, reject, notBefore: 0 };
-      signal.addEventListener('abort', () => this.#abandon(taker), { once: true });
+      const onAbort = () => this.#abandon(taker);
+      const finish = () => signal.removeEventListener('abort', onAbort);
+      const taker: Taker = {
+        permit,
+        run,
+        key,
+        signal,
+        notBefore: 0,
+        resolve(grant) {
+          finish();
+          resolve(grant);
+        },
+        reject(reason) {
+          finish();
+          reject(reason);
+        },
+      };
+      signal.addEventListener('abort', onAbort, { once: true });
       this.#takers.push(taker);
       this.#schedule(0);
     });
@@ -147,7 +165,7 @@ class SharedGovernor implements Governor {
       this.#pace = {
         retryAfterMs: Math.max(this.#pace?.retryAfterMs ?? 0, refusal.retryAfterMs ?? 0) || null,
       };
-      this.#lastRefusedAt = this.#options.clock.now();
+      this.#quietSince = this.#options.clock.now();
     }
     this.settle(permit, 'free', heard);
   }
@@ -197,6 +215,7 @@ class SharedGovernor implements Governor {
   async #exchange(): Promise<void> {
     if (this.#isExchanging) return;
     this.#clearTimer();
+    if (this.#takers.length === 0 && this.#settlements.size === 0 && !this.#reading && !this.#heard) return;
     this.#isExchanging = true;
     const { clock, ledger, account, worker, timeoutMs, usageLagMs, period, log } = this.#options;
     const now = clock.now();
@@ -244,7 +263,11 @@ class SharedGovernor implements Governor {
       } catch (error) {
         // The same request is safe to repeat: permits are known by name.
         log.warn({ err: error, account }, 'the ledger does not answer; nothing is sent until it does');
-        if (this.#isClosed) break;
+        if (this.#isClosed) {
+          // What is left to settle runs out in the store and counts as sent.
+          this.#settlements.clear();
+          break;
+        }
         await clock.sleep(waitMs);
         waitMs = Math.min(waitMs * 2, RETRY_LAST_MS);
       }
@@ -256,13 +279,22 @@ class SharedGovernor implements Governor {
   #judgePace(refusal: { retryAfterMs: number | null } | null, now: number): PaceChange | null {
     const pace = this.state?.pace;
     if (!pace) return null;
-    if (refusal) return slowDown(pace, refusal.retryAfterMs);
-    const change = speedUp(pace, now - this.#lastRefusedAt, this.#options.rateCeiling);
-    if (change) this.#lastRefusedAt = now;
+    if (refusal) {
+      if (now - this.#loweredAt >= 1_000) return slowDown(pace, refusal.retryAfterMs);
+      if (refusal.retryAfterMs === null) return null;
+      return { ifVersion: pace.version, rate: pace.rate, burst: pace.burst, floorMs: refusal.retryAfterMs };
+    }
+    const change = speedUp(pace, now - this.#quietSince, this.#options.rateCeiling);
+    if (change) this.#quietSince = now;
     return change;
   }
 
   #learn(state: LedgerState): void {
+    const before = this.state?.pace.rate ?? Number.POSITIVE_INFINITY;
+    if (this.state && (state.pace.rate ?? Number.POSITIVE_INFINITY) < before) {
+      this.#loweredAt = this.#options.clock.now();
+      this.#quietSince = this.#loweredAt;
+    }
     this.state = state;
     this.#seen = {
       epoch: state.epoch,

@@ -1,0 +1,220 @@
+/**
+ * One identifier from claim to durable outcome: breaker, permit, request, settlement, record. Says what it came
+ * to; what follows for the chunk and the run is `resolve-chunk.ts`'s.
+ *
+ *   again      not billed and not answered, or somebody else is asking: the job comes back for it
+ *   failed     will not be asked again by this run
+ *   halted     the whole run must stop asking
+ */
+import type { Clock } from '../clock.js';
+import type { Client } from '../lookup/client.js';
+import type { Answer } from '../lookup/read-answer.js';
+import type { Identifier } from '../model.js';
+import { packProfile } from '../outcomes/codec.js';
+import { COME_BACK_FRESH_MS } from '../outcomes/freshness.js';
+import type { Governor, Heard } from '../quota/governor.js';
+import { periodOf } from '../quota/period.js';
+import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
+import type { RunHalt, RunRecord } from '../runs/run-store.js';
+import type { Breaker } from './breaker.js';
+import type { Recorder } from './recorder.js';
+import { BUSY_RETRY_MS, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
+
+/** What asking needs of its process. */
+export interface AskContext {
+  readonly client: Client;
+  readonly governor: Governor;
+  readonly recorder: Recorder;
+  readonly breaker: Breaker;
+  readonly clock: Clock;
+  readonly compress: boolean;
+  /** Requests in flight now and the most there were: for the report. */
+  readonly gauge: { inFlight: number };
+}
+
+export interface Asked {
+  readonly result:
+    | { readonly type: 'matched' | 'not_found' }
+    | { readonly type: 'failed'; readonly reason: string; readonly billed: boolean }
+    | {
+        readonly type: 'again';
+        readonly countsAsAttempt: boolean;
+        readonly retryInMs: number;
+        readonly reason: string;
+      }
+    | { readonly type: 'halted'; readonly halt: RunHalt }
+    | { readonly type: 'revoked' };
+  readonly requests: number;
+  readonly billed: number;
+}
+
+/** The service has been unavailable for so long that waiting is over. */
+const HOPELESS_MS = 1_800_000;
+
+/** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
+export async function ask(
+  context: AskContext,
+  run: RunRecord,
+  key: string,
+  identifier: Identifier,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+): Promise<Asked> {
+  const { client, governor, recorder, breaker, clock } = context;
+  const { allowNsfw, freeStatuses, period } = run.settings;
+  let requests = 0;
+  let billed = 0;
+  let wasted = 0;
+  let tries = 0;
+  const come = (result: Asked['result']): Asked => ({ result, requests, billed });
+
+  for (;;) {
+    const passage = breaker.enter(clock.now());
+    if (passage.type === 'turned_away') {
+      if (breaker.badForMs(clock.now()) > HOPELESS_MS) {
+        return come({
+          type: 'failed',
+          reason: 'the service gave no good answer for 30 minutes',
+          billed: false,
+        });
+      }
+      return come({
+        type: 'again',
+        countsAsAttempt: false,
+        retryInMs: passage.retryInMs,
+        reason: 'the service is unavailable',
+      });
+    }
+    let permit: string;
+    try {
+      await recorder.untilRoom(signals.stop);
+      const grant = await governor.take(run.id, key, signals.stop);
+      if (grant.type !== 'granted') {
+        breaker.forgo();
+        return come(withoutPermit(grant));
+      }
+      permit = grant.permit;
+    } catch {
+      breaker.forgo();
+      return come({ type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' });
+    }
+
+    context.gauge.inFlight += 1;
+    const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
+    context.gauge.inFlight -= 1;
+    requests += 1;
+    tries += 1;
+    if (answer.cost !== 'free') billed += 1;
+    const { meaning } = answer;
+    const heard = heardFrom(answer, period);
+    breaker.note(meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor), clock.now());
+
+    if (meaning.type === 'matched' || meaning.type === 'not_found') {
+      // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
+      await recorder.record({
+        key,
+        status: meaning.type,
+        packed: meaning.type === 'matched' ? packProfile(meaning.body, context.compress) : null,
+        billed: answer.cost !== 'free',
+        freshMs: meaning.type === 'not_found' && meaning.comeBack ? COME_BACK_FRESH_MS : null,
+      });
+      governor.settle(permit, answer.cost, heard);
+      return come({ type: meaning.type });
+    }
+    if (meaning.type === 'refused') {
+      const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
+      governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, heard);
+      if (!isQuota) {
+        const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
+        const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
+        if (breaker.badForMs(clock.now()) > patienceMs)
+          return come({ type: 'halted', halt: throttled(patienceMs) });
+      }
+      // A refusal costs no attempt; for quota the next take says what there is to say.
+      tries = 0;
+      continue;
+    }
+    governor.settle(permit, answer.cost, heard);
+    switch (meaning.type) {
+      case 'credentials':
+        return come({
+          type: 'halted',
+          halt: { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` },
+        });
+      case 'failed':
+        return come({ type: 'failed', reason: meaning.reason, billed: answer.cost !== 'free' });
+      case 'wasted':
+        wasted += 1;
+        if (wasted > 1) return come({ type: 'failed', reason: meaning.reason, billed: true });
+        break;
+      case 'unavailable': {
+        const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
+        const again = {
+          type: 'again',
+          countsAsAttempt: tries >= QUICK_TRIES || meaning.retryAfterMs !== null,
+          retryInMs: meaning.retryAfterMs ?? 0,
+          reason: meaning.reason,
+        } as const;
+        if (waitMs === null) return come(again);
+        try {
+          await clock.sleep(waitMs, signals.stop);
+        } catch {
+          return come({ ...again, countsAsAttempt: false });
+        }
+      }
+    }
+  }
+}
+
+function withoutPermit(
+  grant: Exclude<Awaited<ReturnType<Governor['take']>>, { type: 'granted' }>,
+): Asked['result'] {
+  switch (grant.type) {
+    case 'lost':
+      return {
+        type: 'again',
+        countsAsAttempt: false,
+        retryInMs: BUSY_RETRY_MS,
+        reason: 'another worker is asking',
+      };
+    case 'spent':
+      return {
+        type: 'failed',
+        reason: 'asked twice, may have been billed twice, no usable answer',
+        billed: true,
+      };
+    case 'exhausted':
+      return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
+    case 'revoked':
+      return { type: 'revoked' };
+  }
+}
+
+function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
+  const hasReading = answer.quota !== null || answer.usage !== null;
+  const { meaning } = answer;
+  return {
+    reading: hasReading
+      ? {
+          quota: answer.quota,
+          usage: answer.usage,
+          period: answer.date === null ? null : periodOf(answer.date, period),
+        }
+      : null,
+    heard:
+      meaning.type === 'matched' ||
+      meaning.type === 'not_found' ||
+      meaning.type === 'wasted' ||
+      meaning.type === 'failed',
+  };
+}
+
+function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
+  return answer.meaning.type === 'refused' && !isQuotaRefusal(answer.meaning.code, answer, governor.state);
+}
+
+function throttled(patienceMs: number): RunHalt {
+  return {
+    why: 'throttled',
+    sentence: `the service refused every request as too many for ${Math.round(patienceMs / 1_000)} s`,
+  };
+}

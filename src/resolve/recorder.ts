@@ -1,0 +1,122 @@
+/**
+ * Makes answers durable: everything that was answered since the last flush travels in one call, and the next
+ * flush starts when that is acknowledged. No timer: a lonely answer is kept at once, many are kept together.
+ *
+ * When the store refuses, answers go to the local spool first and are offered again until it takes them;
+ * whoever wants to send waits meanwhile (`untilRoom`), so that not much is ever at stake.
+ */
+import { rm } from 'node:fs/promises';
+import type { Clock } from '../clock.js';
+import { errorText } from '../errors.js';
+import type { Log } from '../log.js';
+import type { NewOutcome, OutcomeStore } from '../outcomes/store.js';
+import { spoolAnswers } from './answer-spool.js';
+
+export interface RecorderOptions {
+  readonly store: OutcomeStore;
+  readonly worker: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where answers wait when the store refuses. */
+  readonly spoolFolder: string;
+  /** Answers that may wait for their flush before nobody sends any more: the concurrency. */
+  readonly room: number;
+}
+
+export interface Recorder {
+  /** Resolves when the answer is as durable as the engine promises. Rejects only after `close`, when it lies in the spool. */
+  record(outcome: NewOutcome): Promise<void>;
+  /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
+  untilRoom(signal: AbortSignal): Promise<void>;
+  /** Ends a vain wait for the store: what is not recorded stays in the spool. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  readonly outcome: NewOutcome;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const FLUSH_AT_MOST = 500;
+const RETRY_MS = 1_000;
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { store, worker, clock, log, spoolFolder, room } = options;
+  const waiting: Waiting[] = [];
+  const forRoom: (() => void)[] = [];
+  const closing = new AbortController();
+  let flushing: Promise<void> | null = null;
+  let inFlush = 0;
+
+  async function flushAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, FLUSH_AT_MOST);
+      inFlush = batch.length;
+      await keep(batch);
+      inFlush = 0;
+      for (const wake of forRoom.splice(0)) wake();
+    }
+    flushing = null;
+  }
+
+  async function keep(batch: readonly Waiting[]): Promise<void> {
+    const outcomes = batch.map((each) => each.outcome);
+    let spooled: string | null = null;
+    for (;;) {
+      try {
+        await store.record(worker, outcomes);
+        for (const each of batch) each.resolve();
+        if (spooled !== null) await rm(spooled, { force: true });
+        return;
+      } catch (error) {
+        log.error(
+          { err: error, answers: outcomes.length },
+          'the engine does not take answers; nothing is sent until it does',
+        );
+        if (spooled === null) {
+          spooled = await spoolAnswers(spoolFolder, outcomes).catch((trouble) => {
+            log.fatal(
+              { err: trouble, folder: spoolFolder },
+              'paid answers could be written neither to the engine nor to disk',
+            );
+            return null;
+          });
+        }
+        if (closing.signal.aborted) {
+          const lost = new Error(`paid answers wait in ${spoolFolder}: ${errorText(error)}`);
+          for (const each of batch) each.reject(lost);
+          return;
+        }
+        await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    record(outcome) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ outcome, resolve, reject });
+        // One turn of the loop gathers what arrived together.
+        flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
+      });
+    },
+    async untilRoom(signal) {
+      while (waiting.length + inFlush >= room) {
+        signal.throwIfAborted();
+        await new Promise<void>((resolve, reject) => {
+          const onAbort = () => reject(signal.reason);
+          signal.addEventListener('abort', onAbort, { once: true });
+          forRoom.push(() => {
+            signal.removeEventListener('abort', onAbort);
+            resolve();
+          });
+        });
+      }
+    },
+    async close() {
+      closing.abort(new Error('closing'));
+      await flushing;
+    },
+  };
+}

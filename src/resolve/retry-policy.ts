@@ -1,0 +1,35 @@
+/**
+ * How often and when an identifier is asked again after an answer that was not billed. Pure.
+ *
+ * Blips are asked again at once, inside the job; what lasts longer goes back to the queue and comes
+ * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the breaker's.
+ */
+
+/** Requests in a row for one identifier before its job is parked. */
+export const QUICK_TRIES = 3;
+
+/** Waits before the second and third request, milliseconds; a random half is added so that workers part. */
+const QUICK_WAITS_MS = [100, 500] as const;
+
+/** Waits before each later attempt, milliseconds. After the last the lookup has failed. */
+const PARK_MS = [2_000, 5_000, 15_000, 30_000, 60_000] as const;
+
+/** The longest Retry-After that is waited for inside a job. */
+const HOLD_AT_MOST_MS = 1_500;
+
+/** The wait before the next quick try; null: park instead. `tries` requests have been made. */
+export function quickRetryMs(tries: number, retryAfterMs: number | null, random: number): number | null {
+  if (tries >= QUICK_TRIES) return null;
+  if (retryAfterMs !== null && retryAfterMs > HOLD_AT_MOST_MS) return null;
+  const base = QUICK_WAITS_MS[tries - 1] ?? 500;
+  return Math.max(base * (1 + random / 2), retryAfterMs ?? 0);
+}
+
+/** How long to park after `attempts` rounds without an answer; null: give up. */
+export function parkMs(attempts: number, retryAfterMs: number | null): number | null {
+  const wait = PARK_MS[attempts - 1];
+  return wait === undefined ? null : Math.max(wait, retryAfterMs ?? 0);
+}
+
+/** Claimed by another worker: soon enough to be prompt, seldom enough not to poll. */
+export const BUSY_RETRY_MS = 400;
