@@ -40,9 +40,14 @@ export interface GovernorOptions {
   /** Total time-out of one request. */
   readonly timeoutMs: number;
   readonly usageLagMs: number;
+}
+
+/** What a run's settings say of asking; workers bring no limits of their own. */
+export interface AskingRun {
+  readonly id: string;
   readonly period: PeriodSetting;
-  /** The rate that growth stops at; null: none. */
-  readonly rateCeiling: number | null;
+  /** Requests per second that the pace may grow to; null: no ceiling. */
+  readonly maxRate: number | null;
 }
 
 export interface Heard {
@@ -55,7 +60,7 @@ export interface Governor {
    * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with the signal's
    * reason when aborted; a permit that was granted meanwhile is given back.
    */
-  take(run: string, key: string, signal: AbortSignal): Promise<Grant>;
+  take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant>;
   /** What became of a permit, and what the answer said of usage. */
   settle(permit: string, as: SettledAs, heard: Heard): void;
   /** A reading that cost no permit (the service's own brand). */
@@ -70,7 +75,7 @@ export interface Governor {
 
 interface Taker {
   readonly permit: string;
-  readonly run: string;
+  readonly run: AskingRun;
   readonly key: string;
   readonly signal: AbortSignal;
   readonly resolve: (grant: Grant) => void;
@@ -117,7 +122,7 @@ class SharedGovernor implements Governor {
     this.#quietSince = options.clock.now();
   }
 
-  take(run: string, key: string, signal: AbortSignal): Promise<Grant> {
+  take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant> {
     return new Promise<Grant>((resolve, reject) => {
       if (signal.aborted || this.#isClosed) {
         reject(signal.reason ?? new Error('the governor is closed'));
@@ -217,13 +222,13 @@ class SharedGovernor implements Governor {
     this.#clearTimer();
     if (this.#takers.length === 0 && this.#settlements.size === 0 && !this.#reading && !this.#heard) return;
     this.#isExchanging = true;
-    const { clock, ledger, account, worker, timeoutMs, usageLagMs, period, log } = this.#options;
+    const { clock, ledger, account, worker, timeoutMs, usageLagMs, log } = this.#options;
     const now = clock.now();
     // One run at a time, so that its caps and policy are the ones compared; the others follow at once.
     const first = this.#takers.find((taker) => taker.notBefore <= now);
     const takers = first
       ? this.#takers
-          .filter((taker) => taker.run === first.run && taker.notBefore <= now)
+          .filter((taker) => taker.run.id === first.run.id && taker.notBefore <= now)
           .slice(0, TAKE_AT_MOST)
       : [];
     const settlements = [...this.#settlements];
@@ -240,16 +245,16 @@ class SharedGovernor implements Governor {
     const request = {
       account,
       worker,
-      run: first?.run ?? null,
+      run: first?.run.id ?? null,
       seen: this.#seen,
       settle: settlements.map(([permit, as]) => ({ permit, as })),
       reading: sent.reading,
       heard: sent.heard,
       refusedForQuota: sent.refused,
-      pace: this.#judgePace(sent.pace, now),
+      pace: this.#judgePace(sent.pace, first?.run.maxRate ?? null, now),
       take: takers.map(({ permit, key }) => ({ permit, key })),
       permitMs: timeoutMs + 10_000,
-      mayHaveTurned: mayHaveTurned(this.state?.period ?? null, period, now),
+      mayHaveTurned: first !== undefined && mayHaveTurned(this.state?.period ?? null, first.run.period, now),
       usageLagMs,
     };
     let waitMs = RETRY_FIRST_MS;
@@ -276,7 +281,11 @@ class SharedGovernor implements Governor {
     this.#goOn();
   }
 
-  #judgePace(refusal: { retryAfterMs: number | null } | null, now: number): PaceChange | null {
+  #judgePace(
+    refusal: { retryAfterMs: number | null } | null,
+    maxRate: number | null,
+    now: number,
+  ): PaceChange | null {
     const pace = this.state?.pace;
     if (!pace) return null;
     if (refusal) {
@@ -284,7 +293,7 @@ class SharedGovernor implements Governor {
       if (refusal.retryAfterMs === null) return null;
       return { ifVersion: pace.version, rate: pace.rate, burst: pace.burst, floorMs: refusal.retryAfterMs };
     }
-    const change = speedUp(pace, now - this.#quietSince, this.#options.rateCeiling);
+    const change = speedUp(pace, now - this.#quietSince, maxRate);
     if (change) this.#quietSince = now;
     return change;
   }

@@ -87,7 +87,11 @@ export async function ask(
     let permit: string;
     try {
       await recorder.untilRoom(signals.stop);
-      const grant = await governor.take(run.id, key, signals.stop);
+      const grant = await governor.take(
+        { id: run.id, period, maxRate: run.settings.maxRate ?? null },
+        key,
+        signals.stop,
+      );
       if (grant.type !== 'granted') {
         breaker.forgo();
         return come(withoutPermit(grant));
@@ -200,11 +204,9 @@ function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Hea
           period: answer.date === null ? null : periodOf(answer.date, period),
         }
       : null,
+    // A time-out says nothing; a damaged answer with usage headers does.
     heard:
-      meaning.type === 'matched' ||
-      meaning.type === 'not_found' ||
-      meaning.type === 'wasted' ||
-      meaning.type === 'failed',
+      ['matched', 'not_found', 'failed'].includes(meaning.type) || (meaning.type === 'wasted' && hasReading),
   };
 }
 

@@ -13,7 +13,6 @@ import { createReleasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Client } from '../lookup/client.js';
 import { createGovernor, type Governor } from '../quota/governor.js';
-import type { PeriodSetting } from '../quota/period.js';
 import { bringInAnswers } from './answer-spool.js';
 import { createBreaker } from './breaker.js';
 import { createRecorder } from './recorder.js';
@@ -31,8 +30,6 @@ export interface LookupWorkerOptions {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
-  readonly period: PeriodSetting;
-  readonly rateCeiling: number | null;
   readonly compress: boolean;
   /** Where paid answers wait when the engine cannot take them. */
   readonly spoolFolder: string;
@@ -76,8 +73,6 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     log,
     timeoutMs: options.timeoutMs,
     usageLagMs: options.usageLagMs,
-    period: options.period,
-    rateCeiling: options.rateCeiling,
   });
   const context: ChunkContext = {
     engine,

@@ -25,6 +25,8 @@ export interface RunSettings {
   readonly quotaCap: number | null;
   /** Overage as a number of requests, from budget and price. */
   readonly overage: number;
+  /** Requests per second that the pace may grow to; absent or null: no ceiling. */
+  readonly maxRate?: number | null;
   /** `month`, `none`, or the day of the month (1 to 28) on which the billing period begins. */
   readonly period: 'month' | 'none' | number;
   /** Statuses that are not billed besides 401, 403 and 429; `5xx` stands for 500 to 599. */
