@@ -1,0 +1,150 @@
+/**
+ * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of values. A tie or a
+ * doubt stops the run with the flag that settles it, because a wrong guess spends money. How columns are weighed is
+ * `judge-columns.ts`'s.
+ */
+import { NeverStartError } from '../errors.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../model.js';
+import { type ColumnChoice, type ColumnRequest, columnFlag, columnLabel } from './column-choice.js';
+import { findColumn } from './find-column.js';
+import { symbolContext } from './header-words.js';
+import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
+import { findOurColumns } from './our-columns.js';
+
+export { type ColumnChoice, type ColumnRequest, parseColumnRequest } from './column-choice.js';
+
+export interface ColumnsInput {
+  readonly columns: readonly string[];
+  /** Cells of some rows, best from all over the file; the first 1,000 are looked at. */
+  readonly sample: readonly (readonly string[])[];
+  /** From `--column`, in order. */
+  readonly requested: readonly ColumnRequest[];
+  /** From `--kind`; a kind in `requested` wins over it. */
+  readonly kind: IdentifierKind | null;
+  /** Before the names of the columns we add, `brand_` by default. */
+  readonly prefix: string;
+}
+
+export interface ChosenColumns {
+  /** In order: the first that yields an identifier is used. Never empty. */
+  readonly choices: readonly ColumnChoice[];
+  /** For people: which column, which kind, why. */
+  readonly sentence: string;
+  /** Positions of columns that an earlier run added: to be replaced, never chosen. */
+  readonly ours: readonly number[];
+}
+
+/** Two readings closer than this are a tie. */
+const MARGIN = 0.1;
+
+/** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours. */
+export function chooseColumns(input: ColumnsInput): ChosenColumns {
+  const ours = findOurColumns(input.columns, input.prefix);
+  const context = symbolContext(input.columns.filter((_, column) => !ours.includes(column)));
+  const judge: JudgeInput = { columns: input.columns, sample: input.sample, context, kind: input.kind };
+  const chosen = input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
+  return { ...chosen, ours };
+}
+
+type Chosen = Omit<ChosenColumns, 'ours'>;
+
+function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly number[]): Chosen {
+  const choices: ColumnChoice[] = [];
+  const parts: string[] = [];
+  for (const request of input.requested) {
+    const found = findColumn(input.columns, request);
+    if (ours.includes(found.column)) throw askedForOurs(input, found.column);
+    const asked = found.kind ?? input.kind;
+    const reading = asked === null ? readNamed(judge, found.column) : null;
+    const kind = asked ?? reading?.kind ?? 'auto';
+    if (choices.some((choice) => choice.column === found.column && choice.kind === kind)) continue;
+    choices.push({ column: found.column, name: input.columns[found.column] ?? '', kind });
+    const why = reading === null ? 'as asked' : reading.because;
+    parts.push(`${columnLabel(input.columns, found.column)} as ${kind} (${why})`);
+  }
+  return { choices, sentence: `identifiers come from column ${parts.join(', then ')}` };
+}
+
+/** The kind of a column that was named without one. */
+function readNamed({ columns, ...judge }: JudgeInput, column: number): ColumnReading {
+  const reading = judgeColumn({ columns, ...judge }, column, true);
+  if (reading !== null && reading.kind !== null) return reading;
+  const kinds = reading === null ? IDENTIFIER_KINDS : (['ticker', 'crypto'] as const);
+  throw new NeverStartError({
+    code: 'column-doubtful',
+    what: 'neither name nor values say which kind of identifier this column holds',
+    subject: columnLabel(columns, column),
+    todo: `say it: ${kinds.map((kind) => columnFlag(columns, column, kind)).join(' or ')}`,
+  });
+}
+
+function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
+  const { columns } = judge;
+  const all = judgeColumns(judge, ours);
+  const mail = all.filter((reading) => reading.isMail);
+  const hasWebsite = all.some((reading) => reading.kind === 'domain' && !reading.isMail);
+  const readings = hasWebsite ? all.filter((reading) => !reading.isMail) : all;
+  const [surest, ...others] = readings;
+  if (surest === undefined) return takeOnly(judge, ours);
+  const rivals = [surest, ...others.filter((other) => surest.score - other.score < MARGIN)];
+  if (rivals.length > 1 || surest.kind === null) throw doubtful(judge, rivals);
+  const column = surest.column;
+  const kind = judge.kind ?? surest.kind;
+  const leftAside = hasWebsite && mail.length > 0 ? explainMail(columns, mail) : '';
+  const sentence = `identifiers come from column ${columnLabel(columns, column)} as ${kind}, because ${surest.because}${leftAside}`;
+  return { choices: [{ column, name: columns[column] ?? '', kind }], sentence };
+}
+
+function explainMail(columns: readonly string[], mail: readonly ColumnReading[]): string {
+  const names = mail.map((reading) => columnLabel(columns, reading.column)).join(', ');
+  return `; e-mail addresses (${names}) are left aside, a website says more surely whose brand it is`;
+}
+
+/** Nothing could be read: a kind given for the only column there is leaves no doubt. */
+function takeOnly({ columns, kind, ...judge }: JudgeInput, ours: readonly number[]): Chosen {
+  const open = columns.flatMap((_, column) => (ours.includes(column) ? [] : [column]));
+  const [only] = open;
+  if (only !== undefined && open.length === 1 && kind !== null) {
+    const sentence = `identifiers come from column ${columnLabel(columns, only)} as ${kind}, because it is the only one`;
+    return { choices: [{ column: only, name: columns[only] ?? '', kind }], sentence };
+  }
+  throw doubtful({ columns, kind, ...judge }, []);
+}
+
+function doubtful({ columns, kind }: JudgeInput, rivals: readonly ColumnReading[]): NeverStartError {
+  if (rivals.length === 0) {
+    const example = kind ?? 'domain';
+    return new NeverStartError({
+      code: 'column-doubtful',
+      what: `no column clearly holds ${kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`}`,
+      subject: columns
+        .slice(0, 20)
+        .map((_, column) => columnLabel(columns, column))
+        .join(', '),
+      todo: `name it: ${columnFlag(columns, 0, example)} (kinds: ${IDENTIFIER_KINDS.join(', ')})`,
+    });
+  }
+  const flags = rivals.flatMap(({ column, kind: read }) =>
+    (read === null ? (['ticker', 'crypto'] as const) : [kind ?? read]).map((each) =>
+      columnFlag(columns, column, each),
+    ),
+  );
+  return new NeverStartError({
+    code: 'column-doubtful',
+    what:
+      rivals.length > 1
+        ? 'more than one column could hold the identifiers'
+        : 'a symbol may be a ticker or a coin',
+    subject: rivals.map(({ column }) => columnLabel(columns, column)).join(', '),
+    todo: `say which: ${flags.join(' or ')}`,
+  });
+}
+
+function askedForOurs({ columns, prefix }: ColumnsInput, column: number): NeverStartError {
+  return new NeverStartError({
+    code: 'column-ours',
+    what: 'this column was added by an earlier run and will be replaced',
+    subject: columnLabel(columns, column),
+    todo: `name a column of your own, or keep it with a prefix for ours other than ${prefix}`,
+  });
+}

@@ -1,0 +1,99 @@
+/**
+ * Finds the column that a `--column` names: by its exact name, else by its name without case and outer blanks, else by
+ * its position from 1. What kind it holds is not decided here.
+ */
+import { NeverStartError } from '../errors.js';
+import { IDENTIFIER_KINDS } from '../model.js';
+import { type ColumnRequest, columnFlag, columnLabel, looseName } from './column-choice.js';
+
+export interface FoundColumn {
+  readonly column: number;
+  readonly kind: ColumnRequest['kind'];
+}
+
+/** Throws `NeverStartError`: column-unknown with the nearest name, column-doubtful when several columns have the name. */
+export function findColumn(columns: readonly string[], request: ColumnRequest): FoundColumn {
+  const { name, kind } = request;
+  // A header `price:isin` is meant by `--column price:isin` when it is there.
+  if (kind !== null) {
+    const whole = theOnly(columns, (column) => column === `${name}:${kind}`, name);
+    if (whole !== null) return { column: whole, kind: null };
+  }
+  const column =
+    theOnly(columns, (other) => other === name, name) ??
+    theOnly(columns, (other) => looseName(other) === looseName(name), name) ??
+    byPosition(columns, name);
+  if (column === null) throw unknown(columns, request);
+  return { column, kind };
+}
+
+function theOnly(
+  columns: readonly string[],
+  isMeant: (column: string) => boolean,
+  name: string,
+): number | null {
+  const found = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
+  if (found.length > 1) {
+    const positions = found.map((index) => `--column ${index + 1}`).join(' or ');
+    throw new NeverStartError({
+      code: 'column-doubtful',
+      what: 'more than one column has this name',
+      subject: `"${name}"`,
+      todo: `name it by its position: ${positions}`,
+    });
+  }
+  return found[0] ?? null;
+}
+
+function byPosition(columns: readonly string[], name: string): number | null {
+  const position = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) : 0;
+  return position >= 1 && position <= columns.length ? position - 1 : null;
+}
+
+function unknown(columns: readonly string[], { name, kind }: ColumnRequest): NeverStartError {
+  const colon = name.lastIndexOf(':');
+  const front = looseName(name.slice(0, Math.max(0, colon)));
+  if (kind === null && colon > 0 && columns.some((column) => looseName(column) === front)) {
+    return new NeverStartError({
+      code: 'column-unknown',
+      what: 'not a kind of identifier',
+      subject: `"${name.slice(colon + 1)}" in --column ${name}`,
+      todo: `use one of ${IDENTIFIER_KINDS.join(', ')}`,
+    });
+  }
+  const nearest = nearestColumn(columns, name);
+  const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));
+  const todo =
+    nearest === null
+      ? `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`
+      : `did you mean ${kind === null ? columnLabel(columns, nearest) : columnFlag(columns, nearest, kind)}?`;
+  return new NeverStartError({ code: 'column-unknown', subject: `"${name}"`, todo });
+}
+
+/** The column with the fewest edits to the name, if they are few for its length. */
+function nearestColumn(columns: readonly string[], name: string): number | null {
+  const wanted = looseName(name);
+  let best: { column: number; edits: number } | null = null;
+  for (const [column, other] of columns.entries()) {
+    const loose = looseName(other);
+    const edits =
+      loose !== '' && (loose.includes(wanted) || wanted.includes(loose)) ? 1 : countEdits(wanted, loose);
+    if (edits <= Math.max(2, wanted.length / 3) && edits < (best?.edits ?? Infinity))
+      best = { column, edits };
+  }
+  return best?.column ?? null;
+}
+
+/** Levenshtein distance. */
+function countEdits(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= from.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j += 1) {
+      const swap = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}

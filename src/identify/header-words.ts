@@ -1,0 +1,113 @@
+/**
+ * What a column's name says of its content, in the languages of the files we see. Words are compared without case and
+ * accents. What the values say is `sample-column.ts`'s.
+ */
+
+/** `symbol`: a ticker or a crypto symbol, the name does not tell. `email`: domains behind addresses of people. */
+export type HeaderMeaning = 'domain' | 'email' | 'isin' | 'ticker' | 'crypto' | 'symbol' | 'id';
+
+export interface HeaderReading {
+  readonly meaning: HeaderMeaning | null;
+  /** 1 when every word fits, 0.6 when some word qualifies it (`parent website`) or is vague (`link`), 0 without meaning. */
+  readonly weight: number;
+  /** The name speaks of something else's address or number (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
+  readonly isForeign: boolean;
+}
+
+const words = (text: string) => new Set(splitWords(text));
+
+const DOMAIN =
+  words(`website websites web site sites url urls uri domain domains homepage webpage www internet hostname host
+  websiteurl websiteaddress webaddress companydomain companywebsite companyurl domainname
+  webseite webseiten website webadresse internetadresse internetseite internetauftritt domaene domane
+  siteweb siteinternet domaine sitio sitioweb paginaweb dominio sito sitoweb dominioweb
+  webbplats webbsida hemsida hjemmeside nettside nettsted verkkosivu verkkosivusto kotisivu
+  webova stranka strona internetowa witryna domena weboldal honlap сайт вебсайт домен sitesi`);
+const DOMAIN_SCRIPTS =
+  /网站|网址|域名|網站|網址|網域|ウェブサイト|ホームページ|ドメイン|홈페이지|웹사이트|도메인/;
+const VAGUE_DOMAIN = words('link links lien enlace weblink');
+const EMAIL = words(`email emails mail mails emailaddress mailaddress emailadresse mailadresse
+  correo courriel epost eposta sahkoposti mejl почта posta`);
+const EMAIL_SCRIPTS = /邮箱|邮件|郵箱|メール|이메일/;
+const ISIN = words('isin isins isincode isinnumber');
+const TICKER = words(
+  'ticker tickers tickersymbol stocksymbol tickercode borsenkurzel boersenkuerzel kurzel kuerzel ric bloombergticker',
+);
+const SYMBOL = words('symbol symbols symbole simbolo symbool sembol simbol символ');
+const CRYPTO = words(
+  'crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto criptomoneda cryptomonnaie altcoin',
+);
+const SECURITY = words(
+  'stock stocks equity share shares etf etfs fund security securities aktie aktien accion action trading exchange',
+);
+const BRAND_ID = words('brandid brandfetchid');
+const NEUTRAL =
+  words(`company companies customer customers client clients account accounts firm firma firmen name names business
+  organization organisation org unternehmen kunde kunden empresa entreprise societe azienda cliente
+  primary main official offizielle corporate address addresses adresse adress direccion indirizzo adres
+  code codes number nummer no nr value the of de la du del di e y et und and contact work brand marke marque id`);
+const FOREIGN =
+  words(`logo logos image images img photo foto picture avatar icon favicon banner thumbnail video
+  linkedin twitter facebook fb instagram youtube tiktok xing github crunchbase wikipedia wiki pinterest social
+  profile profil tracking referrer referer referral utm unsubscribe invoice document pdf attachment terms privacy
+  api source quelle redirect callback webhook article news rss feed map maps download
+  wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
+const CRYPTO_CONTEXT = words(
+  'blockchain circulating chain coin coins token crypto cryptocurrency supply coingecko coinmarketcap mcap',
+);
+const TICKER_CONTEXT = words(
+  'stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund issuer shares eps pe cik',
+);
+
+/** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
+function splitWords(name: string): string[] {
+  return name
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '');
+}
+
+export function readHeader(name: string): HeaderReading {
+  const parts = splitWords(name);
+  const pairs = parts.slice(1).map((part, index) => `${parts[index]}${part}`);
+  const has = (set: ReadonlySet<string>) =>
+    parts.some((part) => set.has(part)) || pairs.some((pair) => set.has(pair));
+  const isForeign = has(FOREIGN);
+  const meaning = isForeign && !has(ISIN) ? null : meaningOf(name, has);
+  if (meaning === null) return { meaning, weight: 0, isForeign };
+  const isVague = !has(DOMAIN) && has(VAGUE_DOMAIN);
+  const isWhole = parts.every(
+    (part, index) => isFamiliar(part) || isFamiliar(pairs[index]) || isFamiliar(pairs[index - 1]),
+  );
+  const isScript = DOMAIN_SCRIPTS.test(name) || EMAIL_SCRIPTS.test(name);
+  return { meaning, weight: (isWhole || isScript) && !isVague ? 1 : 0.6, isForeign: false };
+}
+
+function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): HeaderMeaning | null {
+  if (has(ISIN)) return 'isin';
+  if (has(BRAND_ID)) return 'id';
+  if (has(CRYPTO)) return 'crypto';
+  if (has(TICKER) || (has(SYMBOL) && has(SECURITY))) return 'ticker';
+  if (has(SYMBOL)) return 'symbol';
+  // "E-mail domain" is a domain; "web mail" is mail.
+  const isMail = has(EMAIL) || EMAIL_SCRIPTS.test(name);
+  if (isMail && !/dom[aä]/i.test(name)) return 'email';
+  return has(DOMAIN) || DOMAIN_SCRIPTS.test(name) || has(VAGUE_DOMAIN) ? 'domain' : null;
+}
+
+const MEANINGFUL = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
+
+function isFamiliar(word: string | undefined): boolean {
+  return word !== undefined && MEANINGFUL.some((set) => set.has(word));
+}
+
+/** What the table's other columns say about a column named `symbol`; null when they say nothing or both. */
+export function symbolContext(columns: readonly string[]): 'ticker' | 'crypto' | null {
+  const all = columns.flatMap(splitWords);
+  const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));
+  const isTicker = all.some((word) => TICKER_CONTEXT.has(word));
+  return isCrypto === isTicker ? null : isCrypto ? 'crypto' : 'ticker';
+}

@@ -1,0 +1,70 @@
+/**
+ * Host name -> registrable domain, by the public suffix list with its private section, so that a shop at
+ * `acme.myshopify.com` stays that shop. Finding the host in a cell is `identify-domain.ts`'s.
+ */
+import { isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
+import { parse } from 'tldts';
+
+/** A registrable domain in normal form (lower case, punycode), or why the host has none. */
+export type Registrable = { readonly domain: string } | { readonly domain: null; readonly reason: string };
+
+/** RFC 1035, section 2.3.4. */
+const LONGEST_NAME = 253;
+/** RFC 1035, section 2.3.1, with digits in front (RFC 1123, section 2.1). */
+const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Hosts below a domain may carry underscores (`_dmarc`, `my_shop`). */
+const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
+/** A last label of digits or hexadecimal is an address to every browser (WHATWG URL, "ends in a number"). */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
+const ASCII = /^\p{ASCII}*$/u;
+/**
+ * Suffixes of private networks (RFC 6762, appendix G; `.internal` by ICANN, 2024), beside the reserved names of
+ * RFC 6761, RFC 7686 and RFC 8375 that the library knows.
+ */
+const PRIVATE_NETWORK = new Set(['internal', 'intranet', 'lan', 'home', 'corp', 'localdomain', 'private']);
+
+const OPTIONS = {
+  allowPrivateDomains: true,
+  detectSpecialUse: true,
+  extractHostname: false,
+  validateHostname: false,
+  detectIp: false,
+} as const;
+
+/**
+ * `host` is a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address without brackets.
+ * The reason names the host's suffix at most, never the rest of it.
+ */
+export function findRegistrable(host: string): Registrable {
+  if (host.includes(':'))
+    return none(isIP(host) === 6 ? 'an IP address, not a domain name' : 'not a domain name');
+  const lower = host.toLowerCase();
+  const isMapped = !ASCII.test(lower) || lower.includes('xn--');
+  const name = (isMapped ? domainToASCII(lower) : lower).replace(/\.+$/, '');
+  if (name.length > LONGEST_NAME || !HOST.test(name)) return none('not a domain name');
+  if (ENDS_IN_NUMBER.test(name)) {
+    return none(isIP(name) === 4 ? 'an IP address, not a domain name' : 'a number, not a domain name');
+  }
+  return reduce(name);
+}
+
+function reduce(name: string): Registrable {
+  const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
+  const topLevel = name.slice(name.lastIndexOf('.') + 1);
+  if (isSpecialUse || PRIVATE_NETWORK.has(topLevel))
+    return none(`the suffix .${topLevel} is reserved or private`);
+  if (!isIcann && !isPrivate) {
+    return none(name.includes('.') ? `the suffix .${topLevel} is not known` : 'not a domain name');
+  }
+  // `www.github.io` and `www.co.uk` name the suffix, not somebody's domain below it.
+  if (domain === null || publicSuffix === null || domain === `www.${publicSuffix}`) {
+    return none(`${publicSuffix} is a suffix shared by many, not the domain of one brand`);
+  }
+  const label = domain.slice(0, -publicSuffix.length - 1);
+  return REGISTRABLE_LABEL.test(label) ? { domain } : none('not a domain name');
+}
+
+function none(reason: string): Registrable {
+  return { domain: null, reason };
+}

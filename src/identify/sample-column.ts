@@ -1,0 +1,67 @@
+/**
+ * What a sample of one column's values looks like, as counts. Nothing is judged here: `judge-columns.ts` weighs the
+ * counts with the column's name.
+ */
+import { isCertainBrandId, isPossibleBrandId } from './brand-id.js';
+import { cleanCell, skipBlank } from './clean-cell.js';
+import { identifyDomain } from './identify-domain.js';
+import { readIsin } from './isin.js';
+
+/** Enough for a choice; more would only cost time. */
+const MOST_ROWS = 1000;
+/** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
+const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
+/** Short, without lower case, no sentence: tickers and symbols as files hold them. */
+const SYMBOL_LIKE = /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:-]{0,11}$/;
+
+/** How many sampled values ... */
+export interface ColumnSample {
+  readonly rows: number;
+  /** ... are neither blank nor a placeholder. */
+  readonly filled: number;
+  /** ... are domains or web addresses and nothing else. */
+  readonly domains: number;
+  /** ... are domains by their letters and tickers by their looks. */
+  readonly tickerOrDomains: number;
+  readonly emails: number;
+  readonly isins: number;
+  readonly certainIds: number;
+  readonly possibleIds: number;
+  readonly symbols: number;
+  /** Many different addresses, all at one domain: pages of one site, such as profiles. */
+  readonly isOneSite: boolean;
+}
+
+export function sampleColumn(rows: readonly (readonly string[])[], column: number): ColumnSample {
+  const counts = {
+    filled: 0,
+    domains: 0,
+    tickerOrDomains: 0,
+    emails: 0,
+    isins: 0,
+    certainIds: 0,
+    possibleIds: 0,
+    symbols: 0,
+  };
+  const texts = new Set<string>();
+  const sites = new Set<string>();
+  const sampled = Math.min(rows.length, MOST_ROWS);
+  for (let index = 0; index < sampled; index += 1) {
+    const cleaned = cleanCell(rows[index]?.[column] ?? '');
+    if (skipBlank(cleaned, 'domain') !== null) continue;
+    counts.filled += 1;
+    if (readIsin(cleaned) !== null) counts.isins += 1;
+    if (isCertainBrandId(cleaned)) counts.certainIds += 1;
+    if (isPossibleBrandId(cleaned)) counts.possibleIds += 1;
+    if (SYMBOL_LIKE.test(cleaned)) counts.symbols += 1;
+    if (!cleaned.includes('.')) continue;
+    const domain = identifyDomain(cleaned);
+    if (domain.type === 'invalid') continue;
+    texts.add(cleaned);
+    sites.add(domain.type === 'identifier' ? domain.identifier.value : '');
+    if (cleaned.includes('@') && !cleaned.includes('/')) counts.emails += 1;
+    else if (TICKER_OR_DOMAIN.test(cleaned)) counts.tickerOrDomains += 1;
+    else counts.domains += 1;
+  }
+  return { rows: sampled, ...counts, isOneSite: texts.size >= 5 && sites.size === 1 && counts.emails === 0 };
+}
