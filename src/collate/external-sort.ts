@@ -1,0 +1,176 @@
+/**
+ * External merge sort of output lines: memory stays the same however many rows there are. Lines gather in one big
+ * buffer; when it is full they are sorted by key and written as a run (`sort-run.ts`); at the end the runs are merged
+ * (`merge-runs.ts`). What fits the buffer never touches the disk. The keys come from `rank.ts`.
+ */
+import { mergeRuns } from './merge-runs.js';
+import { createKeys, type SortKeys } from './sort-keys.js';
+import { createRunWriter, type RunReader, type StoredRun } from './sort-run.js';
+import { writeFailure } from './write-failure.js';
+
+/** Runs merged at once; with more of them, these are made one first. Bounds open files and read buffers. */
+const FAN_IN = 64;
+const READ_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
+const DEFAULT_MEMORY_BYTES = 32 * 1024 * 1024;
+/** UTF-8 takes at most three bytes for each UTF-16 unit. */
+const MAX_BYTES_PER_UNIT = 3;
+
+export interface Sorter {
+  /**
+   * Adds a line, its line end included. When it gives a promise, wait for it before the next call.
+   * @param group 0 to 255, smaller first.
+   * @param score within the group, larger first.
+   * @param sequence among equals, smaller first; unique.
+   */
+  add(group: number, score: number, sequence: number, line: string | Buffer): void | Promise<void>;
+  /** Everything that was added, in order, in chunks of many whole lines. Once, after the last `add`. */
+  merged(): AsyncIterable<Buffer>;
+  /** Frees memory and disk; at any time, more than once if need be. */
+  close(): Promise<void>;
+}
+
+export interface SorterOptions {
+  /** An existing folder for runs, with room for about as much as is added. */
+  readonly folder: string;
+  /** Bytes of lines held before a run is written. Default 32 MiB; a single longer line is held whole. */
+  readonly memoryBytes?: number;
+}
+
+export function createSorter(options: SorterOptions): Sorter {
+  let arena = Buffer.allocUnsafeSlow(Math.max(1, options.memoryBytes ?? DEFAULT_MEMORY_BYTES));
+  let used = 0;
+  let keys = createKeys(1024);
+  let runs: StoredRun[] = [];
+
+  function put(group: number, score: number, sequence: number, line: string | Buffer): void {
+    if (keys.count === keys.capacity) keys = createKeys(keys.capacity * 2, keys);
+    const bytes = typeof line === 'string' ? arena.write(line, used) : line.copy(arena, used);
+    keys.push(group, score, sequence, used);
+    used += bytes;
+  }
+
+  function bytesOf(line: string | Buffer): number {
+    if (typeof line !== 'string') return line.length;
+    const most = line.length * MAX_BYTES_PER_UNIT;
+    return used + most <= arena.length ? most : Buffer.byteLength(line);
+  }
+
+  async function spill(): Promise<void> {
+    if (keys.count === 0) return;
+    const writer = await createRunWriter(options.folder);
+    try {
+      for (const at of keys.sorted()) {
+        const written = writer.add(
+          keys.groups[at] ?? 0,
+          keys.scores[at] ?? 0,
+          keys.sequences[at] ?? 0,
+          arena,
+          keys.starts[at] ?? 0,
+          at + 1 < keys.count ? (keys.starts[at + 1] ?? 0) : used,
+        );
+        if (written) await written;
+      }
+      runs.push(await writer.finish());
+    } catch (error) {
+      await writer.discard();
+      throw writeFailure(options.folder, error);
+    }
+    used = 0;
+    keys.clear();
+  }
+
+  /** Makes one run of the oldest ones until the rest can be merged at once. */
+  async function reduceRuns(): Promise<void> {
+    while (runs.length > FAN_IN) {
+      const oldest = runs.slice(0, FAN_IN);
+      const writer = await createRunWriter(options.folder);
+      try {
+        let waiting: Promise<void> | undefined;
+        const take = (entry: RunReader) => {
+          if (waiting) return false;
+          waiting = writer.add(
+            entry.group,
+            entry.score,
+            entry.sequence,
+            entry.buffer,
+            entry.start,
+            entry.end,
+          );
+          return true;
+        };
+        for await (const _pause of mergeRuns(oldest, READ_BYTES, take)) {
+          await waiting;
+          waiting = undefined;
+        }
+        await waiting;
+        runs = [...runs.slice(FAN_IN), await writer.finish()];
+      } catch (error) {
+        await writer.discard();
+        throw error;
+      }
+      for (const run of oldest) await run.drop();
+    }
+  }
+
+  return {
+    add(group, score, sequence, line) {
+      const bytes = bytesOf(line);
+      if (used + bytes <= arena.length) return put(group, score, sequence, line);
+      return spill().then(() => {
+        if (bytes > arena.length) arena = Buffer.allocUnsafeSlow(bytes);
+        put(group, score, sequence, line);
+      });
+    },
+    async *merged() {
+      if (runs.length === 0) {
+        yield* linesInOrder(arena, used, keys);
+        return;
+      }
+      await spill();
+      arena = Buffer.alloc(0);
+      await reduceRuns();
+      let chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      let filled = 0;
+      const take = (entry: RunReader) => {
+        const length = entry.end - entry.start;
+        if (filled + length > chunk.length) {
+          if (filled > 0) return false;
+          chunk = Buffer.allocUnsafeSlow(length);
+        }
+        entry.buffer.copy(chunk, filled, entry.start, entry.end);
+        filled += length;
+        return true;
+      };
+      for await (const _pause of mergeRuns(runs, READ_BYTES, take)) {
+        yield chunk.subarray(0, filled);
+        chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+        filled = 0;
+      }
+      if (filled > 0) yield chunk.subarray(0, filled);
+    },
+    async close() {
+      const open = runs;
+      runs = [];
+      arena = Buffer.alloc(0);
+      keys = createKeys(0);
+      for (const run of open) await run.drop();
+    },
+  };
+}
+
+/** Without runs: the lines straight from memory. */
+function* linesInOrder(arena: Buffer, used: number, keys: SortKeys): Generator<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for (const at of keys.sorted()) {
+    const line = arena.subarray(keys.starts[at], at + 1 < keys.count ? keys.starts[at + 1] : used);
+    parts.push(line);
+    bytes += line.length;
+    if (bytes >= CHUNK_BYTES) {
+      yield Buffer.concat(parts.splice(0), bytes);
+      bytes = 0;
+    }
+  }
+  if (bytes > 0) yield Buffer.concat(parts, bytes);
+}
