@@ -106,6 +106,7 @@ export function createService(options: CreateServiceOptions): LocalService {
 
   return {
     handle(request) {
+      if (isClosed) return answer(request, 503, EMPTY_OBJECT);
       const asked = readRequest(request);
       if (asked.type === 'refused' && asked.isOutside) {
         const allow = asked.status === 405 ? { allow: 'GET, HEAD' } : undefined;

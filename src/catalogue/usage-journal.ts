@@ -132,8 +132,9 @@ function openFile(path: string, counts: ReadonlyMap<string, UsageCount>): Journa
       grownBytes += writeWhole(descriptor, start + lines);
       isTorn = false;
       if (grownBytes > COMPACT_BYTES) {
-        closeSync(descriptor);
+        const full = descriptor;
         descriptor = rewrite(path, counts);
+        closeSync(full);
         grownBytes = 0;
       }
       sync ??= setTimeout(() => {

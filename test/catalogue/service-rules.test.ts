@@ -1,0 +1,133 @@
+/** The specification, rule by rule, asked of `handle` itself. Metering over time is in `metering.test.ts`. */
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  accountsOf,
+  createTinyService,
+  nameIn,
+  OWN_DOMAIN,
+  QUOTA,
+  type TinyService,
+  USAGE,
+} from './tiny-service.js';
+
+let tiny: TinyService;
+const start = (...options: Parameters<typeof createTinyService>) => {
+  tiny = createTinyService(...options);
+  return tiny;
+};
+afterEach(() => tiny.service.close());
+
+describe('endpoints', () => {
+  it.each([
+    ['rule 1: a domain goes before a ticker', 'both.io', 'Both Site'],
+    ['rule 1: a ticker goes before a crypto symbol', 'SUN', 'Sun Stock'],
+    ['rule 1: an ISIN goes before a crypto symbol', 'DE0007164600', 'Isin Stock'],
+    ['rule 1: a crypto symbol is found when nothing else has it', 'BTC', 'Coin'],
+    ['a brand id is found by its prefix', 'id_Acme01', 'Acme'],
+    ['in a brand id case matters', 'id_acme01', null],
+    ['what nobody knows is not found', 'unknown.example', null],
+    ['rule 2: a domain by its own route', 'domain/acme.com', 'Acme'],
+    ['rule 2: a ticker by its own route', 'ticker/ACME', 'Acme'],
+    ['rule 2: an ISIN by its own route', 'isin/US0378331005', 'Acme'],
+    ['rule 2: a crypto symbol by its own route, though a ticker has the same', 'crypto/SUN', 'Sun Coin'],
+    ['rule 2: a ticker is no domain', 'domain/ACME', null],
+    ['rule 2: a domain is no ticker', 'ticker/acme.com', null],
+    ['rule 2: a coin is no ticker', 'ticker/BTC', null],
+    ['rule 2: a ticker is no coin', 'crypto/ACME', null],
+    ['rule 2: an ISIN is no ticker', 'ticker/US0378331005', null],
+    ['rule 2: a brand id is no domain', 'domain/id_Acme01', null],
+    ['a crypto symbol may be lower-case', 'crypto/btc', 'Coin'],
+    ['a domain may be upper-case', 'domain/ACME.COM', 'Acme'],
+    ['rule 4: a flagged brand is shown when allowNsfw is not set', 'flagged.com', 'Flagged'],
+    ['rule 4: a withheld brand is not shown when allowNsfw is not set', 'withheld.com', null],
+    ['rule 5: allowNsfw true shows a flagged brand', 'flagged.com?allowNsfw=true', 'Flagged'],
+    ['rule 5: allowNsfw true shows a withheld brand', 'domain/withheld.com?allowNsfw=true', 'Withheld'],
+    ['rule 6: allowNsfw false hides a flagged brand', 'domain/flagged.com?allowNsfw=false', null],
+    ['rule 6: allowNsfw false hides a withheld brand', 'withheld.com?allowNsfw=false', null],
+    ['rule 6: allowNsfw false shows every other brand', 'acme.com?allowNsfw=false', 'Acme'],
+    ['a withheld ticker is not answered with the coin of that name', 'VICE', null],
+    ['the coin of that name has its own route', 'crypto/VICE', 'Vice Coin'],
+  ])('%s', async (_title, path, name) => {
+    const response = await start().get(`/v2/brands/${path}`);
+    expect(response.status).toBe(name === null ? 404 : 200);
+    expect(nameIn(response)).toBe(name);
+  });
+
+  it('rule 3: a brand comes back byte for byte as the catalogue holds it', async () => {
+    const response = await start().get('/v2/brands/flagged.com');
+    expect(response.body.toString()).toBe('{"name":"Flagged","isNsfw":true}');
+  });
+});
+
+describe('answers', () => {
+  it.each([
+    [200, 'GET', '/v2/brands/acme.com', {}],
+    [400, 'GET', '/v2/brands/acme.com?allowNsfw=maybe', {}],
+    [401, 'GET', '/v2/brands/acme.com', { authorization: undefined }],
+    [404, 'GET', '/v2/brands/unknown.example', {}],
+    [404, 'GET', '/v2/brands/logo/acme.com', {}],
+    [404, 'GET', '/health', { authorization: undefined }],
+    [405, 'DELETE', '/v2/brands/acme.com', {}],
+    [429, 'GET', '/v2/brands/acme.com', { account: 'spent' }],
+  ])('%i of %s %s is JSON with its length and a date', async (status, method, path, as) => {
+    const accounts = accountsOf({ name: 'data', quota: 5 }, { name: 'spent', quota: 0 });
+    const response = await start({ accounts }).get(path, { ...as, method });
+    expect(response.status).toBe(status);
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/json',
+      'content-length': String(response.body.length),
+      date: 'Sun, 15 Mar 2026 12:00:00 GMT',
+    });
+    if (status !== 200) expect(response.body.toString()).toBe('{}');
+  });
+
+  it('405 names the methods that there are', async () => {
+    const response = await start().get('/v2/brands/acme.com', { method: 'PUT' });
+    expect(response.headers.allow).toBe('GET, HEAD');
+  });
+
+  it('the date follows the clock', async () => {
+    const { get, clock } = start();
+    clock.set('2026-03-15T12:00:01.900Z');
+    expect((await get('/')).headers.date).toBe('Sun, 15 Mar 2026 12:00:01 GMT');
+  });
+
+  it.each(['acme.com', 'unknown.example'])('HEAD of %s is GET without its body, and free', async (value) => {
+    const { get } = start();
+    const head = await get(`/v2/brands/${value}`, { method: 'HEAD' });
+    expect(head.headers[USAGE]).toBe('0');
+    const full = await get(`/v2/brands/${value}`);
+    expect(head.status).toBe(full.status);
+    expect(head.headers['content-length']).toBe(String(full.body.length));
+    expect(head.body.length).toBe(0);
+  });
+});
+
+describe('authentication', () => {
+  const routes = ['acme.com', 'domain/acme.com', 'ticker/ACME', 'isin/US0378331005', 'crypto/BTC'];
+  it.each(
+    routes.flatMap((route) =>
+      [undefined, '', 'Bearer', 'Bearer wrong', 'token-data', 'Basic token-data'].map(
+        (given) => [route, given] as const,
+      ),
+    ),
+  )('%s with the credentials %j is 401 and shows no usage', async (route, authorization) => {
+    const response = await start().get(`/v2/brands/${route}`, { authorization });
+    expect(response.status).toBe(401);
+    expect(response.headers).not.toHaveProperty(USAGE);
+    expect(response.headers).not.toHaveProperty(QUOTA);
+  });
+
+  it('even the own brand and a malformed request need credentials', async () => {
+    const { get } = start();
+    expect((await get(`/v2/brands/${OWN_DOMAIN}`, { authorization: undefined })).status).toBe(401);
+    expect((await get('/v2/brands/a.com?allowNsfw=x', { authorization: undefined })).status).toBe(401);
+  });
+
+  it('each token counts for its own account', async () => {
+    const { get } = start({ accounts: accountsOf({ name: 'data', quota: 5 }, { name: 'other', quota: 7 }) });
+    await get('/v2/brands/acme.com');
+    const other = await get('/v2/brands/acme.com', { account: 'other' });
+    expect(other.headers).toMatchObject({ [QUOTA]: '7', [USAGE]: '1' });
+  });
+});
