@@ -1,0 +1,27 @@
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { lockUsage } from '../../src/catalogue/usage-lock.js';
+import { FailFileError } from '../../src/errors.js';
+
+it('an accounts file has one meter at a time, by whatever path it is named', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  const path = join(folder, 'accounts.json');
+  const alias = join(folder, 'alias.json');
+  writeFileSync(path, '{}');
+  symlinkSync(path, alias);
+
+  const release = await lockUsage(path);
+  await expect(lockUsage(path)).rejects.toThrow(FailFileError);
+  await expect(lockUsage(alias)).rejects.toThrow(alias);
+  await release();
+  await (await lockUsage(alias))();
+});
+
+it('two accounts files do not hinder each other', async () => {
+  const paths = ['a.json', 'b.json'].map((name) => join(mkdtempSync(join(tmpdir(), 'lock-')), name));
+  for (const path of paths) writeFileSync(path, '{}');
+  const releases = await Promise.all(paths.map((path) => lockUsage(path)));
+  for (const release of releases) await release();
+});
