@@ -5,7 +5,7 @@
  */
 import { mergeRuns } from './merge-runs.js';
 import { createKeys, type SortKeys } from './sort-keys.js';
-import { createRunWriter, type RunReader, type StoredRun } from './sort-run.js';
+import { createRunWriter, type RunReader, type RunWriter, type StoredRun } from './sort-run.js';
 import { writeFailure } from './write-failure.js';
 
 /** Runs merged at once; with more of them, these are made one first. Bounds open files and read buffers. */
@@ -56,26 +56,32 @@ export function createSorter(options: SorterOptions): Sorter {
     return used + most <= arena.length ? most : Buffer.byteLength(line);
   }
 
-  async function spill(): Promise<void> {
-    if (keys.count === 0) return;
-    const writer = await createRunWriter(options.folder);
+  /** Writes a run; `fill` puts its entries. */
+  async function makeRun(fill: (writer: RunWriter) => Promise<void>): Promise<StoredRun> {
+    let writer: RunWriter | null = null;
     try {
-      for (const at of keys.sorted()) {
-        const written = writer.add(
-          keys.groups[at] ?? 0,
-          keys.scores[at] ?? 0,
-          keys.sequences[at] ?? 0,
-          arena,
-          keys.starts[at] ?? 0,
-          at + 1 < keys.count ? (keys.starts[at + 1] ?? 0) : used,
-        );
-        if (written) await written;
-      }
-      runs.push(await writer.finish());
+      writer = await createRunWriter(options.folder);
+      await fill(writer);
+      return await writer.finish();
     } catch (error) {
-      await writer.discard();
+      await writer?.discard();
       throw writeFailure(options.folder, error);
     }
+  }
+
+  async function spill(): Promise<void> {
+    if (keys.count === 0) return;
+    const { groups, scores, sequences, starts, count } = keys;
+    const run = await makeRun(async (writer) => {
+      for (const at of keys.sorted()) {
+        const start = starts[at] ?? 0;
+        const end = at + 1 < count ? (starts[at + 1] ?? 0) : used;
+        while (!writer.put(groups[at] ?? 0, scores[at] ?? 0, sequences[at] ?? 0, arena, start, end)) {
+          await writer.flush();
+        }
+      }
+    });
+    runs.push(run);
     used = 0;
     keys.clear();
   }
@@ -84,31 +90,12 @@ export function createSorter(options: SorterOptions): Sorter {
   async function reduceRuns(): Promise<void> {
     while (runs.length > FAN_IN) {
       const oldest = runs.slice(0, FAN_IN);
-      const writer = await createRunWriter(options.folder);
-      try {
-        let waiting: Promise<void> | undefined;
-        const take = (entry: RunReader) => {
-          if (waiting) return false;
-          waiting = writer.add(
-            entry.group,
-            entry.score,
-            entry.sequence,
-            entry.buffer,
-            entry.start,
-            entry.end,
-          );
-          return true;
-        };
-        for await (const _pause of mergeRuns(oldest, READ_BYTES, take)) {
-          await waiting;
-          waiting = undefined;
-        }
-        await waiting;
-        runs = [...runs.slice(FAN_IN), await writer.finish()];
-      } catch (error) {
-        await writer.discard();
-        throw error;
-      }
+      const merged = await makeRun(async (writer) => {
+        const take = (entry: RunReader) =>
+          writer.put(entry.group, entry.score, entry.sequence, entry.buffer, entry.start, entry.end);
+        for await (const _pause of mergeRuns(oldest, READ_BYTES, take)) await writer.flush();
+      });
+      runs = [...runs.slice(FAN_IN), merged];
       for (const run of oldest) await run.drop();
     }
   }

@@ -99,8 +99,9 @@ interface HandleWriter {
 
 function streamTo(handle: FileHandle, gzip: boolean): HandleWriter {
   const file = handle.createWriteStream({ autoClose: false });
-  const source = gzip ? createGzip() : file;
-  const done = source === file ? finished(file) : pipeline(source, file);
+  const gzipper = gzip ? createGzip() : null;
+  const source = gzipper ?? file;
+  const done = gzipper === null ? finished(file) : pipeline(gzipper, file);
   done.catch(() => undefined);
   return {
     write: (bytes) => writeTo(source, bytes, done),

@@ -18,15 +18,9 @@ export interface StoredRun {
 }
 
 export interface RunWriter {
-  /** Copies the bytes. When it gives a promise, wait for it before the next call. */
-  add(
-    group: number,
-    score: number,
-    sequence: number,
-    from: Buffer,
-    start: number,
-    end: number,
-  ): void | Promise<void>;
+  /** Copies an entry and says true; false when `flush` must make room first. */
+  put(group: number, score: number, sequence: number, from: Buffer, start: number, end: number): boolean;
+  flush(): Promise<void>;
   finish(): Promise<StoredRun>;
   discard(): Promise<void>;
 }
@@ -51,31 +45,22 @@ export async function createRunWriter(folder: string): Promise<RunWriter> {
     used = 0;
   }
 
-  function put(
-    group: number,
-    score: number,
-    sequence: number,
-    from: Buffer,
-    start: number,
-    end: number,
-  ): void {
-    buffer[used] = group;
-    buffer.writeDoubleLE(score, used + 1);
-    buffer.writeDoubleLE(sequence, used + 9);
-    buffer.writeUInt32LE(end - start, used + 17);
-    from.copy(buffer, used + HEAD_BYTES, start, end);
-    used += HEAD_BYTES + end - start;
-  }
-
   return {
-    add(group, score, sequence, from, start, end) {
+    put(group, score, sequence, from, start, end) {
       const bytes = HEAD_BYTES + end - start;
-      if (used + bytes <= buffer.length) return put(group, score, sequence, from, start, end);
-      return flush().then(() => {
-        if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes);
-        put(group, score, sequence, from, start, end);
-      });
+      if (used + bytes > buffer.length) {
+        if (used > 0) return false;
+        buffer = Buffer.allocUnsafeSlow(bytes);
+      }
+      buffer[used] = group;
+      buffer.writeDoubleLE(score, used + 1);
+      buffer.writeDoubleLE(sequence, used + 9);
+      buffer.writeUInt32LE(end - start, used + 17);
+      from.copy(buffer, used + HEAD_BYTES, start, end);
+      used += bytes;
+      return true;
     },
+    flush,
     async finish() {
       await flush();
       return { handle, drop };
