@@ -1,7 +1,8 @@
 /**
- * Addresses among the settings: the service's base URL, the engine, hosts and domains. Reads and normalises them,
- * and masks what must not be shown of them. Whether plain http is allowed is judged in `setting-rules.ts`.
+ * Addresses among the settings: the service's base URL, the engine, hosts and domains. Reads and normalises
+ * them. What may be shown of them is in `mask.ts`; whether plain http is allowed is judged in `setting-rules.ts`.
  */
+import { nearest } from './nearest.js';
 import type { ValueKind } from './value-kind.js';
 import { accepted, oneText, refused } from './value-kind.js';
 
@@ -36,14 +37,16 @@ export function isLoopbackUrl(address: string): boolean {
 const ENGINE_EXAMPLE =
   'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
 
-/** `embedded`, or the address of Redis or Postgres. May hold a password: show it through {@link maskAddress} only. */
+/** `embedded`, or the address of Redis or Postgres. May hold a password: show it through `maskAddress` only. */
 export const engineValue: ValueKind<string> = oneText('ENGINE', (seen) => {
   if (seen === 'embedded') return accepted(seen);
   const protocol = URL.canParse(seen) ? new URL(seen).protocol : '';
   const isRedis = /^rediss?:$/.test(protocol) && new URL(seen).hostname !== '';
   // Postgres takes an empty host: the socket folder is then in the query.
   const isPostgres = /^postgres(ql)?:$/.test(protocol);
-  return isRedis || isPostgres ? accepted(seen) : refused('an engine', ENGINE_EXAMPLE);
+  return isRedis || isPostgres
+    ? accepted(seen)
+    : refused('an engine', ENGINE_EXAMPLE, nearest(seen, ['embedded']));
 });
 
 /** A host name or IP address, without port. */
@@ -59,12 +62,3 @@ export const domainValue: ValueKind<string> = oneText('DOMAIN', (seen) => {
   const isRight = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain);
   return isRight ? accepted(domain) : refused('a domain name', 'a name alone, for example brand.example');
 });
-
-/** The address without credentials and query, for people. What cannot be taken apart is hidden but for its scheme. */
-export function maskAddress(address: string): string {
-  if (!/[:/@?]/.test(address)) return address;
-  if (!URL.canParse(address) || !address.includes('://')) return `${/^[a-z]*/i.exec(address)?.[0] ?? ''}…`;
-  const url = new URL(address);
-  const credentials = url.username === '' && url.password === '' ? '' : '***@';
-  return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`;
-}

@@ -9,6 +9,8 @@ import { COMMAND_NAMES, derived, optional, setting } from './setting.js';
 
 const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => name !== 'serve');
 const EVERY = COMMAND_NAMES;
+/** Those of pino. */
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not count (XDG Base Directory Specification). */
 function stateFolder({ env, home }: Surroundings): string {
@@ -104,11 +106,11 @@ export const BEHAVIOUR_SETTINGS = {
   }),
   logLevel: setting({
     flag: '--log-level',
-    kind: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+    kind: choice(LOG_LEVELS, 'LEVEL'),
     default: 'info',
     group: 'Behaviour',
     commands: EVERY,
-    description: 'what is worth a line in the log',
+    description: `what is worth a line in the log: ${LOG_LEVELS.join(', ')}`,
   }),
   logFile: optional({
     flag: '--log-file',

@@ -70,11 +70,11 @@ export const INPUT_SETTINGS = {
   }),
   kind: optional({
     flag: '--kind',
-    kind: choice(IDENTIFIER_KINDS),
+    kind: choice(IDENTIFIER_KINDS, 'KIND'),
     group: 'Columns',
     commands: [...READING, 'outcomes forget'],
     defaultNote: 'judged by the values',
-    description: 'what the identifiers are, where no column says so itself',
+    description: `what the identifiers are, where no column says so: ${IDENTIFIER_KINDS.join(', ')}`,
   }),
   waterfall: setting({
     flag: '--waterfall',

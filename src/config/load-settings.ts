@@ -6,7 +6,7 @@
  * settings of the command are looked for. How settings bear on each other is in `setting-rules.ts`.
  */
 import { dirname, resolve } from 'node:path';
-import { maskAddress } from './address-values.js';
+import { maskAddress } from './mask.js';
 import { nearest } from './nearest.js';
 import type { Problem } from './problems.js';
 import { didYouMean, quote, throwProblems, usageProblem } from './problems.js';

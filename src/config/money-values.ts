@@ -43,12 +43,18 @@ export const billingPeriod: ValueKind<BillingPeriod> = oneText<BillingPeriod>('m
   return refused('a billing period', 'month, none, or the day of the month on which it begins, 1 to 28');
 });
 
-/** Three digits, or `5xx` for 500 to 599. */
+/**
+ * Three digits, or `5xx` for 500 to 599 and so on. 200 is refused: an answer with a brand is what the quota counts,
+ * and taken as free it would be bought without end.
+ */
 export const statuses: ValueKind<readonly string[]> = eachText('list', 'LIST', (seen) => {
   const status = seen.trim().toLowerCase();
-  return /^[1-5]\d\d$/.test(status) || status === '5xx'
+  return /^([1-5]\d\d|[345]xx)$/.test(status) && status !== '200'
     ? accepted(status)
-    : refused('a list of statuses', 'statuses and 5xx, separated by commas, for example 204,400,402,5xx');
+    : refused(
+        'a list of statuses',
+        'statuses other than 200, separated by commas, for example 204,400,402,5xx',
+      );
 });
 
 /** How many failed lookups end a run: so many, or such a share of the lookups. */

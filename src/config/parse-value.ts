@@ -23,9 +23,12 @@ export function path(placeholder: 'FILE' | 'DIR'): ValueKind<string> {
   return { ...text(placeholder), isPath: true };
 }
 
-/** One of a few words. */
-export function choice<const T extends string>(choices: readonly T[]): ValueKind<T> {
-  return oneText(choices.join('|'), (seen) => {
+/** One of a few words; usage lines show them all, unless there is a shorter placeholder. */
+export function choice<const T extends string>(
+  choices: readonly T[],
+  placeholder = choices.join('|'),
+): ValueKind<T> {
+  return oneText(placeholder, (seen) => {
     const found = choices.find((each) => each === seen);
     if (found !== undefined) return accepted(found);
     return refused(`one of ${choices.join(', ')}`, oneOf(choices), nearest(seen, choices));
@@ -94,14 +97,9 @@ export function listOf(placeholder: string, example: string): ValueKind<readonly
   );
 }
 
-/** `KEY=VALUE`, given as often as needed. What the keys mean is the reader's. */
-export const keyValues: ValueKind<readonly { readonly key: string; readonly value: string }[]> = eachText(
-  'repeated',
-  'KEY=VALUE',
-  (seen) => {
-    const match = /^([^=\s]+)=(.+)$/s.exec(seen);
-    return match === null
-      ? refused('a key and its value', 'KEY=VALUE, for example latency=100ms')
-      : accepted({ key: match[1] ?? '', value: match[2] ?? '' });
-  },
+/** `KEY=VALUE` texts, given as often as needed, as they were written. Which keys there are is the reader's. */
+export const keyValues: ValueKind<readonly string[]> = eachText('repeated', 'KEY=VALUE', (seen) =>
+  /^[^=\s]+=\S+$/.test(seen)
+    ? accepted(seen)
+    : refused('a key and its value', 'KEY=VALUE, for example latency=100ms'),
 );

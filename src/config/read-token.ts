@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { NeverStartError } from '../errors.js';
+import { maskTokenPath } from './mask.js';
 import type { Settings } from './settings.js';
 
 /** Longer ones are files named by mistake. */
@@ -17,7 +18,7 @@ const LONGEST_TOKEN = 4_096;
 export function readToken(settings: Pick<Settings, 'token' | 'tokenFile'>): string | null {
   if (settings.token !== null) return cleanToken(settings.token, 'BRAND_API_TOKEN');
   if (settings.tokenFile === null) return null;
-  return cleanToken(readTokenFile(settings.tokenFile), settings.tokenFile);
+  return cleanToken(readTokenFile(settings.tokenFile), maskTokenPath(settings.tokenFile));
 }
 
 function readTokenFile(path: string): string {
@@ -28,7 +29,7 @@ function readTokenFile(path: string): string {
     throw new NeverStartError({
       code: 'usage-token-missing',
       what: 'the token file cannot be read',
-      subject: `${path}${reason}`,
+      subject: `${maskTokenPath(path)}${reason}`,
       todo: 'name one that can with --token-file, or set BRAND_API_TOKEN',
     });
   }

@@ -43,6 +43,7 @@ export const SERVICE_SETTINGS = {
     kind: path('FILE'),
     group: 'Service',
     commands: KNOWING_ACCOUNT,
+    secrecy: 'token path',
     description: 'a file that holds the token and nothing else',
   }),
   account: optional({
@@ -127,16 +128,16 @@ export const LOCAL_SERVICE_SETTINGS = {
     kind: path('FILE'),
     group: 'Local service',
     commands: SERVING,
-    defaultNote: 'one sample account',
-    description: 'its accounts: tokens (hashed), plans, quotas',
+    defaultNote: 'one demo account',
+    description: 'its accounts: tokens (hashed), plans, quotas; usage is kept beside it',
   }),
   journal: optional({
     flag: '--journal',
     kind: path('FILE'),
     group: 'Local service',
     commands: SERVING,
-    defaultNote: 'in the state folder',
-    description: 'where it keeps usage, so that a crash forgets none',
+    defaultNote: 'none',
+    description: 'a line per billed request is appended here',
   }),
   faults: setting({
     flag: '--fault',
@@ -145,7 +146,7 @@ export const LOCAL_SERVICE_SETTINGS = {
     group: 'Local service',
     commands: SERVING,
     defaultNote: 'none',
-    description: 'trouble to make on purpose, such as latency=100ms; repeatable',
+    description: 'trouble on purpose, such as latency=100ms or 503=10%; repeatable',
   }),
   statement: setting({
     flag: '--statement',

@@ -44,8 +44,8 @@ export interface Surroundings {
   readonly home: string;
 }
 
-/** `secret`: never shown. `address`: shown without credentials and query. */
-export type Secrecy = 'open' | 'address' | 'secret';
+/** `secret`: never shown. `address`: shown without credentials and query. `token path`: shown unless it seems to be a token. */
+export type Secrecy = 'open' | 'address' | 'token path' | 'secret';
 
 /** An environment variable of wider use that is honoured after our own. */
 export interface EnvAlias {
@@ -149,4 +149,10 @@ export function flagUsage(line: Setting<unknown>): string | null {
   if (line.flag === null) return null;
   const short = line.short === null ? '' : `${line.short}, `;
   return `${short}${line.flag}${line.kind.placeholder === '' ? '' : ` <${line.kind.placeholder}>`}`;
+}
+
+/** `--refresh` is turned round by `--no-refresh`, `--no-color` by `--color`; null where there is nothing to turn. */
+export function oppositeFlag(line: Setting<unknown>): string | null {
+  if (line.flag === null || line.kind.arity !== 'switch') return null;
+  return line.flag.startsWith('--no-') ? line.flag.replace('--no-', '--') : line.flag.replace('--', '--no-');
 }

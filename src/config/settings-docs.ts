@@ -1,0 +1,42 @@
+/**
+ * The README's table of settings, made of the table itself; a test keeps the two equal.
+ */
+import type { Setting } from './setting.js';
+import { flagUsage, SETTING_GROUPS } from './setting.js';
+import { SETTING_ENTRIES } from './settings.js';
+
+const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
+
+/** One Markdown table, groups in the order of `--help`, without a line end after it. */
+export function settingsTable(): string {
+  const lines = SETTING_GROUPS.flatMap((group) =>
+    SETTING_ENTRIES.filter(([, line]) => line.group === group).map(([, line]) => tableRow(line)),
+  );
+  return [tableLine(HEADINGS), tableLine(HEADINGS.map(() => '---')), ...lines].join('\n');
+}
+
+function tableRow(line: Setting<unknown>): string {
+  const variables = [line.env, line.envAlias?.name ?? null].filter((name) => name !== null);
+  return tableLine([
+    code(flagUsage(line)),
+    variables.map(code).join(', '),
+    line.isInFile ? code(line.key) : '',
+    line.defaultText.replace(/^(\S+)$/, '`$1`'),
+    commandsText(line),
+    line.description,
+  ]);
+}
+
+/** `config` takes part in nearly everything and says nothing about a setting. */
+function commandsText(line: Setting<unknown>): string {
+  const commands = line.commands.filter((name) => name !== 'config');
+  return commands.length > 7 ? 'all' : commands.join(', ');
+}
+
+function code(text: string | null): string {
+  return text === null ? '' : `\`${text}\``;
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
