@@ -26,9 +26,10 @@ export async function listen(
   options: { readonly host: string; readonly port: number },
 ): Promise<Listener> {
   const { host, port } = options;
+  let isClosing = false;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const { method = 'GET', url = '/' } = request;
-    const answer = (result: ServiceResponse) => send(response, result);
+    const answer = (result: ServiceResponse) => send(response, result, isClosing);
     try {
       const result = service.handle({ method, path: url, authorization: request.headers.authorization });
       if (result instanceof Promise) result.then(answer, () => response.destroy());
@@ -57,6 +58,7 @@ export async function listen(
     port: boundPort,
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}`,
     async close() {
+      isClosing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       await withinDeadline(closed, CLOSE_MS);
@@ -66,7 +68,8 @@ export async function listen(
   };
 }
 
-function send(response: ServerResponse, result: ServiceResponse): void {
+function send(response: ServerResponse, result: ServiceResponse, isLast: boolean): void {
+  if (isLast) response.setHeader('connection', 'close');
   if (result.cut === 'before-headers') {
     response.destroy();
     return;

@@ -1,0 +1,97 @@
+import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
+import { DEMO_TOKEN, readStatements, type ServeOptions, type Serving, serve } from '../../src/doors/serve.js';
+import { FailFileError, NeverStartError } from '../../src/errors.js';
+import { silentLog } from '../../src/log.js';
+
+const open: Serving[] = [];
+afterEach(async () => {
+  for (const serving of open.splice(0)) await serving.close();
+});
+
+async function makeFiles() {
+  const folder = mkdtempSync(join(tmpdir(), 'serve-'));
+  const catalogue = join(folder, 'catalogue.jsonl');
+  const accounts = join(folder, 'accounts.json');
+  await writeCatalogue(catalogue, { seed: 1, brands: 20, cryptoSymbols: 2, etfTickers: 2, etfProviders: 1 });
+  writeFileSync(
+    accounts,
+    JSON.stringify({ accounts: [{ name: 'data', token: 't', plan: 'paid', quota: 3 }] }),
+  );
+  return { catalogue, accounts };
+}
+
+async function start(options: Omit<ServeOptions, 'port' | 'log'>): Promise<Serving> {
+  const serving = await serve({ port: 0, log: silentLog(), ...options });
+  open.push(serving);
+  return serving;
+}
+
+const get = (serving: Serving, path: string, token = 't') =>
+  fetch(`${serving.url}/v2/brands/${path}`, { headers: { authorization: `Bearer ${token}` } });
+
+describe('serve', () => {
+  it('without an accounts file the demo account may ask, and the first line says how', async () => {
+    const { catalogue } = await makeFiles();
+    const serving = await start({ catalogue });
+    expect(serving.message).toContain(`serving 20 brands at ${serving.url}`);
+    expect(serving.message).toContain(DEMO_TOKEN);
+    const answer = await get(serving, 'nobody.example', DEMO_TOKEN);
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('x-api-key-quota')).toBe('100000');
+    expect(serving.service.statement('demo')).toMatchObject({ requests: 1, plan: 'free' });
+  });
+
+  it('with an accounts file usage and what is owed outlive the process, and no token is shown', async () => {
+    const { catalogue, accounts } = await makeFiles();
+    const first = await start({ catalogue, accounts });
+    expect(first.message).toContain(`1 account of ${accounts}`);
+    for (let i = 0; i < 5; i += 1) await get(first, `site-${i}.com`);
+    await first.close();
+    const second = await start({ catalogue, accounts });
+    expect((await get(second, 'brand-service.example')).headers.get('x-api-key-approximate-usage')).toBe('5');
+    expect(await readStatements({ accounts })).toMatchObject([
+      { account: 'data', requests: 5, overageRequests: 2, overageOwed: '0.2', isFinal: false },
+    ]);
+  });
+
+  it('a month without any request owes nothing', async () => {
+    const { accounts } = await makeFiles();
+    expect(await readStatements({ accounts, month: '2020-01' })).toMatchObject([
+      { account: 'data', month: '2020-01', requests: 0, overageOwed: '0', isFinal: true },
+    ]);
+  });
+
+  it('a second service over the same accounts is refused', async () => {
+    const files = await makeFiles();
+    await start(files);
+    await expect(start(files)).rejects.toThrow(FailFileError);
+  });
+
+  it('what did not start holds nothing', async () => {
+    const files = await makeFiles();
+    const { port } = new URL((await start({ catalogue: files.catalogue })).url);
+    await expect(serve({ port: Number(port), log: silentLog(), ...files })).rejects.toThrow(FailFileError);
+    await start(files);
+  });
+
+  it('a bad catalogue, bad accounts and unknown faults are named', async () => {
+    const { catalogue, accounts } = await makeFiles();
+    await expect(start({ catalogue, faults: ['nonsense=1'] })).rejects.toThrow(NeverStartError);
+    appendFileSync(catalogue, '{"brand":\n');
+    await expect(start({ catalogue })).rejects.toThrow('line 21');
+    writeFileSync(accounts, '[]');
+    await expect(start({ accounts })).rejects.toThrow(accounts);
+  });
+
+  it('faults are in the first line and in the answers, and the service within is not touched by them', async () => {
+    const { catalogue } = await makeFiles();
+    const serving = await start({ catalogue, faults: ['503=1'], trace: true });
+    expect(serving.message).toContain('503=1');
+    expect((await get(serving, 'a.com', DEMO_TOKEN)).status).toBe(503);
+    expect(serving.service.billedCounts.size).toBe(0);
+  });
+});
