@@ -1,0 +1,98 @@
+/**
+ * BullMQ on Redis: queues and workers of chunks, with the options that design section 12 and BullMQ's own documentation ask
+ * for. What a worker does with a chunk is the caller's; so is closing what is opened here.
+ */
+import type { JobsOptions } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { errorText } from '../../errors.js';
+import { withinDeadline } from '../../lifecycle.js';
+import type { Log } from '../../log.js';
+import type { ChunkData, ChunkProcessor, ChunkQueue, ChunkWorker } from '../engine.js';
+import type { ConnectOptions } from './connect.js';
+import { closeConnection, createConnection } from './connect.js';
+import { queuePrefix } from './store-keys.js';
+
+/** A killed worker's chunks come back after the lock and up to two checks: 10 to 20 s. */
+const LOCK_DURATION_MS = 15_000;
+const STALLED_INTERVAL_MS = 5_000;
+/** BullMQ fails a job for good after so many kills, whatever `attempts` says. Its default is 1. */
+const MAX_STALLED_COUNT = 10;
+/** While a worker sits out a rate limit it promotes no delayed jobs. */
+const MAXIMUM_RATE_LIMIT_DELAY_MS = 10_000;
+const CLOSE_DEADLINE_MS = 2_000;
+
+/** A chunk leaves nothing behind: what it came to lies in the outcome store and in the run. */
+const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+/** Nobody listens to the events of a queue; its stream is kept short. */
+const EVENTS_KEPT = 1_000;
+
+export interface ChunkQueues {
+  openQueue(name: string): ChunkQueue;
+  openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
+  /** Lets go of everything that was opened and not closed, whether Redis answers or not. */
+  close(): Promise<void>;
+}
+
+export function createChunkQueues(options: {
+  readonly connect: Omit<ConnectOptions, 'use'>;
+  readonly namespace: string;
+  readonly log: Log;
+}): ChunkQueues {
+  const { connect, namespace, log } = options;
+  const prefix = queuePrefix(namespace);
+  const workers = new Set<ChunkWorker>();
+  let producer: Redis | undefined;
+
+  return {
+    openQueue(name) {
+      // Shared by all queues: BullMQ leaves a connection that it was handed open.
+      producer ??= createConnection({ ...connect, use: 'producer' });
+      const queue: ChunkQueue = new Queue<ChunkData, void, 'chunk'>(name, {
+        connection: producer,
+        prefix,
+        defaultJobOptions: JOB_OPTIONS,
+        streams: { events: { maxLen: EVENTS_KEPT } },
+      });
+      queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue trouble'));
+      return queue;
+    },
+    openWorker(name, processor, concurrency) {
+      const worker: ChunkWorker = new Worker<ChunkData, void, 'chunk'>(name, processor, {
+        // BullMQ duplicates what it is handed, so this one is never opened.
+        connection: createConnection({ ...connect, use: 'worker' }),
+        prefix,
+        concurrency,
+        autorun: false,
+        lockDuration: LOCK_DURATION_MS,
+        stalledInterval: STALLED_INTERVAL_MS,
+        maxStalledCount: MAX_STALLED_COUNT,
+        maximumRateLimitDelay: MAXIMUM_RATE_LIMIT_DELAY_MS,
+        removeOnComplete: { count: 0 },
+        removeOnFail: { count: 0 },
+      });
+      workers.add(worker);
+      worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker trouble'));
+      worker.on('lockRenewalFailed', (ids) => {
+        for (const id of ids) worker.cancelJob(id, 'the lock on this chunk was lost');
+      });
+      worker.on('closed', () => workers.delete(worker));
+      return worker;
+    },
+    async close() {
+      const closing = [...workers].map((worker) =>
+        withinDeadline(
+          worker.close(true).catch(() => undefined),
+          CLOSE_DEADLINE_MS,
+        ).then(() =>
+          withinDeadline(
+            worker.disconnect().catch(() => undefined),
+            CLOSE_DEADLINE_MS,
+          ),
+        ),
+      );
+      await Promise.all(closing);
+      if (producer) await closeConnection(producer);
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * The three kinds of connection to Redis, each with the options that its use asks for. Who closes them is the caller's.
+ *
+ * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after a reconnect unless told
+ * otherwise, and a permit must not be taken by somebody who no longer listens. BullMQ's producers fail at once instead of queueing up,
+ * its workers wait for as long as it takes.
+ */
+import type { RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
+import { errorText, FailFileError } from '../../errors.js';
+import { withinDeadline } from '../../lifecycle.js';
+import type { Log } from '../../log.js';
+import { storeFailure } from './store-failure.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A store call that is not answered within this time counts as lost. */
+const COMMAND_TIMEOUT_MS = 5_000;
+const OPEN_DEADLINE_MS = 12_000;
+const CLOSE_DEADLINE_MS = 1_000;
+const RECONNECT_AFTER_MS = { step: 50, most: 1_000 };
+
+export type ConnectionUse = 'store' | 'producer' | 'worker';
+
+const OPTIONS_OF_USE = {
+  store: {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+  },
+  producer: { enableOfflineQueue: false, maxRetriesPerRequest: 1 },
+  // BullMQ blocks on this connection, so a command may take as long as it likes.
+  worker: { maxRetriesPerRequest: null },
+} satisfies Record<ConnectionUse, RedisOptions>;
+
+export interface ConnectOptions {
+  readonly url: string;
+  /** The address without credentials, for the log and for errors. */
+  readonly address: string;
+  readonly use: ConnectionUse;
+  readonly log: Log;
+}
+
+/** A connection that is not opened yet; it reconnects by itself, and its errors go to the log, once per outage. */
+export function createConnection({ url, address, use, log }: ConnectOptions): Redis {
+  const redis = new Redis(url, {
+    ...OPTIONS_OF_USE[use],
+    // RESP3 would bring credentials into HELLO and nothing that is needed here.
+    protocol: 2,
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    connectionName: `brand-enrich-${use}`,
+    retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
+  });
+  let isAway = false;
+  redis.on('error', (error) => {
+    if (!isAway) log.warn({ engine: address, use, reason: errorText(error) }, 'the engine is out of reach');
+    isAway = true;
+  });
+  redis.on('ready', () => {
+    if (isAway) log.info({ engine: address, use }, 'the engine is back');
+    isAway = false;
+  });
+  return redis;
+}
+
+/**
+ * Opens a connection, or throws `FailFileError` (`engine-unreachable`, or `engine-unfit` when the server refuses) with the
+ * first reason that was given, and lets go of it.
+ */
+export async function openConnection(options: ConnectOptions): Promise<Redis> {
+  const redis = createConnection(options);
+  let reason: unknown;
+  const note = (error: unknown) => {
+    reason ??= error;
+  };
+  redis.on('error', note);
+  try {
+    const opened = await withinDeadline(
+      redis.connect().then(() => true),
+      OPEN_DEADLINE_MS,
+    );
+    if (opened !== true) throw new Error('no answer');
+    return redis;
+  } catch (error) {
+    redis.disconnect();
+    const failure = storeFailure(options.address, reason ?? error);
+    throw failure instanceof FailFileError
+      ? failure
+      : storeFailure(options.address, new Error(failure.message));
+  } finally {
+    redis.off('error', note);
+  }
+}
+
+/** Says goodbye if Redis answers, and lets go in any case within a second. */
+export async function closeConnection(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') {
+    await withinDeadline(
+      redis.quit().catch(() => undefined),
+      CLOSE_DEADLINE_MS,
+    );
+  }
+  redis.disconnect();
+}

@@ -1,0 +1,141 @@
+/**
+ * The scripts of the ledger, one for each operation: read what it needs, decide, write back. Every operation is one
+ * script, so it is atomic, and it is judged on Redis' own clock.
+ */
+import { LUA_ACCOUNT } from './lua-account.js';
+import { LUA_PERMITS } from './lua-permits.js';
+import { LUA_PRELUDE } from './lua-prelude.js';
+import { LUA_READING } from './lua-reading.js';
+import { LUA_STATE } from './lua-state.js';
+import { LUA_TAKE } from './lua-take.js';
+import { script } from './script.js';
+
+const LEDGER = [LUA_PRELUDE, LUA_ACCOUNT, LUA_PERMITS, LUA_READING, LUA_TAKE, LUA_STATE] as const;
+
+const BEGIN = `
+local epoch = text()
+local account = loadAccount(text(), epoch)
+`;
+
+const FINISH = `
+local state = describeState(account, readPolicy(account.name), nil)
+saveAccount(account)
+savePermits(account)
+return state
+`;
+
+export const EXCHANGE_SCRIPT = script(
+  ...LEDGER,
+  BEGIN,
+  `
+local request = { worker = text() }
+local runId = some()
+local seen
+if flag() then
+  seen = { epoch = text(), version = number(), period = some(), spent = number(), others = number() }
+end
+local settled, kinds = {}, {}
+for i = 1, number() do settled[i] = text() kinds[i] = text() end
+local reading
+if flag() then reading = { quota = number(), usage = number(), period = some() } end
+local heard, refused = flag(), flag()
+local pace
+if flag() then pace = { ifVersion = number(), rate = number(), burst = number(), floorMs = number() } end
+request.permitMs = number()
+request.mayHaveTurned = flag()
+local usageLagMs = number()
+request.permits, request.keys = {}, {}
+for i = 1, number() do request.permits[i] = text() request.keys[i] = text() end
+
+redis.call('ZADD', root .. 'workers', shown(now), request.worker)
+restoreSeen(account, seen, usageLagMs)
+sweep(account)
+loadPermits(settled)
+loadPermits(request.permits)
+local hasProbeBilled = false
+for i, id in ipairs(settled) do
+  if permits[id] and permits[id].probe and kinds[i] == 'billed' then hasProbeBilled = true end
+  close(account, id, kinds[i])
+end
+if reading then applyReading(account, reading)
+elseif isPeriodDue(account) and isDrained(account) then openPeriod(account) end
+if heard then account.heardAt = now end
+if refused then
+  account.closedAt = now
+  account.nextProbeAt = now + PROBE_EVERY_MS
+elseif hasProbeBilled then
+  account.closedAt = nil
+end
+local policy = readPolicy(account.name)
+local limit = limitOf(account, policy)
+if hasProbeBilled and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+if pace and pace.ifVersion == account.paceVersion then
+  account.paceVersion = account.paceVersion + 1
+  account.rate = pace.rate
+  account.burst = pace.burst
+  account.floorUntil = math.max(account.floorUntil, pace.floorMs > 0 and now + pace.floorMs or 0)
+end
+local run = loadRun(runId)
+local answers = take(account, policy, limit, request, run)
+account.version = account.version + 1
+local state = describeState(account, policy, run)
+saveAccount(account)
+savePermits(account)
+return { answers, state }
+`,
+);
+
+export const SHOW_SCRIPT = script(...LEDGER, BEGIN, 'sweep(account)', FINISH);
+
+export const OPEN_SCRIPT = script(
+  ...LEDGER,
+  BEGIN,
+  `
+sweep(account)
+account.heardAt = 0
+account.nextProbeAt = now
+if flag() then
+  account.paceVersion = account.paceVersion + 1
+  account.rate = number()
+  account.burst = number()
+end
+account.version = account.version + 1
+`,
+  FINISH,
+);
+
+export const OBSERVE_SCRIPT = script(
+  ...LEDGER,
+  BEGIN,
+  `
+sweep(account)
+local usage, quota = number(), number()
+if quota ~= nil then account.quota = quota end
+if usage ~= nil then
+  account.usage = usage
+  account.others = math.max(0, usage - account.sent - account.held - account.probes)
+end
+account.closedAt = nil
+account.suspectSince = 0
+account.nextProbeAt = now
+account.version = account.version + 1
+`,
+  FINISH,
+);
+
+export const RESET_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+local name = text()
+local held = redis.call('ZRANGE', root .. 'deadlines:' .. name, 0, -1)
+each(held, function(from, to) redis.call('HDEL', root .. 'permits', unpack(held, from, to)) end)
+redis.call('DEL', root .. 'deadlines:' .. name, root .. 'account:' .. name)
+`,
+);
+
+export const PAUSE_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+if flag() then redis.call('SET', root .. 'paused', '1') else redis.call('DEL', root .. 'paused') end
+`,
+);

@@ -1,0 +1,85 @@
+/**
+ * Lua: the account as numbers, loaded and saved whole, its two counters of time, and the policy of its live runs.
+ * What the numbers mean is told in `quota/ledger.ts`; the reference is `test/model/ledger-model.ts`.
+ */
+import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+
+export const LUA_ACCOUNT = `
+local NAMES = {
+  'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingFell', 'sent', 'held', 'probes', 'others',
+  'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
+  'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
+}
+local KINDS = {
+  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingFell = 'flag', servesOverage = 'flag',
+  quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
+}
+
+local function loadAccount(name, epoch)
+  local stored = redis.call('HMGET', root .. 'account:' .. name, unpack(NAMES))
+  local account = { name = name }
+  for i, field in ipairs(NAMES) do
+    local value, kind = stored[i] or '', KINDS[field]
+    if kind == 'flag' then account[field] = value == '1'
+    elseif kind == 'text' then account[field] = value ~= '' and value or nil
+    elseif kind == 'some' then account[field] = tonumber(value)
+    else account[field] = tonumber(value) or 0 end
+  end
+  if account.epoch == nil then
+    account.epoch = epoch
+    account.burst = 1
+  end
+  return account
+end
+
+local function saveAccount(account)
+  local values = {}
+  for i, field in ipairs(NAMES) do
+    values[2 * i - 1] = field
+    values[2 * i] = shown(account[field])
+  end
+  redis.call('HSET', root .. 'account:' .. account.name, unpack(values))
+end
+
+local function turn(account)
+  local minute = math.floor(now / 60000)
+  if minute ~= account.minute then
+    account.minuteBefore = minute == account.minute + 1 and account.minuteSent or 0
+    account.minuteSent = 0
+    account.minute = minute
+  end
+  local second = math.floor(now / 1000)
+  if second ~= account.second then
+    account.secondBefore = second == account.second + 1 and account.secondSent or 0
+    account.secondSent = 0
+    account.second = second
+  end
+end
+
+local function runStatus(status, beatAt)
+  if status == 'cancelled' then return 'cancelled' end
+  if status == 'running' and now - tonumber(beatAt) < ${RUN_DEAD_AFTER_MS} then return 'alive' end
+  return 'dead'
+end
+
+-- Of several live runs the lowest holds. No live run: no overage and no cap.
+local function readPolicy(name)
+  local quotaCap, overage
+  local live = root .. 'live:' .. name
+  for _, id in ipairs(redis.call('SMEMBERS', live)) do
+    local run = redis.call('HMGET', root .. 'run:' .. id, 'status', 'beatAt', 'overage', 'quotaCap')
+    if runStatus(run[1], run[2]) == 'alive' then
+      overage = math.min(overage or math.huge, tonumber(run[3]))
+      if run[4] ~= '' then quotaCap = math.min(quotaCap or math.huge, tonumber(run[4])) end
+    else
+      redis.call('SREM', live, id) -- its next heartbeat adds it again
+    end
+  end
+  return { quotaCap = quotaCap, overage = overage or 0 }
+end
+
+local function limitOf(account, policy)
+  if account.quota == nil and policy.quotaCap == nil then return nil end
+  return math.min(account.quota or math.huge, policy.quotaCap or math.huge) + policy.overage
+end
+`;

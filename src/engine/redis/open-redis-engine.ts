@@ -1,0 +1,81 @@
+/**
+ * Opens the Redis engine: one connection for the stores, checked before anything is trusted to it, and BullMQ beside it.
+ * For many processes and machines; Redis 6.2 or later, or Valkey.
+ */
+import { NeverStartError } from '../../errors.js';
+import type { Log } from '../../log.js';
+import type { Engine } from '../engine.js';
+import { createChunkQueues } from './chunk-queues.js';
+import { closeConnection, openConnection } from './connect.js';
+import { createRedisLedger } from './redis-ledger.js';
+import { createRedisOutcomes } from './redis-outcomes.js';
+import { createRedisRuns } from './redis-runs.js';
+import { shownAddress } from './server-address.js';
+import { freeShare, judgeServer, readServerFacts } from './server-facts.js';
+import { createStoreConnection } from './store-connection.js';
+import { storeFailure } from './store-failure.js';
+import { DEFAULT_NAMESPACE, storeRoot } from './store-keys.js';
+
+export interface RedisEngineOptions {
+  /** `redis://` or `rediss://`, with user, password and database where needed. */
+  readonly url: string;
+  /** What all keys begin with, in braces, so that one slot of a cluster holds them all. Default `brand-enrich`. */
+  readonly namespace?: string;
+  readonly log: Log;
+  /** Refuse to open with a smaller share of free memory, 0 to 1. Default: no such check. */
+  readonly minimumFreeMemory?: number;
+  /** A seam for tests: added to the store's clock by every operation. Milliseconds. */
+  readonly clockOffsetMs?: () => number;
+}
+
+/**
+ * Throws `NeverStartError` for an address that is none, and `FailFileError` `engine-unreachable` or `engine-unfit` when
+ * the server does not answer or could lose what is given to it. No message holds user or password.
+ */
+export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
+  const { url, namespace = DEFAULT_NAMESPACE, log, minimumFreeMemory, clockOffsetMs = () => 0 } = options;
+  if (!/^[\w.-]+$/.test(namespace)) {
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      subject: `namespace ${JSON.stringify(namespace)}`,
+      todo: 'use letters, digits, ".", "_" and "-" only',
+    });
+  }
+  const address = shownAddress(url);
+  const connect = { url, address, log };
+  const redis = await openConnection({ ...connect, use: 'store' });
+  try {
+    const facts = await readServerFacts(redis).catch((error: unknown) => {
+      throw storeFailure(address, error);
+    });
+    const { waitsForDisk, warnings } = judgeServer(facts, address, minimumFreeMemory ?? null);
+    const root = storeRoot(namespace);
+    const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
+    const queues = createChunkQueues({ connect, namespace, log });
+    return {
+      kind: 'redis',
+      address,
+      ledger: createRedisLedger(store),
+      outcomes: createRedisOutcomes(store),
+      runs: createRedisRuns(store),
+      warnings,
+      openQueue: queues.openQueue,
+      openWorker: queues.openWorker,
+      async freeMemory() {
+        try {
+          return freeShare(await readServerFacts(redis));
+        } catch (error) {
+          throw storeFailure(address, error);
+        }
+      },
+      roundTrips: store.roundTrips,
+      async close() {
+        await queues.close();
+        await closeConnection(redis);
+      },
+    };
+  } catch (error) {
+    await closeConnection(redis);
+    throw error;
+  }
+}

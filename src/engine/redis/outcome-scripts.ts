@@ -1,0 +1,171 @@
+/**
+ * The scripts of the outcome store. Batches are one call each; bodies pass through as bytes.
+ */
+import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
+import { CLAIM_KEPT_MS, DOUBTS_KEPT_MS } from './lua-permits.js';
+import { LUA_PRELUDE } from './lua-prelude.js';
+import { HEADER_BYTES, MATCHED } from './outcome-value.js';
+import { script } from './script.js';
+
+/** A worker is dead when its last heartbeat is older than this (`OutcomeStore.claim`). */
+export const WORKER_DEAD_AFTER_MS = 15_000;
+
+const LUA_HEADER = `
+local function readHeader(value)
+  if not value or #value < ${HEADER_BYTES} then return nil end
+  local flags = string.byte(value)
+  local fetchedAt, freshUntil = struct.unpack('>dd', value, 2)
+  return flags % ${2 * MATCHED} >= ${MATCHED}, fetchedAt, freshUntil
+end
+`;
+
+/** Arguments: worker, asOf, oldest matched, oldest missing, then the keys. Answers one letter per key. */
+export const CLAIM_SCRIPT = script(
+  LUA_PRELUDE,
+  LUA_HEADER,
+  `
+local worker, asOf, oldestMatched, oldestMissing = text(), number(), number(), number()
+local keys, values, names = {}, {}, {}
+for i = position + 1, #ARGV do keys[#keys + 1] = ARGV[i] end
+local function readAll(kind)
+  local found = {}
+  for i, key in ipairs(keys) do names[i] = root .. kind .. key end
+  each(names, function(from, to)
+    local part = redis.call('MGET', unpack(names, from, to))
+    for i = from, to do found[i] = part[i - from + 1] end
+  end)
+  return found
+end
+local values, claims = readAll('o:'), readAll('claim:')
+redis.call('ZADD', root .. 'workers', shown(now), worker)
+
+local function isFresh(value)
+  local matched, fetchedAt, freshUntil = readHeader(value)
+  if matched == nil then return false end
+  if freshUntil ~= 0 and freshUntil <= asOf then return false end
+  return fetchedAt >= (matched and oldestMatched or oldestMissing)
+end
+local alive = {}
+local function isAlive(other)
+  if alive[other] == nil then
+    local beatAt = redis.call('ZSCORE', root .. 'workers', other)
+    alive[other] = beatAt and now - tonumber(beatAt) < ${WORKER_DEAD_AFTER_MS} or false
+  end
+  return alive[other]
+end
+local function doubtPermit(id)
+  local packed = redis.call('HGET', root .. 'permits', id)
+  if not packed then return end
+  local permit = cmsgpack.unpack(packed)
+  local name = root .. 'doubts:' .. permit[2]
+  redis.call('HINCRBY', name, permit[4], 1)
+  redis.call('PEXPIRE', name, ${DOUBTS_KEPT_MS})
+end
+
+local answers, decided = {}, {}
+for i, key in ipairs(keys) do
+  local answer = decided[key]
+  if answer == nil then
+    local claim = claims[i] and cmsgpack.unpack(claims[i])
+    if isFresh(values[i]) then answer = 'f'
+    elseif claim and claim[1] == worker then answer = 'o'
+    elseif claim and isAlive(claim[1]) then answer = 'b'
+    else
+      if claim and claim[2] then doubtPermit(claim[2]) end
+      redis.call('SET', root .. 'claim:' .. key, cmsgpack.pack({ worker, false }), 'PX', ${CLAIM_KEPT_MS})
+      answer = 'o'
+    end
+    decided[key] = answer
+  end
+  answers[i] = answer
+end
+return table.concat(answers)
+`,
+);
+
+/** Arguments: for each outcome its key, flags, freshness in milliseconds or nothing, and the body. */
+export const RECORD_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+local claims = {}
+while position < #ARGV do
+  local key, flags, freshMs = text(), number(), number()
+  local value = struct.pack('>Bdd', flags, now, freshMs and now + freshMs or 0) .. text()
+  redis.call('SET', root .. 'o:' .. key, value, 'PX', ${KEEP_ANSWERS_MS})
+  claims[#claims + 1] = root .. 'claim:' .. key
+end
+each(claims, function(from, to) redis.call('DEL', unpack(claims, from, to)) end)
+`,
+);
+
+/** Arguments: worker, then the keys. */
+export const RELEASE_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+local worker = text()
+while position < #ARGV do
+  local name = root .. 'claim:' .. text()
+  local packed = redis.call('GET', name)
+  if packed and cmsgpack.unpack(packed)[1] == worker then redis.call('DEL', name) end
+end
+`,
+);
+
+/** Renews one heartbeat, and forgets those that are dead anyway. */
+export const BEAT_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - ${WORKER_DEAD_AFTER_MS}))
+redis.call('ZADD', root .. 'workers', shown(now), text())
+`,
+);
+
+export const RETIRE_SCRIPT = script(LUA_PRELUDE, `redis.call('ZREM', root .. 'workers', text())`);
+
+/** Arguments: cursor, how many keys to look at. Answers the next cursor, then matched, missing, oldest, newest. */
+export const STATS_PAGE_SCRIPT = script(
+  LUA_PRELUDE,
+  LUA_HEADER,
+  `
+local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
+local counts, oldest, newest = { [true] = 0, [false] = 0 }, nil, nil
+for _, name in ipairs(page[2]) do
+  local matched, fetchedAt = readHeader(redis.call('GETRANGE', name, 0, ${HEADER_BYTES - 1}))
+  if matched ~= nil then
+    counts[matched] = counts[matched] + 1
+    oldest = math.min(oldest or fetchedAt, fetchedAt)
+    newest = math.max(newest or fetchedAt, fetchedAt)
+  end
+end
+return { page[1], shown(counts[true]), shown(counts[false]), shown(oldest), shown(newest) }
+`,
+);
+
+/** Arguments: cursor, how many keys to look at, the time before which an answer goes. Answers next cursor and how many went. */
+export const PURGE_PAGE_SCRIPT = script(
+  LUA_PRELUDE,
+  LUA_HEADER,
+  `
+local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
+local before, gone = number(), {}
+for _, name in ipairs(page[2]) do
+  local matched, fetchedAt = readHeader(redis.call('GETRANGE', name, 0, ${HEADER_BYTES - 1}))
+  if matched ~= nil and fetchedAt < before then gone[#gone + 1] = name end
+end
+local count = 0
+each(gone, function(from, to) count = count + redis.call('UNLINK', unpack(gone, from, to)) end)
+return { page[1], shown(count) }
+`,
+);
+
+/** Arguments: the keys. Answers how many there were. */
+export const FORGET_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+local names = {}
+while position < #ARGV do names[#names + 1] = root .. 'o:' .. text() end
+local count = 0
+each(names, function(from, to) count = count + redis.call('UNLINK', unpack(names, from, to)) end)
+return { shown(count) }
+`,
+);

@@ -1,0 +1,56 @@
+/**
+ * The `Ledger` on Redis: each operation is one call of one script. An answer that is lost surfaces as an error; the caller
+ * repeats the same request, which is safe because permits are settled and granted once.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Ledger } from '../../quota/ledger.js';
+import { exchangeArguments, readLedgerState, readPermitAnswer } from './ledger-reply.js';
+import {
+  EXCHANGE_SCRIPT,
+  OBSERVE_SCRIPT,
+  OPEN_SCRIPT,
+  PAUSE_SCRIPT,
+  RESET_SCRIPT,
+  SHOW_SCRIPT,
+} from './ledger-scripts.js';
+import { list, texts } from './reply-reader.js';
+import type { StoreConnection } from './store-connection.js';
+
+/** A name for a ledger that comes into being with this call; Lua has no randomness of its own. */
+const possibleEpoch = () => randomUUID().slice(0, 13);
+
+export function createRedisLedger(store: StoreConnection): Ledger {
+  return {
+    async exchange(request) {
+      const reply = list(
+        await store.call(EXCHANGE_SCRIPT, exchangeArguments(request, possibleEpoch()), 'on-disk'),
+      );
+      const answers = texts(reply[0]);
+      return {
+        permits: request.take.map(({ permit }, index) => readPermitAnswer(permit, answers[index] ?? '')),
+        state: readLedgerState(texts(reply[1])),
+      };
+    },
+    async show(account) {
+      return readLedgerState(texts(await store.call(SHOW_SCRIPT, [possibleEpoch(), account])));
+    },
+    async open(account, { rate, burst }) {
+      const pace = rate === undefined ? [false] : [true, rate, burst];
+      return readLedgerState(
+        texts(await store.call(OPEN_SCRIPT, [possibleEpoch(), account, ...pace], 'on-disk')),
+      );
+    },
+    async observe(account, { usage, quota }) {
+      const seen = [usage ?? null, quota ?? null];
+      return readLedgerState(
+        texts(await store.call(OBSERVE_SCRIPT, [possibleEpoch(), account, ...seen], 'on-disk')),
+      );
+    },
+    async reset(account) {
+      await store.call(RESET_SCRIPT, [account], 'on-disk');
+    },
+    async setPaused(paused) {
+      await store.call(PAUSE_SCRIPT, [paused], 'on-disk');
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * The `RunStore` on Redis: each operation is one call of one script.
+ */
+import { FailFileError } from '../../errors.js';
+import type { LookupFailure, RunHalt, RunRecord, RunStore } from '../../runs/run-store.js';
+import { createReplyReader, list, texts } from './reply-reader.js';
+import { readRunRecord, readTally, runFields, tallyFields } from './run-record.js';
+import {
+  ADD_SCRIPT,
+  BEAT_RUN_SCRIPT,
+  CANCEL_SCRIPT,
+  CLEAR_HALT_SCRIPT,
+  END_SCRIPT,
+  FAIL_SCRIPT,
+  FAILURES_SCRIPT,
+  FINISH_CHUNK_SCRIPT,
+  GET_SCRIPT,
+  HALT_SCRIPT,
+  LIST_SCRIPT,
+  SET_FIELDS_SCRIPT,
+  START_SCRIPT,
+} from './run-scripts.js';
+import type { StoreConnection } from './store-connection.js';
+
+const HALTS: readonly RunHalt['why'][] = ['credentials', 'limit', 'throttled'];
+
+function readHalt(why: string | null, sentence: string): RunHalt | null {
+  const known = HALTS.find((halt) => halt === why);
+  return known === undefined ? null : { why: known, sentence };
+}
+
+/** `b` or `f` for billed or free, then the reason. */
+const packFailure = ({ billed, reason }: LookupFailure) => (billed ? 'b' : 'f') + reason;
+
+export function createRedisRuns(store: StoreConnection): RunStore {
+  return {
+    async start(run) {
+      const fields = [run.id, run.key, run.settings.account, ...runFields(run)];
+      const record = readRunRecord(texts(await store.call(START_SCRIPT, fields, 'on-disk')));
+      if (record === null) throw new Error('a run that was just started is not there');
+      return record;
+    },
+    async get(id) {
+      return readRunRecord(texts(await store.call(GET_SCRIPT, [id])));
+    },
+    async list(limit) {
+      if (limit <= 0) return [];
+      const records = list(await store.call(LIST_SCRIPT, [limit]));
+      return records
+        .map((flat) => readRunRecord(texts(flat)))
+        .filter((run): run is RunRecord => run !== null);
+    },
+    async beat(id) {
+      const fields = texts(await store.call(BEAT_RUN_SCRIPT, [id]));
+      if (fields.length === 0) {
+        throw new FailFileError({
+          code: 'engine-unfit',
+          what: 'the engine no longer knows this run (was it flushed or restored?)',
+          subject: store.address,
+          todo: 'run the same command again',
+        });
+      }
+      const reply = createReplyReader(fields);
+      const chunks = reply.number();
+      const tally = readTally(reply);
+      const halt = readHalt(reply.someText(), reply.text());
+      return { chunks, tally, halt, isCancelled: reply.flag(), isPaused: reply.flag() };
+    },
+    async setSize(id, { rows, identifiers }) {
+      await store.call(SET_FIELDS_SCRIPT, [id, 'rows', rows, 'identifiers', identifiers]);
+    },
+    async addTally(id, tally) {
+      await store.call(ADD_SCRIPT, [id, ...tallyFields(tally)]);
+    },
+    async finishChunk(id, chunk) {
+      await store.call(FINISH_CHUNK_SCRIPT, [id, chunk]);
+    },
+    async fail(id, failures) {
+      if (failures.length === 0) return;
+      const fields = failures.flatMap((failure) => [failure.key, packFailure(failure)]);
+      await store.call(FAIL_SCRIPT, [id, ...fields], 'on-disk');
+    },
+    async failures(id, keys) {
+      if (keys.length === 0) return [];
+      const packed = texts(await store.call(FAILURES_SCRIPT, [id, ...keys]));
+      return keys.map((key, index) => {
+        const failure = packed[index] ?? '';
+        return failure === '' ? null : { key, reason: failure.slice(1), billed: failure[0] === 'b' };
+      });
+    },
+    async halt(id, { why, sentence }) {
+      await store.call(HALT_SCRIPT, [id, why, sentence], 'on-disk');
+    },
+    async clearHalt(id) {
+      await store.call(CLEAR_HALT_SCRIPT, [id]);
+    },
+    async end(id, status, reason) {
+      await store.call(END_SCRIPT, [id, status, reason], 'on-disk');
+    },
+    async cancel(id) {
+      return createReplyReader(texts(await store.call(CANCEL_SCRIPT, [id], 'on-disk'))).flag();
+    },
+  };
+}

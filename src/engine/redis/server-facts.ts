@@ -1,0 +1,143 @@
+/**
+ * What a Redis server says of itself, and whether that is enough to trust it with money and paid answers. Reading is at the
+ * bottom; the judgement is pure.
+ */
+import type { Redis } from 'ioredis';
+import { FailFileError } from '../../errors.js';
+
+export interface ServerFacts {
+  /** `major.minor.patch` of the Redis protocol it speaks (Valkey reports 7.2.4); null when it does not say. */
+  readonly version: string | null;
+  /** null when neither INFO nor CONFIG tells. */
+  readonly maxmemoryPolicy: string | null;
+  readonly maxmemory: number;
+  readonly usedMemory: number;
+  readonly appendOnly: boolean | null;
+  /** `always`, `everysec` or `no`; null when CONFIG is forbidden. */
+  readonly appendFsync: string | null;
+  readonly isReplica: boolean;
+}
+
+export interface ServerVerdict {
+  /** `WAITAOF` makes a write durable here, and nothing else does. */
+  readonly waitsForDisk: boolean;
+  readonly warnings: readonly string[];
+}
+
+const OLDEST_VERSION = [6, 2] as const;
+const WAITAOF_SINCE = [7, 2] as const;
+const LITTLE_MEMORY = 0.1;
+
+function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ours = 0, theirs = 0] = version.split('.').map(Number);
+  return ours > major || (ours === major && theirs >= minor);
+}
+
+/** Share of memory that is free, 0 to 1; null when the server sets no limit. */
+export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>): number | null {
+  return facts.maxmemory > 0 ? Math.max(0, 1 - facts.usedMemory / facts.maxmemory) : null;
+}
+
+/**
+ * Throws `FailFileError` `engine-unfit` with the line that mends it. `minimumFreeMemory` is a share, 0 to 1; null asks for none.
+ */
+export function judgeServer(
+  facts: ServerFacts,
+  address: string,
+  minimumFreeMemory: number | null,
+): ServerVerdict {
+  const unfit = (what: string, todo: string) =>
+    new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
+  if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
+    throw unfit(`Redis ${facts.version} is too old`, 'use Redis 6.2 or later, or Valkey');
+  if (facts.isReplica) throw unfit('this Redis is a read-only replica', 'use the address of the primary');
+  if (facts.maxmemoryPolicy !== null && facts.maxmemoryPolicy !== 'noeviction') {
+    throw unfit(
+      `Redis may throw away answers and money (maxmemory-policy ${facts.maxmemoryPolicy})`,
+      'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the same line into redis.conf, and run again',
+    );
+  }
+  const free = freeShare(facts);
+  if (free !== null && minimumFreeMemory !== null && free < minimumFreeMemory) {
+    throw unfit(
+      `only ${Math.floor(free * 100)} % of Redis' memory is free`,
+      `free at least ${Math.ceil(minimumFreeMemory * 100)} %, or raise maxmemory, and run again`,
+    );
+  }
+  const warnings: string[] = [];
+  if (facts.maxmemoryPolicy === null) {
+    warnings.push(
+      'Redis does not tell its maxmemory-policy: make sure that it is noeviction, or answers and money can be thrown away.',
+    );
+  }
+  if (free !== null && free < LITTLE_MEMORY)
+    warnings.push(`Only ${Math.floor(free * 100)} % of Redis' memory is free.`);
+  return judgeDurability(facts, warnings);
+}
+
+function judgeDurability(facts: ServerFacts, warnings: string[]): ServerVerdict {
+  const verdict = (waitsForDisk: boolean, warning?: string): ServerVerdict => ({
+    waitsForDisk,
+    warnings: warning === undefined ? warnings : [...warnings, warning],
+  });
+  if (facts.appendOnly === null) {
+    return verdict(
+      false,
+      'Redis does not tell whether it keeps an append-only file: without one, a restart loses what was paid for since its last snapshot.',
+    );
+  }
+  if (!facts.appendOnly) {
+    return verdict(
+      false,
+      'Redis keeps no append-only file: a restart loses what was paid for since its last snapshot. Set "appendonly yes".',
+    );
+  }
+  if (facts.appendFsync === 'always') return verdict(false);
+  if (facts.appendFsync === 'no') {
+    return verdict(
+      false,
+      'A loss of power costs what Redis has not yet been made to write to disk (appendfsync no), usually up to 30 s.',
+    );
+  }
+  const hasWaitAof = facts.version !== null && isAtLeast(facts.version, WAITAOF_SINCE);
+  if (hasWaitAof && facts.appendFsync === 'everysec') return verdict(true);
+  return verdict(
+    false,
+    'A loss of power costs up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" costs none.',
+  );
+}
+
+/** The fields of INFO by name. */
+export function parseInfo(info: string): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const line of info.split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    if (colon > 0 && !line.startsWith('#')) fields.set(line.slice(0, colon), line.slice(colon + 1));
+  }
+  return fields;
+}
+
+async function readConfig(redis: Redis, name: string): Promise<string | null> {
+  try {
+    const reply: unknown = await redis.config('GET', name);
+    const value: unknown = Array.isArray(reply) ? reply[1] : undefined;
+    return typeof value === 'string' ? value : null;
+  } catch {
+    // Managed services forbid CONFIG; the judgement copes with not knowing.
+    return null;
+  }
+}
+
+export async function readServerFacts(redis: Redis): Promise<ServerFacts> {
+  const info = parseInfo(await redis.info());
+  const aof = info.get('aof_enabled');
+  return {
+    version: info.get('redis_version') ?? null,
+    maxmemoryPolicy: info.get('maxmemory_policy') ?? (await readConfig(redis, 'maxmemory-policy')),
+    maxmemory: Number(info.get('maxmemory') ?? 0),
+    usedMemory: Number(info.get('used_memory') ?? 0),
+    appendOnly: aof === undefined ? null : aof === '1',
+    appendFsync: aof === '1' ? await readConfig(redis, 'appendfsync') : null,
+    isReplica: info.get('role') === 'slave',
+  };
+}
