@@ -1,0 +1,123 @@
+/**
+ * What each distinct identifier came to, by its number: status and rank in memory (about 25 bytes each), the rendered
+ * text on disk. Filled as answers are known, read when rows are joined.
+ */
+import type { RenderedAnswer } from '../collate/output-plan.js';
+import { OUTCOME_STATUSES, type OutcomeStatus } from '../model.js';
+import type { SpoolFile } from './spool-file.js';
+
+export interface Answers {
+  /** Makes the identifier wanted; false when it was already. */
+  want(index: number): boolean;
+  isWanted(index: number): boolean;
+  /** The status, or null while there is none. */
+  status(index: number): OutcomeStatus | null;
+  set(
+    index: number,
+    status: OutcomeStatus,
+    rank: { group: number; score: number },
+    rendered: RenderedAnswer,
+  ): void;
+  rank(index: number): { readonly group: number; readonly score: number };
+  rendered(index: number): RenderedAnswer;
+  /** The number of the row that used this identifier first; notes this row when there was none. */
+  firstRow(index: number, row: number): number;
+  /** Forgets which rows used what: before the rows are joined again. */
+  forgetRows(): void;
+  /** How many identifiers are wanted, and how many of them have a status. */
+  readonly wanted: number;
+  readonly answered: number;
+}
+
+/** Rendered texts kept at hand: rows of one identifier often stand together. */
+const CACHED = 16_384;
+
+export function createAnswers(file: SpoolFile): Answers {
+  let statuses = new Uint8Array(1_024);
+  let groups = new Uint8Array(1_024);
+  let scores = new Float64Array(1_024);
+  let positions = new Float64Array(1_024);
+  let firstRows = new Uint32Array(1_024);
+  let cache = new Map<number, RenderedAnswer>();
+  let wanted = 0;
+  let answered = 0;
+  let isFlushed = false;
+  const WANTED = 1;
+  const FIRST_STATUS = 2;
+
+  function fit(index: number): void {
+    if (index < statuses.length) return;
+    const length = Math.max(index + 1, statuses.length * 2);
+    statuses = enlarge(statuses, new Uint8Array(length));
+    groups = enlarge(groups, new Uint8Array(length));
+    scores = enlarge(scores, new Float64Array(length));
+    positions = enlarge(positions, new Float64Array(length));
+    firstRows = enlarge(firstRows, new Uint32Array(length));
+  }
+
+  return {
+    get wanted() {
+      return wanted;
+    },
+    get answered() {
+      return answered;
+    },
+    want(index) {
+      fit(index);
+      if (statuses[index] !== 0) return false;
+      statuses[index] = WANTED;
+      wanted += 1;
+      return true;
+    },
+    isWanted: (index) => (statuses[index] ?? 0) !== 0,
+    status(index) {
+      const code = statuses[index] ?? 0;
+      return code < FIRST_STATUS ? null : (OUTCOME_STATUSES[code - FIRST_STATUS] ?? null);
+    },
+    set(index, status, rank, rendered) {
+      fit(index);
+      if ((statuses[index] ?? 0) < FIRST_STATUS) answered += 1;
+      statuses[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
+      groups[index] = rank.group;
+      scores[index] = rank.score;
+      positions[index] = file.length;
+      const { buffer, at } = file.room(8 + (rendered.before.length + rendered.after.length) * 3);
+      const before = buffer.write(rendered.before, at + 8);
+      const after = buffer.write(rendered.after, at + 8 + before);
+      buffer.writeUInt32LE(before, at);
+      buffer.writeUInt32LE(after, at + 4);
+      file.advance(8 + before + after);
+      isFlushed = false;
+      cache.delete(index);
+    },
+    rank: (index) => ({ group: groups[index] ?? 0, score: scores[index] ?? 0 }),
+    rendered(index) {
+      const known = cache.get(index);
+      if (known) return known;
+      if (!isFlushed) file.flush();
+      isFlushed = true;
+      const position = positions[index] ?? 0;
+      const head = file.read(position, 8);
+      const before = head.readUInt32LE(0);
+      const text = file.read(position + 8, before + head.readUInt32LE(4));
+      const rendered = { before: text.toString('utf8', 0, before), after: text.toString('utf8', before) };
+      if (cache.size >= CACHED) cache = new Map();
+      cache.set(index, rendered);
+      return rendered;
+    },
+    firstRow(index, row) {
+      const first = firstRows[index] ?? 0;
+      if (first !== 0) return first;
+      firstRows[index] = row;
+      return row;
+    },
+    forgetRows() {
+      firstRows.fill(0);
+    },
+  };
+}
+
+function enlarge<T extends Uint8Array | Uint32Array | Float64Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

@@ -1,0 +1,129 @@
+/**
+ * Brings outcomes from the store into the run's answers: rendered once per identifier, in the order of their numbers,
+ * so that memory holds one batch at a time.
+ */
+import type { AnswerView, Renderer } from '../collate/output-plan.js';
+import { rankOf } from '../collate/rank.js';
+import { type Brand, qualityScoreOf } from '../contract/brand.js';
+import type { Engine } from '../engine/engine.js';
+import { type AnswerSource, type Freshness, type OutcomeStatus, parseIdentifierText } from '../model.js';
+import { unpackProfile } from '../outcomes/codec.js';
+import type { StoredOutcome } from '../outcomes/store.js';
+import type { Answers } from './answers.js';
+import type { IdentifierSpool } from './identifier-spool.js';
+import type { RunSummary } from './run-summary.js';
+
+export interface GatherContext {
+  readonly engine: Engine;
+  readonly identifiers: IdentifierSpool;
+  readonly answers: Answers;
+  readonly renderer: Renderer;
+  readonly keyPrefix: string;
+  readonly freshness: Freshness;
+  readonly summary: RunSummary;
+  /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
+  readonly reasons: Map<number, string>;
+}
+
+const READ_AT_ONCE = 500;
+
+/** Wanted identifiers without an answer, in order, in batches. */
+export function* unanswered(
+  context: Pick<GatherContext, 'identifiers' | 'answers'>,
+  size: number,
+): Generator<{ readonly index: number; readonly text: string }[]> {
+  let batch: { index: number; text: string }[] = [];
+  for (const { first, texts } of context.identifiers.batches()) {
+    for (const [offset, text] of texts.entries()) {
+      const index = first + offset;
+      if (!context.answers.isWanted(index) || context.answers.status(index) !== null) continue;
+      batch.push({ index, text });
+      if (batch.length < size) continue;
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Takes what the store has for wanted identifiers without an answer. How many are still without. */
+export async function gatherStored(
+  context: GatherContext,
+  source: AnswerSource,
+  stop?: AbortSignal,
+): Promise<number> {
+  let missing = 0;
+  for (const batch of unanswered(context, READ_AT_ONCE)) {
+    stop?.throwIfAborted();
+    const outcomes = await context.engine.outcomes.read(
+      batch.map(({ text }) => context.keyPrefix + text),
+      context.freshness,
+    );
+    for (const [at, { index, text }] of batch.entries()) {
+      const outcome = outcomes[at];
+      if (outcome) keep(context, index, text, outcome, source);
+      else missing += 1;
+    }
+  }
+  return missing;
+}
+
+/** What is still without an answer has failed in this run, or was not asked: `deferredReason`. */
+export async function gatherRest(
+  context: GatherContext,
+  runId: string,
+  deferredReason: string,
+): Promise<void> {
+  for (const batch of unanswered(context, READ_AT_ONCE)) {
+    const failures = await context.engine.runs.failures(
+      runId,
+      batch.map(({ text }) => context.keyPrefix + text),
+    );
+    for (const [at, { index, text }] of batch.entries()) {
+      const failure = failures[at];
+      const status = failure ? 'failed' : 'deferred';
+      const error = failure?.reason ?? deferredReason;
+      context.reasons.set(index, error);
+      context.summary.noteFailure(status, error);
+      set(context, index, status, null, {
+        status,
+        identifier: parseIdentifierText(text),
+        profile: null,
+        source: null,
+        fetchedAt: null,
+        error,
+      });
+    }
+  }
+}
+
+function keep(
+  context: GatherContext,
+  index: number,
+  text: string,
+  outcome: StoredOutcome,
+  source: AnswerSource,
+): void {
+  const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
+  const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
+  const score = outcome.status === 'matched' ? qualityScoreOf(brand) : null;
+  context.summary.noteAnswer(outcome.status, score, outcome.fetchedAt, source);
+  set(context, index, outcome.status, score, {
+    status: outcome.status,
+    identifier: parseIdentifierText(text),
+    profile,
+    source,
+    fetchedAt: outcome.fetchedAt,
+    error: null,
+  });
+}
+
+function set(
+  context: GatherContext,
+  index: number,
+  status: OutcomeStatus,
+  score: number | null,
+  view: AnswerView,
+): void {
+  context.answers.set(index, status, rankOf(status, score), context.renderer.answer(view));
+}

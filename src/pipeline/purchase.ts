@@ -1,0 +1,233 @@
+/**
+ * Buys what is missing: chunks go into the queue through a window, workers here or elsewhere resolve them, and the
+ * run waits until all are finished or something stops it. Events can be missed, so the store is asked, and a silence
+ * is looked into.
+ */
+import type { ChunkData, ChunkQueue, Engine } from '../engine/engine.js';
+import type { Log } from '../log.js';
+import { RUN_DEAD_AFTER_MS, type RunHalt, type RunProgress } from '../runs/run-store.js';
+
+export interface PurchaseContext {
+  readonly engine: Engine;
+  readonly queue: ChunkQueue;
+  readonly runId: string;
+  /** Texts of identifiers to ask for, in batches of a chunk's size. */
+  readonly chunks: Iterable<readonly string[]>;
+  /** Number of the first chunk: chunks of one run are never numbered twice. */
+  readonly firstChunk: number;
+  readonly stop: AbortSignal;
+  /** Failed lookups that are too many; null: no limit. */
+  readonly maxFailures: number | null;
+  /** Wakes the wait early: a chunk was finished in this process. */
+  readonly nudge: Nudge;
+  readonly onProgress: (progress: RunProgress) => void;
+  /** Called once when nobody has taken a chunk for a while. */
+  readonly onSilence: () => void;
+  readonly log: Log;
+}
+
+export type PurchaseEnd =
+  | {
+      readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' | 'lost';
+      readonly chunks: number;
+    }
+  | { readonly type: 'halted'; readonly halt: RunHalt; readonly chunks: number };
+
+/** Lets one side wait for the other without an event that could be missed: a wake before the wait counts. */
+export interface Nudge {
+  wake(): void;
+  /** Resolves at the next wake (or at once after an unseen one), at the latest after `ms`. */
+  wait(ms: number): Promise<void>;
+}
+
+export function createNudge(): Nudge {
+  let isAwake = false;
+  let resolveWait: (() => void) | null = null;
+  return {
+    wake() {
+      isAwake = true;
+      resolveWait?.();
+    },
+    async wait(ms) {
+      if (!isAwake) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms);
+          resolveWait = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+      resolveWait = null;
+      isAwake = false;
+    },
+  };
+}
+
+/** Chunks in the queue at once: a waiting job takes engine memory. */
+const WINDOW = 200;
+const ADD_AT_ONCE = 20;
+const POLL_MS = 300;
+/** Between two looks at the store, however often a nudge comes. */
+const POLL_LEAST_MS = 15;
+const SILENCE_MS = 15_000;
+const LOST_AFTER_MS = 60_000;
+const ENGINE_PATIENCE_MS = 120_000;
+
+/** Does not throw for what stops a run; engine trouble is thrown after retries by the caller's stores. */
+export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
+  const { engine, queue, runId, stop } = context;
+  let next = context.firstChunk;
+  let end: PurchaseEnd['type'] | RunHalt | null = null;
+  let done = context.firstChunk;
+  let changedAt = Date.now();
+  let isSilenceTold = false;
+
+  async function look(): Promise<void> {
+    const progress = await patiently(context, () => engine.runs.beat(runId));
+    context.onProgress(progress);
+    if (progress.chunks !== done || progress.isPaused) changedAt = Date.now();
+    done = progress.chunks;
+    if (stop.aborted) end = 'stopped';
+    else if (progress.isCancelled) end = 'cancelled';
+    else if (progress.halt) end = progress.halt;
+    else if (context.maxFailures !== null && progress.tally.failed > context.maxFailures)
+      end = 'too_many_failures';
+    if (end !== null || done >= next) return;
+    const silentMs = Date.now() - changedAt;
+    if (silentMs > SILENCE_MS && !isSilenceTold) {
+      isSilenceTold = true;
+      context.onSilence();
+    }
+    if (silentMs > LOST_AFTER_MS) {
+      if ((await ownJobs(queue, runId)).length === 0) end = 'lost';
+      else changedAt = Date.now();
+    }
+  }
+
+  async function pause(): Promise<void> {
+    await Promise.race([context.nudge.wait(POLL_MS), aborted(stop)]);
+    await new Promise((resolve) => setTimeout(resolve, POLL_LEAST_MS));
+    await look();
+  }
+
+  let batch: { name: 'chunk'; data: ChunkData; opts: object }[] = [];
+  const flush = async () => {
+    const jobs = batch;
+    batch = [];
+    if (jobs.length > 0) await addJobs(context, jobs);
+  };
+  for (const identifiers of context.chunks) {
+    if (end !== null) break;
+    batch.push({
+      name: 'chunk',
+      data: { run: runId, chunk: next, identifiers, attempts: {} },
+      opts: { jobId: `${runId}-${next}` },
+    });
+    next += 1;
+    // The first chunk goes at once, so that the first answer does not wait for a full batch.
+    if (batch.length >= ADD_AT_ONCE || next === context.firstChunk + 1) await flush();
+    while (end === null && next - done >= WINDOW) {
+      await flush();
+      await pause();
+    }
+    if (stop.aborted) end = 'stopped';
+  }
+  if (end === null) await flush();
+  else next -= batch.length;
+  await look();
+  while (end === null && done < next) await pause();
+
+  const ended = end as PurchaseEnd['type'] | RunHalt | null;
+  if (ended === null) return { type: 'finished', chunks: next };
+  if (ended !== 'lost') await withdraw(context);
+  if (typeof ended === 'object') return { type: 'halted', halt: ended, chunks: next };
+  return { type: ended, chunks: next } as PurchaseEnd;
+}
+
+/** Waits until chunks that were being worked on when the run ended are finished, at most `deadlineMs`. */
+export async function awaitStragglers(
+  context: PurchaseContext,
+  chunks: number,
+  deadlineMs: number,
+): Promise<void> {
+  const endsAt = Date.now() + deadlineMs;
+  for (;;) {
+    const progress = await context.engine.runs.beat(context.runId);
+    context.onProgress(progress);
+    if (progress.chunks >= chunks || Date.now() >= endsAt) return;
+    await context.nudge.wait(POLL_MS);
+  }
+}
+
+async function addJobs(
+  context: PurchaseContext,
+  jobs: { name: 'chunk'; data: ChunkData; opts: object }[],
+): Promise<void> {
+  // Not atomic; adding again under the same ids adds what is missing.
+  await patiently(context, () => context.queue.addBulk(jobs));
+}
+
+/** An engine that is away for a moment (a restart, a failover) does not end a run. */
+async function patiently<T>({ log, stop }: PurchaseContext, action: () => Promise<T>): Promise<T> {
+  const givesUpAt = Date.now() + ENGINE_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await action();
+    } catch (error) {
+      if (stop.aborted || Date.now() >= givesUpAt) throw error;
+      log.warn({ err: error }, 'the engine does not answer; trying again');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
+}
+
+async function ownJobs(queue: ChunkQueue, runId: string) {
+  const jobs = await queue.getJobs(['waiting', 'delayed', 'active', 'prioritized', 'paused'], 0, 5_000);
+  return jobs.filter((job) => job?.data?.run === runId);
+}
+
+/** Takes back the chunks that nobody works on and counts them as finished. */
+async function withdraw({ engine, queue, runId, log }: PurchaseContext): Promise<void> {
+  for (const job of await ownJobs(queue, runId)) {
+    try {
+      await job.remove();
+      await engine.runs.finishChunk(runId, job.data.chunk);
+    } catch (error) {
+      // Being worked on: it ends by itself.
+      log.debug({ err: error, chunk: job.data.chunk }, 'a chunk could not be withdrawn');
+    }
+  }
+}
+
+/** Removes the chunks of runs that nobody waits for any more. `now` is the store's clock. How many there were. */
+export async function removeDeadChunks(engine: Engine, queue: ChunkQueue, now: number): Promise<number> {
+  const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, 20_000);
+  const isDead = new Map<string, boolean>();
+  let removed = 0;
+  for (const job of jobs) {
+    const runId = job?.data?.run;
+    if (runId === undefined) continue;
+    let dead = isDead.get(runId);
+    if (dead === undefined) {
+      const run = await engine.runs.get(runId);
+      dead = run === null || run.status !== 'running' || now - run.beatAt > RUN_DEAD_AFTER_MS;
+      isDead.set(runId, dead);
+    }
+    if (!dead) continue;
+    await job.remove().then(
+      () => {
+        removed += 1;
+      },
+      () => undefined,
+    );
+  }
+  return removed;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

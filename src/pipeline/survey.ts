@@ -1,0 +1,161 @@
+/**
+ * The first pass: the whole input is read once before anything is spent. Rows go to disk as they stand, identifiers
+ * get numbers, and whatever is wrong with the file is known afterwards.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
+import { identifyRow } from '../identify/identify-row.js';
+import type { Input } from '../intake/input.js';
+import type { Releasers } from '../lifecycle.js';
+import { type IdentifierKind, identifierText } from '../model.js';
+import { type Answers, createAnswers } from './answers.js';
+import { createIdentifierSpool, type IdentifierSpool } from './identifier-spool.js';
+import { createKeyTable } from './key-table.js';
+import { createRowSpool, type RowSpool } from './row-spool.js';
+import { createSpoolFile } from './spool-file.js';
+
+export interface SurveyOptions {
+  readonly requested: readonly ColumnRequest[];
+  readonly kind: IdentifierKind | null;
+  readonly waterfall: boolean;
+  readonly prefix: string;
+  /** A private folder for the spools. */
+  readonly folder: string;
+  /** Looked at between batches: reading a large file can be stopped. */
+  readonly stop: AbortSignal;
+  /** Called between batches with the rows read so far. */
+  readonly onRows: (rows: number) => void;
+}
+
+export interface Survey {
+  readonly chosen: ChosenColumns;
+  readonly rows: RowSpool;
+  readonly identifiers: IdentifierSpool;
+  /** The first candidates of all rows are wanted. */
+  readonly answers: Answers;
+  /** Rows by what their cells came to. `duplicates`: rows whose first identifier an earlier row had. */
+  readonly counts: {
+    readonly asked: number;
+    readonly invalid: number;
+    readonly skipped: number;
+    readonly unreadable: number;
+    readonly duplicates: number;
+  };
+  /** Distinct first candidates by kind. */
+  readonly byKind: ReadonlyMap<IdentifierKind, number>;
+  /** Reasons of invalid, unreadable and skipped rows, with how many rows each has. At most 1,000 different ones. */
+  readonly reasons: ReadonlyMap<string, number>;
+  /** First rows that are invalid or unreadable, for people. */
+  readonly examples: readonly { readonly line: number; readonly reason: string }[];
+  readonly columns: readonly string[];
+  readonly contentHash: string;
+}
+
+const REASONS_AT_MOST = 1_000;
+const EXAMPLES_AT_MOST = 5;
+
+/** Throws what choosing columns and reading the input throw, and the signal's reason. */
+export async function surveyInput(
+  input: Input,
+  options: SurveyOptions,
+  releasers: Releasers,
+): Promise<Survey> {
+  const { folder, waterfall, stop, onRows } = options;
+  const chosen = chooseColumns({
+    columns: input.shape.columns,
+    sample: input.sample,
+    requested: options.requested,
+    kind: options.kind,
+    prefix: options.prefix,
+  });
+  const open = (name: string) => {
+    const file = createSpoolFile(join(folder, name));
+    releasers.push(() => file.close());
+    return file;
+  };
+  const rows = createRowSpool(open('rows'));
+  const identifiers = createIdentifierSpool(open('identifiers'));
+  const answers = createAnswers(open('answers'));
+  const table = createKeyTable();
+  const counts = { asked: 0, invalid: 0, skipped: 0, unreadable: 0, duplicates: 0 };
+  const byKind = new Map<IdentifierKind, number>();
+  const reasons = new Map<string, number>();
+  const examples: { line: number; reason: string }[] = [];
+  const note = (reason: string) => {
+    if (reasons.has(reason) || reasons.size < REASONS_AT_MOST)
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  };
+
+  for await (const batch of input.rows()) {
+    stop.throwIfAborted();
+    for (const row of batch) {
+      if (row.problem !== null) {
+        counts.unreadable += 1;
+        note(row.problem);
+        if (examples.length < EXAMPLES_AT_MOST) examples.push({ line: row.line, reason: row.problem });
+        rows.add('unreadable', [], `line ${row.line}: ${row.problem}`, row.raw);
+        continue;
+      }
+      const found = identifyRow(row.cells, chosen.choices);
+      const first = found.identifiers[0];
+      if (first === undefined) {
+        const { otherwise } = found;
+        const kind = otherwise.type === 'invalid' ? 'invalid' : 'skipped';
+        const reason = otherwise.type === 'identifier' ? '' : otherwise.reason;
+        counts[kind] += 1;
+        note(reason);
+        if (kind === 'invalid' && examples.length < EXAMPLES_AT_MOST)
+          examples.push({ line: row.line, reason });
+        rows.add(kind, [], reason, row.raw);
+        continue;
+      }
+      counts.asked += 1;
+      const candidates: number[] = [];
+      for (const identifier of waterfall ? found.identifiers : [first]) {
+        const text = identifierText(identifier);
+        const { index, isNew } = table.add(text);
+        if (isNew) identifiers.add(text);
+        candidates.push(index);
+      }
+      if (answers.want(candidates[0] ?? 0)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
+      else counts.duplicates += 1;
+      rows.add('asked', candidates, '', row.raw);
+    }
+    onRows(rows.count);
+  }
+  return {
+    chosen,
+    rows,
+    identifiers,
+    answers,
+    counts,
+    byKind,
+    reasons,
+    examples,
+    columns: input.columns(),
+    contentHash: input.contentHash(),
+  };
+}
+
+/** The key of a run: the same command on the same content is the same key. `settings` are those that choose identifiers. */
+export function runKeyOf(contentHash: string, settings: Readonly<Record<string, unknown>>): string {
+  const ordered = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
+}
+
+/** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */
+export function wantNextCandidates(survey: Survey): number {
+  const { answers, rows } = survey;
+  const before = answers.wanted;
+  for (const batch of rows.rows()) {
+    for (const row of batch) {
+      if (row.candidates.length < 2) continue;
+      for (const candidate of row.candidates) {
+        answers.want(candidate);
+        if (answers.status(candidate) !== 'not_found') break;
+      }
+    }
+  }
+  return answers.wanted - before;
+}
