@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import type { SettingSources } from '../../src/config/load-settings.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { NeverStartError } from '../../src/errors.js';
+
+const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
+
+function load(sources: Partial<Omit<SettingSources, 'file'>> & { file?: Record<string, unknown> }) {
+  const { file, env, ...rest } = sources;
+  return loadSettings({
+    flags: {},
+    command: 'run',
+    home: '/home/ada',
+    ...rest,
+    env: { ...SERVICE, ...env },
+    file: file === undefined ? null : { path: '/work/brand-enrich.config.json', values: file },
+  });
+}
+
+function refusal(sources: Parameters<typeof load>[0]): NeverStartError {
+  try {
+    load(sources);
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('precedence', () => {
+  it.each([
+    [{ flags: { rate: '1' }, env: { BRAND_ENRICH_RATE: '2' }, file: { rate: 3 } }, 1, 'flag'],
+    [{ env: { BRAND_ENRICH_RATE: '2' }, file: { rate: 3 } }, 2, 'environment'],
+    [{ file: { rate: 3 } }, 3, 'file'],
+    [{}, null, 'default'],
+  ] as const)('%j gives %j from the %s', (sources, value, origin) => {
+    const { settings, origins } = load(sources);
+    expect(settings.rate).toBe(value);
+    expect(origins.rate).toBe(origin);
+  });
+
+  it('never lets undefined, an empty variable or null override', () => {
+    const { settings, origins } = load({
+      flags: { concurrency: undefined },
+      env: { BRAND_ENRICH_CONCURRENCY: '' },
+      file: { concurrency: null },
+    });
+    expect(settings.concurrency).toBe(64);
+    expect(origins.concurrency).toBe('default');
+  });
+
+  it('lets a flag turn off a switch that the file turned on', () => {
+    expect(load({ flags: { refresh: false }, file: { refresh: true } }).settings.refresh).toBe(false);
+  });
+
+  it('reads only the value that wins', () => {
+    expect(load({ flags: { sort: 'none' }, file: { sort: 'nonsense' } }).settings.sort).toBe('none');
+  });
+
+  it('honours REDIS_URL for the engine, after our own variable', () => {
+    const env = { REDIS_URL: 'redis://one:6379' };
+    expect(load({ env })).toMatchObject({
+      settings: { engine: 'redis://one:6379' },
+      origins: { engine: 'environment' },
+    });
+    expect(load({ env: { ...env, BRAND_ENRICH_ENGINE: 'embedded' } }).settings.engine).toBe('embedded');
+  });
+
+  it('honours NO_COLOR whatever it holds', () => {
+    expect(load({ env: { NO_COLOR: '1' } }).settings.color).toBe(false);
+    expect(load({ env: { NO_COLOR: '1' }, flags: { color: true } }).settings.color).toBe(true);
+    expect(load({ env: { NO_COLOR: '' } }).settings.color).toBe(true);
+  });
+
+  it('leaves settings of other commands alone', () => {
+    const { settings, origins } = load({ command: 'serve', env: { BRAND_ENRICH_CONCURRENCY: 'nonsense' } });
+    expect(settings.concurrency).toBe(64);
+    expect(origins.concurrency).toBe('default');
+  });
+
+  it('does not take the quota of runs for an observed one', () => {
+    const { settings } = load({
+      command: 'ledger observe',
+      flags: { usage: '12' },
+      env: { BRAND_ENRICH_QUOTA: '100' },
+      file: { quota: 50 },
+    });
+    expect(settings).toMatchObject({ observedUsage: 12, observedQuota: null, quota: null });
+  });
+});
+
+describe('defaults', () => {
+  it('are those of the design', () => {
+    expect(load({}).settings).toMatchObject({
+      concurrency: 64,
+      timeoutMs: 40_000,
+      maxAgeMs: 604_800_000,
+      maxAgeMissingMs: 86_400_000,
+      overagePrice: '0.1',
+      overageBudget: '0',
+      plan: null,
+      confirmAbove: '20',
+      usageLagMs: 60_000,
+      freeStatuses: ['204', '400', '402', '5xx'],
+      allowNsfw: 'unset',
+      engine: 'embedded',
+      columns: [],
+      header: true,
+      worker: true,
+      compression: true,
+      escapeFormulas: 'ours',
+      onLimit: 'stop',
+      period: 'month',
+      maxErrors: null,
+    });
+  });
+
+  it.each([
+    [{}, '/home/ada/.local/state/brand-enrich'],
+    [{ XDG_STATE_HOME: '/var/state' }, '/var/state/brand-enrich'],
+    [{ XDG_STATE_HOME: 'relative' }, '/home/ada/.local/state/brand-enrich'],
+    [{ XDG_STATE_HOME: '' }, '/home/ada/.local/state/brand-enrich'],
+  ])('put the state folder, with %j, at %s', (env, expected) => {
+    expect(load({ env }).settings.state).toBe(expected);
+  });
+
+  it('give every setting a value and an origin', () => {
+    const { settings, origins } = load({});
+    for (const [name] of SETTING_ENTRIES) {
+      expect(settings[name]).not.toBeUndefined();
+      expect(origins[name]).toMatch(/^(flag|environment|file|default)$/);
+    }
+  });
+});
+
+describe('the config file', () => {
+  it('takes numbers, switches, texts and lists as JSON has them', () => {
+    const { settings } = load({
+      file: {
+        concurrency: 8,
+        strict: true,
+        maxAge: '2h',
+        fields: ['name', 'domain'],
+        column: ['site:domain', 'b'],
+        overageBudget: 0.3,
+      },
+    });
+    expect(settings).toMatchObject({
+      concurrency: 8,
+      strict: true,
+      maxAgeMs: 7_200_000,
+      fields: ['name', 'domain'],
+      columns: [
+        { name: 'site', kind: 'domain' },
+        { name: 'b', kind: null },
+      ],
+      overageBudget: '0.3',
+    });
+  });
+
+  it('has its paths counted from its own folder', () => {
+    const { settings } = load({ file: { logFile: 'logs/run.log' }, flags: { state: 'here' } });
+    expect(settings.logFile).toBe('/work/logs/run.log');
+    expect(settings.state).toBe('here');
+  });
+
+  it.each([
+    [{ concurency: 8 }, 'did you mean concurrency?'],
+    [{ 'max-age': '7d' }, 'did you mean maxAge?'],
+    [{ output: 'all.csv' }, 'this setting belongs to one command: output'],
+    [{ token: 'sesame-open' }, 'a token does not belong in the config file'],
+    [{ apiKey: 'sesame-open' }, 'a token does not belong in the config file'],
+    [{ concurrency: { of: 8 } }, 'the value is not a text, a number or true or false'],
+    [{ concurrency: [8] }, 'the list is not'],
+    [{ sort: true }, '"true" is not one of quality, none'],
+    [{ maxAge: 7 }, '"7" is not a duration: maxAge in /work/brand-enrich.config.json'],
+  ])('is refused when it holds %j', (file, words) => {
+    const { message } = refusal({ file });
+    expect(message).toContain(words);
+    expect(message).not.toContain('sesame-open');
+  });
+});
+
+describe('lists', () => {
+  it('are cut at commas in the environment', () => {
+    const { settings } = load({
+      env: { BRAND_ENRICH_COLUMN: 'site:domain, b', BRAND_ENRICH_FREE_STATUSES: '204,404' },
+    });
+    expect(settings.columns).toEqual([
+      { name: 'site', kind: 'domain' },
+      { name: 'b', kind: null },
+    ]);
+    expect(settings.freeStatuses).toEqual(['204', '404']);
+  });
+
+  it('are not cut where a flag is repeated', () => {
+    expect(load({ flags: { column: ['a,b:isin'] } }).settings.columns).toEqual([
+      { name: 'a,b', kind: 'isin' },
+    ]);
+  });
+});
+
+describe('problems', () => {
+  it('are told all at once, each with its place', () => {
+    const error = refusal({
+      flags: { rate: 'fast', sort: 'qualty' },
+      env: { BRAND_ENRICH_MAX_AGE: '7', BRAND_ENRICH_QOUTA: '100' },
+      file: { burst: 0, strickt: true },
+    });
+    expect(error.code).toBe('usage-invalid');
+    expect(error.message.split('\n').slice(1)).toEqual([
+      '  - no such setting: strickt in /work/brand-enrich.config.json; did you mean strict?',
+      '  - no such setting: BRAND_ENRICH_QOUTA; did you mean BRAND_ENRICH_QUOTA?',
+      expect.stringContaining('"fast" is not a number of requests per second: --rate; write'),
+      expect.stringContaining('"0" is not a whole number from 1 to 1000: burst in /work/'),
+      expect.stringContaining('"7" is not a duration: BRAND_ENRICH_MAX_AGE; write'),
+      '  - "qualty" is not one of quality, none: --sort; did you mean quality?',
+    ]);
+  });
+
+  it('keep their own code when there is one kind of them', () => {
+    expect(refusal({ env: { BRAND_API_TOKEN: '' } }).code).toBe('usage-token-missing');
+    expect(refusal({ env: { BRAND_API_URL: '' } }).code).toBe('usage-service-missing');
+    expect(refusal({ env: { BRAND_API_URL: '', BRAND_API_TOKEN: '' } }).code).toBe('usage-invalid');
+  });
+
+  it('leave variables alone that only begin like ours', () => {
+    expect(() => load({ env: { BRAND_ENRICH_DEPLOYMENT_COLOUR_SCHEME: 'x' } })).not.toThrow();
+  });
+});

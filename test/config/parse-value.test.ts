@@ -1,0 +1,315 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { baseUrlValue, domainValue, engineValue, isLoopbackUrl } from '../../src/config/address-values.js';
+import { columnChoices, delimiterValue, encodingValue, prefixValue } from '../../src/config/column-value.js';
+import {
+  billingPeriod,
+  decimal,
+  errorLimit,
+  ratePerSecond,
+  statuses,
+} from '../../src/config/money-values.js';
+import {
+  choice,
+  count,
+  duration,
+  keyValues,
+  listOf,
+  onOrOff,
+  parseDurationMs,
+  text,
+  yesOrNo,
+} from '../../src/config/parse-value.js';
+import { formatDuration } from '../../src/config/show-value.js';
+import type { ValueKind } from '../../src/config/value-kind.js';
+
+interface KindTable {
+  readonly name: string;
+  readonly kind: ValueKind<unknown>;
+  readonly right: readonly (readonly [string, unknown])[];
+  readonly wrong: readonly string[];
+}
+
+const TABLES: readonly KindTable[] = [
+  {
+    name: 'a duration',
+    kind: duration('1ms', '30d'),
+    right: [
+      ['500ms', 500],
+      ['40s', 40_000],
+      ['15m', 900_000],
+      ['2h', 7_200_000],
+      ['7d', 604_800_000],
+      ['30d', 2_592_000_000],
+    ],
+    wrong: ['', '7', '7 d', '7D', '1.5h', '-1s', '0s', '31d', '1h30m', 'd', '7days', ' 7d'],
+  },
+  {
+    name: 'a count',
+    kind: count(1, 1_000),
+    right: [
+      ['1', 1],
+      ['0064', 64],
+      ['1000', 1_000],
+    ],
+    wrong: [
+      '',
+      '0',
+      '1001',
+      '1e2',
+      '1_000',
+      '1,000',
+      '+5',
+      '-5',
+      '5.0',
+      '0x10',
+      ' 5',
+      'ten',
+      '99999999999999999999',
+    ],
+  },
+  {
+    name: 'an amount',
+    kind: decimal('5', 'not negative'),
+    right: [
+      ['0', '0'],
+      ['0.3', '0.3'],
+      ['20', '20'],
+      ['0.100', '0.100'],
+      ['999999999999.999999999', '999999999999.999999999'],
+    ],
+    wrong: ['', '.3', '3.', '0,3', '-1', '1e3', '$5', '1 000', '0.1234567891', 'NaN', 'Infinity'],
+  },
+  {
+    name: 'a price',
+    kind: decimal('0.1', 'positive'),
+    right: [['0.01', '0.01']],
+    wrong: ['0', '0.00', '-0.1'],
+  },
+  {
+    name: 'a rate',
+    kind: ratePerSecond,
+    right: [
+      ['0', 0],
+      ['98', 98],
+      ['0.5', 0.5],
+    ],
+    wrong: ['', '-1', '1/s', 'fast', '1e2', '0.0001'],
+  },
+  {
+    name: 'a billing period',
+    kind: billingPeriod,
+    right: [
+      ['month', 'month'],
+      ['none', 'none'],
+      ['1', 1],
+      ['28', 28],
+    ],
+    wrong: ['', '0', '29', '31', 'monthly', '1.5', 'Month'],
+  },
+  {
+    name: 'a number of errors',
+    kind: errorLimit,
+    right: [
+      ['0', { type: 'count', count: 0 }],
+      ['100', { type: 'count', count: 100 }],
+      ['5%', { type: 'percent', percent: 5 }],
+      ['0.5%', { type: 'percent', percent: 0.5 }],
+      ['100%', { type: 'percent', percent: 100 }],
+    ],
+    wrong: ['', '101%', '-1', '%', '5 %', '5.5', 'many'],
+  },
+  {
+    name: 'a choice',
+    kind: choice(['quality', 'none']),
+    right: [['quality', 'quality']],
+    wrong: ['', 'Quality', 'qualty', 'quality '],
+  },
+  {
+    name: 'a switch',
+    kind: yesOrNo,
+    right: [
+      ['true', true],
+      ['TRUE', true],
+      ['1', true],
+      ['yes', true],
+      ['on', true],
+      ['false', false],
+      ['0', false],
+      ['No', false],
+      ['off', false],
+    ],
+    wrong: ['', '2', 'y', 'treu'],
+  },
+  {
+    name: 'on or off',
+    kind: onOrOff,
+    right: [
+      ['on', true],
+      ['off', false],
+    ],
+    wrong: ['', 'gzip'],
+  },
+  { name: 'a text', kind: text('NAME'), right: [['team a', 'team a']], wrong: ['', '  '] },
+  {
+    name: 'a separator',
+    kind: delimiterValue,
+    right: [
+      [',', ','],
+      ['|', '|'],
+      ['\t', '\t'],
+      ['tab', '\t'],
+      ['\\t', '\t'],
+      ['§', '§'],
+    ],
+    wrong: ['', '"', '\n', ';;', 'comma'],
+  },
+  {
+    name: 'an encoding',
+    kind: encodingValue,
+    right: [
+      ['utf-8', 'utf-8'],
+      ['Windows-1252', 'windows-1252'],
+      ['utf-16be', 'utf-16be'],
+    ],
+    wrong: ['', 'utf-99', 'base64', 'HEX'],
+  },
+  {
+    name: 'a prefix',
+    kind: prefixValue,
+    right: [
+      ['brand_', 'brand_'],
+      ['x.', 'x.'],
+    ],
+    wrong: ['', 'a,b', '"', '1st', 'a b', '=x'],
+  },
+  {
+    name: 'a base URL',
+    kind: baseUrlValue,
+    right: [
+      ['https://API.example.com', 'https://api.example.com'],
+      ['https://api.example.com:443/', 'https://api.example.com'],
+      ['https://api.example.com/base//', 'https://api.example.com/base'],
+      ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+    ],
+    wrong: [
+      '',
+      'api.example.com',
+      'localhost:8080',
+      'ftp://api.example.com',
+      'https://',
+      'https://user:pw@api.example.com',
+      'https://token@api.example.com',
+      'https://api.example.com/?key=1',
+      'https://api.example.com/#x',
+    ],
+  },
+  {
+    name: 'an engine',
+    kind: engineValue,
+    right: [
+      'embedded',
+      'redis://h:6379/1',
+      'rediss://u:p@h',
+      'postgres://h/db',
+      'postgresql:///db?host=/run',
+    ].map((address) => [address, address] as const),
+    wrong: ['', 'embeded', 'redis', 'redis://', 'mysql://h', 'http://h', 'redis:h'],
+  },
+  {
+    name: 'a domain',
+    kind: domainValue,
+    right: [['Brand-Service.example', 'brand-service.example']],
+    wrong: ['', 'example', 'https://x.example', 'a..b', '-a.example', 'a b.example'],
+  },
+];
+
+describe.each(TABLES)('$name', ({ kind, right, wrong }) => {
+  it.each(right)('reads %j', (seen, value) => {
+    expect(kind.parse([seen])).toEqual({ ok: true, value });
+  });
+  it.each(wrong)('refuses %j and shows what is right', (seen) => {
+    const parsed = kind.parse([seen]);
+    expect(parsed.ok).toBe(false);
+    if (!parsed.ok) expect(parsed.refusal.write).not.toBe('');
+  });
+});
+
+describe('values of several texts', () => {
+  it.each([
+    [
+      ['website:domain', 'ticker'],
+      [
+        { name: 'website', kind: 'domain' },
+        { name: 'ticker', kind: null },
+      ],
+    ],
+    [['a:b:isin'], [{ name: 'a:b', kind: 'isin' }]],
+    [['price:usd'], [{ name: 'price:usd', kind: null }]],
+    [[':domain'], [{ name: ':domain', kind: null }]],
+    [['id'], [{ name: 'id', kind: null }]],
+    [[], []],
+  ])('reads the columns %j', (texts, value) => {
+    expect(columnChoices.parse(texts)).toEqual({ ok: true, value });
+  });
+
+  it('takes a nearly right kind for a slip and names the right one', () => {
+    expect(columnChoices.parse(['website:domian'])).toMatchObject({ refusal: { nearest: 'website:domain' } });
+  });
+
+  it.each([
+    [
+      ['204', '5XX', ' 402 '],
+      ['204', '5xx', '402'],
+    ],
+    [['4xx'], ['4xx']],
+  ])('reads the statuses %j', (texts, value) => {
+    expect(statuses.parse(texts)).toEqual({ ok: true, value });
+  });
+
+  it.each(['99', '600', '2xx', '6xx', '', '20', 'ok'])('refuses the status %j', (seen) => {
+    expect(statuses.parse(['204', seen]).ok).toBe(false);
+  });
+
+  it('refuses to take an answer with a brand for free', () => {
+    expect(statuses.parse(['200']).ok).toBe(false);
+  });
+
+  it('refuses a gap in a list of names', () => {
+    expect(listOf('LIST', 'a,b').parse(['a', ' b '])).toEqual({ ok: true, value: ['a', 'b'] });
+    expect(listOf('LIST', 'a,b').parse(['a', '', 'b']).ok).toBe(false);
+  });
+
+  it('keeps faults as they were written and refuses those without a value', () => {
+    expect(keyValues.parse(['latency=100ms', '503=10%'])).toEqual({
+      ok: true,
+      value: ['latency=100ms', '503=10%'],
+    });
+    for (const seen of ['latency', '=1', 'a=', 'a b=1']) expect(keyValues.parse([seen]).ok).toBe(false);
+  });
+});
+
+describe('durations', () => {
+  it('come back from their shortest text as they were', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 10 ** 11 }), (ms) => {
+        expect(parseDurationMs(formatDuration(ms))).toBe(ms);
+      }),
+    );
+  });
+});
+
+describe('loopback', () => {
+  it.each([
+    ['http://localhost:1', true],
+    ['http://api.localhost', true],
+    ['http://127.1.2.3', true],
+    ['http://[::1]:8080', true],
+    ['http://0.0.0.0', false],
+    ['http://localhost.example.com', false],
+    ['http://127.example.com', false],
+    ['http://10.0.0.1', false],
+  ])('%s: %s', (address, expected) => {
+    expect(isLoopbackUrl(address)).toBe(expected);
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.js';
+import type { CommandName } from '../../src/config/setting.js';
+import { NeverStartError } from '../../src/errors.js';
+
+const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
+
+interface Sources {
+  readonly flags?: Record<string, unknown>;
+  readonly env?: Record<string, string>;
+  readonly file?: Record<string, unknown>;
+  readonly command?: CommandName;
+}
+
+function load({ flags = {}, env = SERVICE, file, command = 'run' }: Sources) {
+  const read = file === undefined ? null : { path: '/work/c.json', values: file };
+  return loadSettings({ flags, env, file: read, command, home: '/home/ada' });
+}
+
+function refusal(sources: Sources): NeverStartError {
+  try {
+    load(sources);
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('plan and overage', () => {
+  it.each([
+    [{}, null, '0'],
+    [{ flags: { plan: 'free' } }, 'free', '0'],
+    [{ flags: { plan: 'paid' } }, 'paid', '100'],
+    [{ flags: { overageBudget: '0.3' } }, 'paid', '0.3'],
+    [{ flags: { overageBudget: '0' } }, null, '0'],
+    [{ flags: { plan: 'paid', overageBudget: '0.00' } }, 'paid', '0.00'],
+    [{ flags: { plan: 'paid' }, file: { overageBudget: 5 } }, 'paid', '5'],
+    [{ file: { overageBudget: 5 } }, 'paid', '5'],
+    [{ flags: { plan: 'free', overageBudget: '0' } }, 'free', '0'],
+    [{ flags: { plan: 'free' }, file: { overageBudget: 5 } }, 'free', '0'],
+  ])('%j is plan %j with a budget of %j', (sources, plan, overageBudget) => {
+    expect(load(sources).settings).toMatchObject({ plan, overageBudget });
+  });
+
+  it('says where an implied plan came from', () => {
+    expect(load({ file: { overageBudget: 5 } }).origins.plan).toBe('file');
+  });
+
+  it.each([
+    { flags: { plan: 'free', overageBudget: '1' } },
+    { flags: { overageBudget: '1' }, file: { plan: 'free' } },
+    { file: { plan: 'free', overageBudget: 1 } },
+  ])('a free plan contradicts a budget: %j', (sources) => {
+    expect(refusal(sources).message).toContain('a free plan has no overage');
+  });
+});
+
+describe('the token', () => {
+  it.each([
+    [{ flags: { tokenFile: 't' } }, null, 't'],
+    [{ env: { ...SERVICE, BRAND_API_TOKEN_FILE: 't' } }, 'sesame-open', null],
+    [{ file: { tokenFile: '/t' } }, 'sesame-open', null],
+    [{ env: { BRAND_API_URL: SERVICE.BRAND_API_URL, BRAND_API_TOKEN_FILE: 't' } }, null, 't'],
+  ])('comes from one place: %j', (sources, token, tokenFile) => {
+    expect(load(sources).settings).toMatchObject({ token, tokenFile });
+  });
+
+  it.each(['run', 'worker', 'ledger show', 'ledger reset'] as const)('is missed by %s', (command) => {
+    const env = { BRAND_API_URL: SERVICE.BRAND_API_URL, BRAND_ENRICH_ENGINE: 'redis://h' };
+    expect(refusal({ command, env }).code).toBe('usage-token-missing');
+  });
+
+  it.each(['plan', 'serve', 'status', 'outcomes stats', 'config', 'pause'] as const)(
+    'is not needed by %s',
+    (command) => {
+      expect(() => load({ command, env: {} })).not.toThrow();
+    },
+  );
+
+  it('is not needed for an account with a name', () => {
+    expect(() => load({ command: 'ledger show', env: {}, flags: { account: 'team' } })).not.toThrow();
+  });
+});
+
+describe('the address of the service', () => {
+  it('must be https, loopback or allowed', () => {
+    const env = { ...SERVICE, BRAND_API_URL: 'http://api.example.com' };
+    expect(refusal({ env }).code).toBe('usage-insecure');
+    expect(load({ env, flags: { allowHttp: true } }).settings.baseUrl).toBe('http://api.example.com');
+    expect(load({ flags: { baseUrl: 'http://localhost:8080/' } }).settings.baseUrl).toBe(
+      'http://localhost:8080',
+    );
+  });
+});
+
+describe('the sample', () => {
+  it('brings its own service and engine in place of those around it', () => {
+    const env = { ...SERVICE, REDIS_URL: 'redis://h', BRAND_API_TOKEN_FILE: 't' };
+    expect(load({ flags: { sample: true }, env }).settings).toMatchObject({
+      engine: 'embedded',
+      baseUrl: null,
+      token: null,
+      tokenFile: null,
+    });
+  });
+
+  it('needs no service and no token', () => {
+    expect(load({ flags: { sample: true }, env: {} }).settings.sample).toBe(true);
+  });
+
+  it.each([
+    { engine: 'redis://h' },
+    { engine: 'embedded' },
+    { baseUrl: 'https://x.example' },
+    { tokenFile: 't' },
+  ])('contradicts the flag %j', (flags) => {
+    expect(refusal({ flags: { sample: true, ...flags } }).message).toContain('--sample with --');
+  });
+});
+
+describe('contradictions', () => {
+  it.each([
+    [{ flags: { worker: false } }, '--no-worker with the embedded engine'],
+    [{ command: 'worker' }, 'worker with the embedded engine'],
+    [{ flags: { output: '-', json: true } }, '-o - with --json'],
+    [{ flags: { waterfall: true, column: ['a'] } }, '--waterfall with one --column'],
+    [{ flags: { output: 'a.csv', errors: 'a.csv' } }, 'the same file for two outputs'],
+    [{ command: 'ledger observe' }, 'nothing was observed'],
+  ] as const)('%j: %s', (sources, words) => {
+    expect(refusal(sources).message).toContain(words);
+  });
+
+  it('are told together', () => {
+    const { message } = refusal({
+      env: {},
+      flags: {
+        plan: 'free',
+        overageBudget: '5',
+        worker: false,
+        output: '-',
+        json: true,
+        baseUrl: 'http://h.example',
+      },
+    });
+    for (const words of ['--plan free', '--no-worker', '-o -', 'http://h.example', 'no token was given']) {
+      expect(message).toContain(words);
+    }
+  });
+
+  it('are not concluded from what could not be read', () => {
+    const { message } = refusal({ command: 'worker', flags: { engine: 'embeded' } });
+    expect(message).toBe('"embeded" is not an engine: --engine; did you mean embedded?');
+  });
+});
