@@ -15,16 +15,11 @@ const QUOTED = /^(["'`])(.*)\1$/s;
 
 /**
  * The visible text: trimmed, blanks in a row made one, compatibility forms (full-width letters, dots and signs)
- * made plain. Line breaks and tabs inside stay, because they part values. Idempotent.
+ * made plain. Line breaks and tabs inside stay, because they part values.
  */
 export function cleanCell(text: string): string {
   if (PLAIN.test(text)) return text;
-  let cleaned = text;
-  for (let before = ''; before !== cleaned; ) {
-    before = cleaned;
-    cleaned = unquote(plainForms(before));
-  }
-  return cleaned;
+  return unquote(plainForms(text));
 }
 
 function plainForms(text: string): string {

@@ -7,16 +7,19 @@ import type { Identified } from '../model.js';
 import { isFreeMail } from './free-mail.js';
 import { findRegistrable } from './registrable-domain.js';
 
-const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i;
+const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
 /** An address of another scheme names something else: `android-app://com.acme.shop` is not the domain acme.shop. */
 const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
 /** Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
-const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+\/*|\/\/+)|\/\/+)+/i;
+const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
 const MAIL_PREFIX = /^mailto:\/*/i;
 const PATH = /[/?#\\]/;
 const PORT = /:\d{0,5}$/;
 const SEVERAL_TOKENS = /[\s,;|<>]/;
 const BETWEEN_TOKENS = /[\s,;|]+/;
+/** A cell of more words than this is prose. */
+const MOST_TOKENS = 100;
+const SEVERAL = 'several domains in one cell';
 const IN_ANGLES = /<([^<>]*)>/g;
 
 /** `cleaned` comes from `cleanCell`. */
@@ -32,8 +35,11 @@ export function mentionsDomain(cleaned: string): boolean {
 
 /** With `Name <a@b.com>` the name is no token, but a second address outside the angles is. */
 function splitTokens(cleaned: string): string[] {
-  const inside = Array.from(cleaned.matchAll(IN_ANGLES), (match) => (match[1] ?? '').trim());
-  const outside = cleaned.replace(IN_ANGLES, ' ').split(BETWEEN_TOKENS);
+  const inside = Array.from(cleaned.matchAll(IN_ANGLES), (match) => (match[1] ?? '').trim()).slice(
+    0,
+    MOST_TOKENS,
+  );
+  const outside = cleaned.replace(IN_ANGLES, ' ').split(BETWEEN_TOKENS, MOST_TOKENS);
   const tokens = inside.length > 0 ? [...inside, ...outside.filter((token) => token.includes('@'))] : outside;
   return tokens.filter((token) => token !== '');
 }
@@ -49,8 +55,7 @@ function identifyTokens([first, ...others]: readonly Token[]): Identified {
   const isFirstUsable = first.result.type !== 'invalid';
   for (const { result } of others) {
     const isUsable = result.type !== 'invalid';
-    if (isUsable && isFirstUsable && !isSame(result, first.result))
-      return invalid('several domains in one cell');
+    if (isUsable && isFirstUsable && !isSame(result, first.result)) return invalid(SEVERAL);
     if (isUsable !== isFirstUsable && !(isFirstUsable && first.hasPath)) {
       return invalid('other words beside a domain name');
     }
@@ -66,12 +71,19 @@ function isSame(one: Identified, other: Identified): boolean {
 }
 
 function identifyToken(token: string): Token {
-  if (MAIL_PREFIX.test(token)) return identifyAddress(token.replace(MAIL_PREFIX, ''));
+  if (MAIL_PREFIX.test(token)) return identifyOpen(token.replace(MAIL_PREFIX, ''));
   const scheme = SCHEME.exec(token)?.[1]?.toLowerCase();
   if (scheme !== undefined && !WEB_SCHEMES.has(scheme)) {
     return { result: invalid('an address of another kind, not a website'), hasPath: true };
   }
-  return identifyAddress(token.replace(WEB_PREFIX, ''));
+  const address = token.replace(WEB_PREFIX, '');
+  return address === token ? identifyOpen(address) : identifyAddress(address);
+}
+
+/** An address without a scheme of the web: it may be a website or somebody's e-mail address. */
+function identifyOpen(address: string): Token {
+  const read = identifyAddress(address);
+  return isMailInDisguise(address, read) ? { ...read, result: invalid(SEVERAL) } : read;
 }
 
 /** `address` is what follows the scheme: user info or local part, host, port, path. */
@@ -81,16 +93,24 @@ function identifyAddress(address: string): Token {
   const authority = hasPath ? address.slice(0, pathStart) : address;
   const at = authority.lastIndexOf('@');
   const found = findRegistrable(tidyHost(authority.slice(at + 1)));
-  if (found.domain === null) {
-    // In a damaged e-mail address the local part may stand where the suffix is looked for: name nothing of it.
-    const reason = address.includes('@') ? 'not an e-mail address or domain name' : found.reason;
-    return { result: invalid(reason), hasPath };
-  }
+  if (found.domain === null) return { result: invalid(found.reason), hasPath };
   // User info in front of a mail provider is an e-mail address that somebody gave a scheme.
   if (at >= 0 && isFreeMail(found.domain)) {
     return { result: { type: 'skipped', reason: 'an address at a free mail provider' }, hasPath };
   }
   return { result: { type: 'identifier', identifier: { kind: 'domain', value: found.domain } }, hasPath };
+}
+
+/**
+ * A local part may hold `/`, `?` and `#`, so without a scheme `jo.in/x@acme.com` could be an address at acme.com or a page of
+ * jo.in. Only a page such as `medium.com/@acme`, or the same domain on both sides, is surely no local part.
+ */
+function isMailInDisguise(address: string, read: Token): boolean {
+  const at = address.lastIndexOf('@');
+  if (!read.hasPath || read.result.type === 'invalid' || at < address.search(PATH)) return false;
+  const behind = identifyAddress(address.slice(at + 1)).result;
+  if (behind.type === 'identifier') return !isSame(behind, read.result);
+  return address[at - 1] !== '/';
 }
 
 /** Without port, wildcard and the dots that cookies put before a host. An IPv6 address keeps its colons. */

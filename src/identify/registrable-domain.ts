@@ -9,7 +9,7 @@ import { parse } from 'tldts';
 /** A registrable domain in normal form (lower case, punycode), or why the host has none. */
 export type Registrable = { readonly domain: string } | { readonly domain: null; readonly reason: string };
 
-/** RFC 1035, section 2.3.4. */
+/** RFC 1035, section 2.3.4: 255 octets, which leave 253 characters. */
 const LONGEST_NAME = 253;
 /** RFC 1035, section 2.3.1, with digits in front (RFC 1123, section 2.1). */
 const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -24,6 +24,9 @@ const ASCII = /^\p{ASCII}*$/u;
  */
 const PRIVATE_NETWORK = new Set(['internal', 'intranet', 'lan', 'home', 'corp', 'localdomain', 'private']);
 
+const NOT_A_DOMAIN = 'not a domain name';
+const IP_ADDRESS = 'an IP address, not a domain name';
+
 const OPTIONS = {
   allowPrivateDomains: true,
   detectSpecialUse: true,
@@ -34,17 +37,18 @@ const OPTIONS = {
 
 /**
  * `host` is a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address without brackets.
- * The reason names the host's suffix at most, never the rest of it.
+ * Reasons quote nothing of the host: it may be part of a damaged e-mail address.
  */
 export function findRegistrable(host: string): Registrable {
-  if (host.includes(':'))
-    return none(isIP(host) === 6 ? 'an IP address, not a domain name' : 'not a domain name');
+  if (host.includes(':')) return none(isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN);
+  // An IDN may be longer as it is written, not by much.
+  if (host.length > 4 * LONGEST_NAME) return none(NOT_A_DOMAIN);
   const lower = host.toLowerCase();
   const isMapped = !ASCII.test(lower) || lower.includes('xn--');
   const name = (isMapped ? domainToASCII(lower) : lower).replace(/\.+$/, '');
-  if (name.length > LONGEST_NAME || !HOST.test(name)) return none('not a domain name');
+  if (name.length > LONGEST_NAME || !HOST.test(name)) return none(NOT_A_DOMAIN);
   if (ENDS_IN_NUMBER.test(name)) {
-    return none(isIP(name) === 4 ? 'an IP address, not a domain name' : 'a number, not a domain name');
+    return none(isIP(name) === 4 ? IP_ADDRESS : 'a number, not a domain name');
   }
   return reduce(name);
 }
@@ -52,17 +56,16 @@ export function findRegistrable(host: string): Registrable {
 function reduce(name: string): Registrable {
   const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
   const topLevel = name.slice(name.lastIndexOf('.') + 1);
-  if (isSpecialUse || PRIVATE_NETWORK.has(topLevel))
-    return none(`the suffix .${topLevel} is reserved or private`);
+  if (isSpecialUse || PRIVATE_NETWORK.has(topLevel)) return none('a reserved or private host name');
   if (!isIcann && !isPrivate) {
-    return none(name.includes('.') ? `the suffix .${topLevel} is not known` : 'not a domain name');
+    return none(name.includes('.') ? 'the suffix of the domain is not known' : NOT_A_DOMAIN);
   }
   // `www.github.io` and `www.co.uk` name the suffix, not somebody's domain below it.
   if (domain === null || publicSuffix === null || domain === `www.${publicSuffix}`) {
-    return none(`${publicSuffix} is a suffix shared by many, not the domain of one brand`);
+    return none('a suffix shared by many, not the domain of one brand');
   }
   const label = domain.slice(0, -publicSuffix.length - 1);
-  return REGISTRABLE_LABEL.test(label) ? { domain } : none('not a domain name');
+  return REGISTRABLE_LABEL.test(label) ? { domain } : none(NOT_A_DOMAIN);
 }
 
 function none(reason: string): Registrable {

@@ -1,0 +1,169 @@
+/** ISINs, symbols, brand ids and cells of unknown kind. Domains have a table of their own. */
+import { describe, expect, it } from 'vitest';
+import { identifyCell } from '../../src/identify/identify-cell.js';
+import type { IdentifierKind } from '../../src/model.js';
+
+/** `kind:value`, `skipped` or `invalid: reason`. */
+function read(text: string, kind: IdentifierKind): string {
+  const identified = identifyCell(text, kind);
+  if (identified.type === 'identifier') return `${identified.identifier.kind}:${identified.identifier.value}`;
+  return identified.type === 'skipped' ? 'skipped' : `invalid: ${identified.reason}`;
+}
+
+describe('an ISIN is known by its check digit, never by its country', () => {
+  const wrongDigit = 'invalid: the check digit of the ISIN is wrong';
+  const notAnIsin = 'invalid: not an ISIN (two letters, nine letters or digits, a check digit)';
+  it.each([
+    ['US0378331005', 'isin:US0378331005'],
+    ['us0378331005', 'isin:US0378331005'],
+    ['US 0378 3310 05', 'isin:US0378331005'],
+    ['US-037833100-5', 'isin:US0378331005'],
+    ['ISIN: US0378331005', 'isin:US0378331005'],
+    ['ISIN US0378331005', 'isin:US0378331005'],
+    ['\u00a0DE0007164600\ufeff', 'isin:DE0007164600'],
+    ['ＵＳ0378331005', 'isin:US0378331005'],
+    ['GB0002634946', 'isin:GB0002634946'],
+    ['AU0000XVGZA3', 'isin:AU0000XVGZA3'],
+    ['XS2010028699', 'isin:XS2010028699'],
+    ['EU000A1G0AB4', 'isin:EU000A1G0AB4'],
+    ['US0378331006', wrongDigit],
+    ['US037833100', notAnIsin],
+    ['US03783310055', notAnIsin],
+    ['U$0378331005', notAnIsin],
+    ['US037833100A', notAnIsin],
+    ['AAPL', notAnIsin],
+    ['716460', notAnIsin],
+    ['n/a', 'skipped'],
+    ['NA', 'skipped'],
+    ['', 'skipped'],
+  ])('%j is %s', (text, expected) => {
+    expect(read(text, 'isin')).toBe(expected);
+  });
+});
+
+describe('a ticker is what its column says, whatever it looks like', () => {
+  it.each([
+    ['AAPL', 'ticker:AAPL'],
+    [' aapl ', 'ticker:AAPL'],
+    ['BRK.B', 'ticker:BRK.B'],
+    ['BF-B', 'ticker:BF-B'],
+    ['M&M', 'ticker:M&M'],
+    ['0700.HK', 'ticker:0700.HK'],
+    ["'0700.HK", 'ticker:0700.HK'],
+    ['7203', 'ticker:7203'],
+    ['AGO$F', 'ticker:AGO$F'],
+    ['$AAPL', 'ticker:AAPL'],
+    ['^GSPC', 'ticker:^GSPC'],
+    ['BRK/B', 'ticker:BRK/B'],
+    ['GC=F', 'ticker:GC=F'],
+    ['BRK  B', 'ticker:BRK B'],
+    ['BRK\u00a0B', 'ticker:BRK B'],
+    ['SAP.DE', 'ticker:SAP.DE'],
+    ['AIR.PA', 'ticker:AIR.PA'],
+    ['BHP.AX', 'ticker:BHP.AX'],
+    ['META', 'ticker:META'],
+    ['NYSE:GE', 'ticker:NYSE:GE'],
+    ['ＡＡＰＬ', 'ticker:AAPL'],
+    ['NA', 'ticker:NA'],
+    ['NULL', 'ticker:NULL'],
+    ['TRUE', 'ticker:TRUE'],
+    ['na', 'skipped'],
+    ['null', 'skipped'],
+    ['None', 'skipped'],
+    ['N/A', 'skipped'],
+    ['#N/A', 'skipped'],
+    ['-', 'skipped'],
+    ['$N/A', 'skipped'],
+    ['.', 'invalid: not a ticker'],
+    ['..', 'invalid: not a ticker'],
+    ['$', 'invalid: not a ticker'],
+    ['ÄÖ', 'invalid: not a ticker'],
+    ['AA\u0000PL', 'invalid: not a ticker'],
+    ['\ud800', 'invalid: not a ticker'],
+    ['AAPL\tMSFT', 'invalid: several values in one cell, not one ticker'],
+    ['AAPL\nMSFT', 'invalid: several values in one cell, not one ticker'],
+    ['AAPL, MSFT', 'invalid: several values in one cell, not one ticker'],
+    ['A'.repeat(32), `ticker:${'A'.repeat(32)}`],
+    ['A'.repeat(33), 'invalid: longer than 32 characters, not a ticker'],
+    ['jo@acme.com', 'invalid: an e-mail address, not a ticker'],
+    ['https://acme.com', 'invalid: a web address, not a ticker'],
+    ['US0378331005', 'invalid: an ISIN, not a ticker'],
+  ])('%j is %s', (text, expected) => {
+    expect(read(text, 'ticker')).toBe(expected);
+  });
+});
+
+describe('a crypto symbol is what its column says', () => {
+  it.each([
+    ['btc', 'crypto:BTC'],
+    ['META', 'crypto:META'],
+    ['LINK', 'crypto:LINK'],
+    ['$wif', 'crypto:WIF'],
+    ['1inch', 'crypto:1INCH'],
+    ['币安人生', 'crypto:币安人生'],
+    ['NULL', 'crypto:NULL'],
+    ['none', 'skipped'],
+    ['?', 'skipped'],
+    ['BTC/ETH', 'crypto:BTC/ETH'],
+    ['BTC;ETH', 'invalid: several values in one cell, not one crypto symbol'],
+    ['🚀', 'invalid: not a crypto symbol'],
+    ['jo@acme.com', 'invalid: an e-mail address, not a crypto symbol'],
+  ])('%j is %s', (text, expected) => {
+    expect(read(text, 'crypto')).toBe(expected);
+  });
+});
+
+describe('a brand id keeps its case', () => {
+  const notAnId = 'invalid: not a brand id (id_ and more, or id and eight characters; case matters)';
+  it.each([
+    ['id_aB-9', 'id:id_aB-9'],
+    ['idAbCd_12-', 'id:idAbCd_12-'],
+    ['identifier', 'id:identifier'],
+    ['\ufeff id_x ', 'id:id_x'],
+    ['ID_x', notAnId],
+    ['id_', notAnId],
+    ['id_a b', notAnId],
+    ['idAbCd12', notAnId],
+    ['acme.com', notAnId],
+    ['null', 'skipped'],
+  ])('%j is %s', (text, expected) => {
+    expect(read(text, 'id')).toBe(expected);
+  });
+});
+
+describe('in a mixed column the certain goes its own way and the rest stays open', () => {
+  const nothing = 'invalid: not a domain, ticker, ISIN, crypto symbol or brand id';
+  it.each([
+    ['US0378331005', 'isin:US0378331005'],
+    ['us0378331005', 'isin:US0378331005'],
+    ['US0378331006', 'invalid: the check digit of the ISIN is wrong'],
+    ['id_aB9', 'id:id_aB9'],
+    ['idAbCd1234', 'auto:idAbCd1234'],
+    ['identifier', 'auto:identifier'],
+    ['https://www.acme.de/x', 'domain:acme.de'],
+    ['www.acme.de', 'domain:acme.de'],
+    ['jo@acme.de', 'domain:acme.de'],
+    ['jo@gmail.com', 'skipped'],
+    ['acme.com', 'domain:acme.com'],
+    ['SAP.DE', 'auto:SAP.DE'],
+    ['BHP.AX', 'auto:BHP.AX'],
+    ['sap.de', 'auto:sap.de'],
+    ['Shop.Sap.de', 'auto:sap.de'],
+    ['BRK.B', 'auto:BRK.B'],
+    ['brk.b', 'auto:BRK.B'],
+    ['btc', 'auto:BTC'],
+    ['$META', 'auto:META'],
+    ['$ACME.COM', 'domain:acme.com'],
+    ['NA', 'skipped'],
+    ['$null', 'skipped'],
+    ['', 'skipped'],
+    ['..', nothing],
+    ['a\u0007b', nothing],
+    ['\ud800', nothing],
+    ['jo at acme.com', 'invalid: other words beside a domain name'],
+    ['jo@acme', 'invalid: not a domain name'],
+    ['192.0.2.1.', 'auto:192.0.2.1.'],
+  ])('%j is %s', (text, expected) => {
+    expect(read(text, 'auto')).toBe(expected);
+  });
+});

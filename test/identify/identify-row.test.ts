@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { ColumnChoice } from '../../src/identify/choose-columns.js';
+import { identifyRow } from '../../src/identify/identify-row.js';
+import { identifierText } from '../../src/model.js';
+
+const website: ColumnChoice = { column: 1, name: 'website', kind: 'domain' };
+const email: ColumnChoice = { column: 0, name: 'email', kind: 'domain' };
+const ticker: ColumnChoice = { column: 2, name: 'ticker', kind: 'ticker' };
+
+function read(cells: readonly string[], choices: readonly ColumnChoice[]): string[] {
+  return identifyRow(cells, choices).identifiers.map(identifierText);
+}
+
+describe('the identifiers of a row', () => {
+  it('come in the order of the choices, not of the columns', () => {
+    expect(read(['jo@beta.com', 'acme.com', 'ACM'], [website, ticker, email])).toEqual([
+      'domain:acme.com',
+      'ticker:ACM',
+      'domain:beta.com',
+    ]);
+  });
+
+  it('begin with the first column that yields one', () => {
+    expect(read(['jo@beta.com', 'n/a', 'acm'], [website, ticker])).toEqual(['ticker:ACM']);
+  });
+
+  it('hold an identifier once, however many columns say it', () => {
+    expect(read(['jo@acme.com', 'https://www.acme.com/', ''], [website, email])).toEqual(['domain:acme.com']);
+  });
+
+  it('treat the cells missing from a short row as blank', () => {
+    expect(identifyRow([], [website])).toEqual({
+      identifiers: [],
+      otherwise: { type: 'skipped', reason: 'the cell is blank' },
+    });
+  });
+});
+
+describe('a row without identifier', () => {
+  const otherwise = (cells: readonly string[]) => identifyRow(cells, [website, ticker, email]).otherwise;
+
+  it('is invalid for the first reason when any cell is invalid', () => {
+    expect(otherwise(['localhost', '', '..'])).toEqual({ type: 'invalid', reason: 'not a ticker' });
+  });
+
+  it('is invalid even when another cell was skipped before', () => {
+    expect(otherwise(['acme', 'jo@gmail.com', ''])).toEqual({ type: 'invalid', reason: 'not a domain name' });
+  });
+
+  it('says that a free mail address was skipped rather than that a cell was blank', () => {
+    expect(otherwise(['jo@gmail.com', '', 'n/a'])).toEqual({
+      type: 'skipped',
+      reason: 'an address at a free mail provider',
+    });
+  });
+
+  it('is skipped as blank when there is nothing at all', () => {
+    expect(otherwise(['', ' ', '-'])).toEqual({ type: 'skipped', reason: 'the cell is blank' });
+  });
+});

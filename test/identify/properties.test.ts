@@ -1,0 +1,211 @@
+/** What holds for every cell, not only for those that somebody thought of. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { identifyCell } from '../../src/identify/identify-cell.js';
+import { IDENTIFIER_KINDS } from '../../src/model.js';
+
+const kind = fc.constantFrom(...IDENTIFIER_KINDS);
+
+/** Texts near the edges of the rules, which plain random text would hardly meet. */
+const piece = fc.constantFrom(
+  ...[
+    'acme',
+    'bücher',
+    'com',
+    'de',
+    'co.uk',
+    'github.io',
+    'www',
+    'xn--',
+    'id_',
+    'idAbCd1234',
+    'US0378331005',
+    'NA',
+    'null',
+  ],
+  ...[
+    '.',
+    '..',
+    '@',
+    ':',
+    '://',
+    '/',
+    '\\',
+    '?',
+    '#',
+    '$',
+    '&',
+    '^',
+    '-',
+    '_',
+    '*',
+    '<',
+    '>',
+    '[',
+    ']',
+    ',',
+    ';',
+    '|',
+    '"',
+    "'",
+  ],
+  ...[
+    ' ',
+    '\t',
+    '\n',
+    '\u00a0',
+    '\u200b',
+    '\u200d',
+    '\ufeff',
+    '。',
+    '．',
+    '＠',
+    '\u0000',
+    '\ud800',
+    'ß',
+    'ŉ',
+    'İ',
+    'ı',
+    'ﬁ',
+    '🚀',
+    '1',
+    '80',
+  ],
+  ...['http', 'https://', 'mailto:', 'localhost', '127.0.0.1', '::1', 'ISIN', 'A', 'b'],
+);
+const cell = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: 'grapheme', maxLength: 40 }),
+  fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+);
+
+describe('any cell of any kind', () => {
+  it('is identified without an exception', () => {
+    fc.assert(
+      fc.property(cell, kind, (text, as) => {
+        expect(['identifier', 'invalid', 'skipped']).toContain(identifyCell(text, as).type);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('has a value that gives itself when it is identified again', () => {
+    fc.assert(
+      fc.property(cell, kind, (text, as) => {
+        const identified = identifyCell(text, as);
+        if (identified.type !== 'identifier') return;
+        const { identifier } = identified;
+        expect(identifyCell(identifier.value, identifier.kind)).toEqual(identified);
+        expect(identifyCell(identifier.value, as)).toEqual(identified);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it('has a value that is safe as one segment of a path', () => {
+    fc.assert(
+      fc.property(cell, kind, (text, as) => {
+        const identified = identifyCell(text, as);
+        if (identified.type !== 'identifier') return;
+        const { value } = identified.identifier;
+        const path = `/v2/brands/${encodeURIComponent(value)}`;
+        expect(new URL(path, 'https://api.example').pathname).toBe(path);
+        expect(value).not.toMatch(/[\p{Cc}@]/u);
+        expect(value.length).toBeLessThanOrEqual(253);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+describe('the local part of an e-mail address', () => {
+  const locals = (...parts: string[]) =>
+    fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => `zqlocal${chosen.join('')}`);
+  const plain = locals('q', 'z', 'x7', 'jo', '.', '-', '+', '_', "'", '%', '&', '=', '!', '~', '{', '`');
+  const withSlashes = locals('q', 'jo', '.', '/', '#', '?', '=').map((local) => `${local}q`);
+  const host = fc.constantFrom(
+    'acme.com',
+    'gmail.com',
+    'bücher.de',
+    'acme',
+    '192.0.2.1',
+    '',
+    'x.unknownsuffix',
+    'co.uk',
+  );
+  const frames = [
+    (address: string) => address,
+    (address: string) => `mailto:${address}`,
+    (address: string) => `Jo <${address}>`,
+    (address: string) => `${address}, ${address}`,
+    (address: string) => ` ${address} and others`,
+    (address: string) => `${address}?subject=x`,
+    (address: string) => address.toUpperCase(),
+    (address: string) => address.replace('@', '＠'),
+    (address: string) => address.replace('@', '@@'),
+  ];
+  const framesOfUrls = [...frames, (address: string) => `https://${address}/path`];
+
+  it.each([
+    ['of letters and the usual signs', plain, framesOfUrls],
+    ['that holds slashes', withSlashes, frames],
+  ] as const)('%s is in no result, whatever the kind and the damage', (_, local, framings) => {
+    fc.assert(
+      fc.property(local, host, fc.constantFrom(...framings), kind, (name, at, frame, as) => {
+        const shown = JSON.stringify(identifyCell(frame(`${name}@${at}`), as)).toLowerCase();
+        expect(shown).not.toContain('zqlocal');
+      }),
+      { numRuns: 4000 },
+    );
+  });
+});
+
+describe('the check digit of an ISIN', () => {
+  const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+  const letter = fc.constantFrom(...alphabet.slice(10));
+  const alphanumeric = fc.constantFrom(...alphabet);
+  const body = fc
+    .tuple(
+      fc.array(letter, { minLength: 2, maxLength: 2 }),
+      fc.array(alphanumeric, { minLength: 9, maxLength: 9 }),
+    )
+    .map(([country, number]) => [...country, ...number].join(''));
+
+  /** The only digit that is accepted after these eleven characters. */
+  function withCheckDigit(start: string): string {
+    const accepted = [...'0123456789'].filter(
+      (digit) => identifyCell(start + digit, 'isin').type === 'identifier',
+    );
+    expect(accepted).toHaveLength(1);
+    return start + accepted[0];
+  }
+
+  it('is one and only one for any country and number', () => {
+    fc.assert(fc.property(body, (start) => void withCheckDigit(start)));
+  });
+
+  it('catches any one digit that was mistyped', () => {
+    fc.assert(
+      fc.property(body, fc.nat(), fc.integer({ min: 1, max: 9 }), (start, at, shift) => {
+        const isin = withCheckDigit(start);
+        const digits = [...isin].flatMap((character, index) => (/\d/.test(character) ? [index] : []));
+        const index = digits[at % digits.length] ?? isin.length - 1;
+        const mistyped = isin.slice(0, index) + ((Number(isin[index]) + shift) % 10) + isin.slice(index + 1);
+        expect(identifyCell(mistyped, 'isin').type).toBe('invalid');
+      }),
+    );
+  });
+
+  it('holds in lower case and with blanks anywhere', () => {
+    fc.assert(
+      fc.property(body, fc.nat({ max: 11 }), (start, at) => {
+        const isin = withCheckDigit(start);
+        const loose = `${isin.slice(0, at)} ${isin.slice(at)}`.toLowerCase();
+        expect(identifyCell(loose, 'isin')).toEqual({
+          type: 'identifier',
+          identifier: { kind: 'isin', value: isin },
+        });
+      }),
+    );
+  });
+});
