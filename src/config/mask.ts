@@ -15,7 +15,8 @@ export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return `${address.slice(0, address.indexOf(':'))}://…`;
   const url = new URL(address);
   const credentials = url.username === '' && url.password === '' ? '' : '***@';
-  return `${url.protocol}//${credentials}${url.host}${url.pathname}${url.search === '' ? '' : '?…'}`;
+  const path = url.pathname === '/' ? '' : url.pathname;
+  return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
 }
 
 /** The path of a token file, or `…` when somebody seems to have written the token itself in its place. */

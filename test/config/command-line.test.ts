@@ -1,0 +1,261 @@
+import { describe, expect, it } from 'vitest';
+import { parseCommandLine } from '../../src/config/command-line.js';
+import { COMMANDS } from '../../src/config/commands.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
+import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
+import { EXIT, NeverStartError } from '../../src/errors.js';
+
+const parse = (...argv: string[]) => parseCommandLine(argv, '1.2.3');
+
+function helpOf(...argv: string[]): string {
+  const parsed = parse(...argv);
+  if (!('help' in parsed)) throw new Error('no help was given');
+  return parsed.help;
+}
+
+function refusal(...argv: string[]): NeverStartError {
+  try {
+    parse(...argv);
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('a command line', () => {
+  it('becomes a command, its arguments and only the flags that were said', () => {
+    expect(
+      parse('run', 'in.csv', '-o', 'out.csv', '--column', 'site:domain', '--column=b', '--rate', '0'),
+    ).toEqual({
+      command: 'run',
+      args: ['in.csv'],
+      flags: { output: 'out.csv', column: ['site:domain', 'b'], rate: '0' },
+    });
+  });
+
+  it('carries no default of a flag', () => {
+    for (const command of COMMAND_NAMES) {
+      const { argument } = COMMANDS[command];
+      const parsed = parse(...command.split(' '), ...(argument === undefined ? [] : ['x']));
+      expect(parsed).toEqual({ command, args: argument === undefined ? [] : ['x'], flags: {} });
+    }
+  });
+
+  it.each([
+    [['--no-header'], { header: false }],
+    [['--header'], { header: true }],
+    [['--refresh'], { refresh: true }],
+    [['--no-refresh'], { refresh: false }],
+    [['--no-color', '--color'], { color: true }],
+    [['--limit', '5', '--limit', '6'], { limit: '6' }],
+    [['--delimiter', '-'], { delimiter: '-' }],
+  ])('%j says %j', (flags, expected) => {
+    expect(parse('plan', 'in.csv', ...flags)).toMatchObject({ flags: expected });
+  });
+
+  it('takes flags before and after its arguments, and words after -- as they are', () => {
+    expect(parse('run', '--yes', 'in.csv', '--quiet')).toMatchObject({ args: ['in.csv'] });
+    expect(parse('run', '--', '--odd-name.csv')).toMatchObject({ args: ['--odd-name.csv'] });
+    expect(parse('run', '-')).toMatchObject({ args: ['-'] });
+  });
+
+  it('takes several identifiers to forget', () => {
+    expect(parse('outcomes', 'forget', 'a.example', 'ticker:B')).toEqual({
+      command: 'outcomes forget',
+      args: ['a.example', 'ticker:B'],
+      flags: {},
+    });
+  });
+
+  it('asks for the version', () => {
+    expect(parse('--version')).toEqual({ version: '1.2.3' });
+    expect(parse('-V')).toEqual({ version: '1.2.3' });
+  });
+});
+
+describe('a wrong command line', () => {
+  it.each([
+    [['rnu', 'x'], 'no such command: rnu; did you mean run?'],
+    [['leger', 'show'], 'no such command: leger; did you mean ledger?'],
+    [['frobnicate'], 'no such command: frobnicate; see brand-enrich --help'],
+    [['ledger'], 'the command is not complete: ledger; add one of show, observe, reset'],
+    [['ledger', '--json'], 'the command is not complete: ledger; add one of show, observe, reset'],
+    [['outcomes', 'prge'], 'no such command: outcomes prge; did you mean outcomes purge?'],
+    [['--json', 'run', 'x'], 'the command comes first: --json; write for example'],
+    [['run'], 'INPUT is missing: run; name a CSV'],
+    [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; call it once for each'],
+    [['pause', 'now'], 'pause takes flags only'],
+    [['run', 'x', '--concurency', '3'], 'no such flag: --concurency; did you mean --concurrency?'],
+    [['run', 'x', '--concurency=3'], 'no such flag: --concurency; did you mean --concurrency?'],
+    [['run', 'x', '--no-colour'], 'no such flag: --no-colour; did you mean --no-color?'],
+    [['run', 'x', '-z'], 'no such flag: -z; see brand-enrich run --help'],
+    [['run', 'x', '--port', '80'], 'not a flag of run: --port; it belongs to serve'],
+    [['run', 'x', '--rate'], 'a value is missing: --rate; write --rate N'],
+    [['run', 'x', '-o'], 'a value is missing: -o; write -o FILE'],
+    [['run', 'x', '--json=true'], 'this flag takes no value: --json; leave it out'],
+  ])('%j: %s', (argv, words) => {
+    const error = refusal(...argv);
+    expect(error.message).toContain(words);
+    expect(error.code).toBe('usage-invalid');
+    expect(error.exitCode).toBe(EXIT.usage);
+  });
+
+  it('has all its problems told at once', () => {
+    const { message } = refusal('run', 'x', '--concurency', '3', '--port', '1', '--json=1', '--rate');
+    for (const flag of ['--concurency', '--port', '--json', '--rate'])
+      expect(message).toContain(`: ${flag};`);
+    expect(message).toMatch(/^4 problems: /);
+  });
+
+  it.each([
+    ['run', 'x', '--token', 'sesame-open'],
+    ['run', 'x', '--token=sesame-open'],
+    ['run', 'x', '--api-key=sesame-open'],
+    ['--token=sesame-open', 'run'],
+    ['worker', '--auth-token', 'sesame-open'],
+  ])('never repeats a token: %s %s %s', (...argv) => {
+    const { message } = refusal(...argv);
+    expect(message).toContain('set BRAND_API_TOKEN, or name a file that holds it with --token-file');
+    expect(message).not.toContain('sesame');
+  });
+
+  it('never repeats words that it did not expect', () => {
+    expect(refusal('run', 'x', 'sesame-open').message).not.toContain('sesame');
+    expect(refusal('status', 'sesame-open').message).not.toContain('sesame');
+  });
+});
+
+describe('help', () => {
+  it('lists the commands when nothing is said', () => {
+    for (const help of [helpOf(), helpOf('--help'), helpOf('help')]) {
+      for (const word of [
+        'run',
+        'plan',
+        'worker',
+        'serve',
+        'status',
+        'pause',
+        'resume',
+        'cancel',
+        'config',
+      ]) {
+        expect(help).toMatch(new RegExp(`^  ${word} .*\\S`, 'm'));
+      }
+      expect(help).not.toMatch(/^ {2}(watch|schedule|up) /m);
+    }
+  });
+
+  it.each(COMMAND_NAMES.filter((name) => name !== 'config'))(
+    'of %s shows each of its flags with its default, and no other',
+    (command) => {
+      const help = helpOf(...command.split(' '), '--help');
+      const flat = help.replace(/\s+/g, ' ');
+      for (const [, line] of SETTING_ENTRIES) {
+        const usage = flagUsage(line);
+        if (usage === null) continue;
+        const isMine = line.commands.includes(command);
+        const isShown = new RegExp(`^  ${usage.replace(/[[\]|$]/g, '\\$&')} `, 'm').test(help);
+        // Two settings of different commands may share a flag.
+        const isTwin = SETTING_ENTRIES.some(
+          ([, other]) => other !== line && other.commands.includes(command) && flagUsage(other) === usage,
+        );
+        expect(`${usage}: ${isShown}`).toBe(`${usage}: ${isMine || isTwin}`);
+        if (isMine) expect(flat).toContain(line.description);
+        if (isMine && line.defaultText !== '') expect(flat).toContain(`(default: ${line.defaultText})`);
+      }
+      for (const { line } of COMMANDS[command].examples) expect(help).toContain(`  brand-enrich ${line}`);
+    },
+  );
+
+  it('of run has its flags in groups and says how it ends', () => {
+    const help = helpOf('run', '--help');
+    const headings = [...help.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading);
+    expect(headings).toEqual([
+      'Arguments',
+      'Input',
+      'Columns',
+      'Service',
+      'Limits and money',
+      'Output',
+      'Engine',
+      'Behaviour',
+      'Examples',
+      'Exit codes',
+    ]);
+    for (const code of Object.values(EXIT)) expect(help).toMatch(new RegExp(`^  ${code} +\\S`, 'm'));
+  });
+
+  it('of config stays short, though it takes the flags of the others', () => {
+    expect(helpOf('config', '--help')).not.toContain('--concurrency <');
+    expect(parse('config', '--concurrency', '8')).toMatchObject({ flags: { concurrency: '8' } });
+  });
+
+  it('shows no line wider than a page', () => {
+    for (const command of COMMAND_NAMES) {
+      const widest = Math.max(
+        ...helpOf(...command.split(' '), '--help')
+          .split('\n')
+          .map((line) => line.length),
+      );
+      expect(widest).toBeLessThanOrEqual(120);
+    }
+  });
+
+  it('has examples that are right', () => {
+    const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'x' };
+    for (const [name, command] of Object.entries(COMMANDS)) {
+      expect(command.examples).not.toHaveLength(0);
+      for (const { line } of command.examples) {
+        const parsed = parse(...line.split(' '));
+        if (!('command' in parsed)) throw new Error(`no command: ${line}`);
+        expect(parsed.command).toBe(name);
+        loadSettings({
+          ...parsed,
+          env: parsed.flags.sample === true ? {} : env,
+          file: null,
+          home: '/home/ada',
+        });
+      }
+    }
+  });
+});
+
+describe('the table', () => {
+  it('gives every command flags, keys and short forms that are its own', () => {
+    for (const command of COMMAND_NAMES) {
+      const lines = settingsOf(command).map(([, line]) => line);
+      const words = lines
+        .flatMap((line) => [line.flag, line.short, oppositeFlag(line)])
+        .filter((each) => each !== null);
+      expect(new Set(words).size).toBe(words.length);
+      const keys = lines.flatMap((line) => line.key ?? []);
+      expect(new Set(keys).size).toBe(keys.length);
+    }
+  });
+
+  it('gives every setting an environment variable and a key of the file that is its own', () => {
+    const variables = SETTING_ENTRIES.flatMap(([, line]) =>
+      [line.env ?? [], line.envAlias?.name ?? []].flat(),
+    );
+    expect(new Set(variables).size).toBe(variables.length);
+    const keys = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('has each flag read by its command', () => {
+    for (const command of COMMAND_NAMES) {
+      const argument = COMMANDS[command].argument === undefined ? [] : ['x'];
+      for (const [, line] of settingsOf(command)) {
+        if (line.flag === null || line.key === null) continue;
+        const isSwitch = line.kind.arity === 'switch';
+        const parsed = parse(...command.split(' '), ...argument, line.flag, ...(isSwitch ? [] : ['1']));
+        const value = line.kind.arity === 'repeated' ? ['1'] : '1';
+        expect(parsed).toMatchObject({
+          flags: { [line.key]: isSwitch ? !line.flag.startsWith('--no-') : value },
+        });
+      }
+    }
+  });
+});

@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { maskAddress, maskTokenPath } from '../../src/config/mask.js';
+import { readConfigFile } from '../../src/config/read-config-file.js';
+import { readToken } from '../../src/config/read-token.js';
+import { settingsTable } from '../../src/config/settings-docs.js';
+import { showConfig, shownSettings } from '../../src/config/show-config.js';
+import { NeverStartError } from '../../src/errors.js';
+
+const SECRET = 'Sesame9OpenTheDoor';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'brand-enrich-config-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function fileWith(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function refusal(action: () => unknown): NeverStartError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('an address', () => {
+  it.each([
+    ['embedded', 'embedded'],
+    ['redis://localhost:6379/0', 'redis://localhost:6379/0'],
+    [`redis://:${SECRET}@h:6379`, 'redis://***@h:6379'],
+    [`postgres://ada:${SECRET}@h/db?password=${SECRET}`, 'postgres://***@h/db?…'],
+    [`https://${SECRET}@h/`, 'https://***@h'],
+    ['api.example.com', 'api.example.com'],
+    ['localhost:8080', 'localhost:8080'],
+    [SECRET, '…'],
+    [`redis//ada:${SECRET}@h`, '…'],
+    [`redis://ada:${SECRET}@h:port`, 'redis://…'],
+    [`eyJhbGciOi.${SECRET}.x`, '…'],
+  ])('%s is shown as %s', (address, shown) => {
+    expect(maskAddress(address)).toBe(shown);
+  });
+});
+
+describe('the token', () => {
+  it('is trimmed, whatever line end its file has', () => {
+    const tokenFile = fileWith('token', `\uFEFF  ${SECRET}\r\n`);
+    expect(readToken({ token: null, tokenFile })).toBe(SECRET);
+    expect(readToken({ token: ` ${SECRET}\n`, tokenFile: null })).toBe(SECRET);
+    expect(readToken({ token: null, tokenFile: null })).toBeNull();
+  });
+
+  it.each([
+    ['two lines', `${SECRET}\n${SECRET}`, 'usage-invalid', 'cannot be a token'],
+    ['a blank', `${SECRET} ${SECRET}`, 'usage-invalid', 'cannot be a token'],
+    ['a letter that no header carries', `${SECRET}é`, 'usage-invalid', 'cannot be a token'],
+    ['the word Bearer', `Bearer ${SECRET}`, 'usage-invalid', 'leave out the word Bearer'],
+    ['a whole document', SECRET.repeat(300), 'usage-invalid', 'cannot be a token'],
+    ['nothing', ' \n', 'usage-token-missing', 'the token is empty'],
+  ])('is refused with %s, and not shown', (_, content, code, words) => {
+    for (const source of [
+      { token: content, tokenFile: null },
+      { token: null, tokenFile: fileWith('bad-token', content) },
+    ]) {
+      const error = refusal(() => readToken(source));
+      expect(error.code).toBe(code);
+      expect(error.message).toContain(words);
+      expect(error.message).not.toContain('Sesame');
+    }
+  });
+
+  it('whose file is missing is asked for by the path', () => {
+    const error = refusal(() => readToken({ token: null, tokenFile: join(folder, 'none') }));
+    expect(error.code).toBe('usage-token-missing');
+    expect(error.message).toContain(`${join(folder, 'none')} (ENOENT)`);
+    expect(refusal(() => readToken({ token: null, tokenFile: folder })).message).toContain('(EISDIR)');
+  });
+
+  it('is not shown when it was given in place of its file', () => {
+    expect(refusal(() => readToken({ token: null, tokenFile: SECRET })).message).not.toContain('Sesame');
+    expect(maskTokenPath('token.txt')).toBe('token.txt');
+    expect(maskTokenPath('/run/secrets/brand-token-of-production')).toContain('brand-token');
+  });
+});
+
+describe('the config file', () => {
+  const env = {};
+  it('is the one of the working folder, that of the environment, or that of the flag', () => {
+    expect(readConfigFile({ flags: {}, env, folder })).toBeNull();
+    const own = fileWith('brand-enrich.config.json', '\uFEFF{"rate": 1}');
+    fileWith('two.json', '{"rate": 2}');
+    fileWith('three.json', '{"rate": 3}');
+    expect(readConfigFile({ flags: {}, env, folder })).toEqual({ path: own, values: { rate: 1 } });
+    const two = { BRAND_ENRICH_CONFIG: 'two.json' };
+    expect(readConfigFile({ flags: {}, env: two, folder })?.values).toEqual({ rate: 2 });
+    expect(readConfigFile({ flags: { config: 'three.json' }, env: two, folder })?.values).toEqual({
+      rate: 3,
+    });
+    rmSync(own);
+  });
+
+  it('must be there when it was named', () => {
+    const error = refusal(() => readConfigFile({ flags: { config: 'none.json' }, env, folder }));
+    expect(error.message).toContain(`the config file cannot be read: ${join(folder, 'none.json')}`);
+  });
+
+  it.each(['', '{', '[]', '"x"', 'null', `{"token": "${SECRET}",}`])(
+    'is refused when it is %j',
+    (content) => {
+      fileWith('wrong.json', content);
+      const { message } = refusal(() => readConfigFile({ flags: { config: 'wrong.json' }, env, folder }));
+      expect(message).toContain('not a JSON object');
+      expect(message).not.toContain('Sesame');
+    },
+  );
+});
+
+describe('what config shows', () => {
+  const load = () =>
+    loadSettings({
+      flags: { rate: '50', column: ['site:domain', 'b'] },
+      env: {
+        BRAND_API_TOKEN: SECRET,
+        BRAND_API_URL: 'https://api.example.com',
+        BRAND_ENRICH_ENGINE: `redis://ada:${SECRET}@h:6379`,
+        BRAND_ENRICH_MAX_ERRORS: '5%',
+      },
+      file: { path: '/work/brand-enrich.config.json', values: { maxAge: '2h', strict: true } },
+      command: 'config',
+      home: '/home/ada',
+    });
+
+  it('is each value with its origin', () => {
+    const shown = Object.fromEntries(
+      shownSettings(load()).map(({ name, value, origin }) => [name, [value, origin]]),
+    );
+    expect(shown).toMatchObject({
+      rate: ['50', 'flag'],
+      column: ['site:domain, b', 'flag'],
+      baseUrl: ['https://api.example.com', 'environment'],
+      BRAND_API_TOKEN: ['set, not shown', 'environment'],
+      tokenFile: ['-', 'default'],
+      engine: ['redis://***@h:6379', 'environment'],
+      maxErrors: ['5%', 'environment'],
+      maxAge: ['2h', 'file'],
+      strict: ['yes', 'file'],
+      timeout: ['40s', 'default'],
+      freeStatuses: ['204, 400, 402, 5xx', 'default'],
+      worker: ['yes', 'default'],
+    });
+  });
+
+  it('stands in aligned columns below the file that was read', () => {
+    const lines = showConfig(load(), { path: '/work/brand-enrich.config.json' }).split('\n');
+    expect(lines[0]).toBe('config file: /work/brand-enrich.config.json');
+    const places = lines
+      .filter((line) => / (flag|environment|file|default)$/.test(line))
+      .map((line) => line.search(/\S+$/));
+    expect(places.length).toBeGreaterThan(50);
+    expect(new Set(places).size).toBe(1);
+    expect(showConfig(load(), null)).toContain('config file: none');
+  });
+
+  it('holds no secret', () => {
+    const text = showConfig(load(), null) + JSON.stringify(shownSettings(load())) + settingsTable();
+    expect(text).not.toContain('Sesame');
+  });
+});
+
+describe('a refused setting', () => {
+  it.each([
+    { BRAND_API_URL: SECRET },
+    { BRAND_API_URL: `https://ada:${SECRET}@api.example.com` },
+    { BRAND_API_URL: `https://api.example.com?token=${SECRET}` },
+    { BRAND_ENRICH_ENGINE: `redi://ada:${SECRET}@h` },
+    { BRAND_ENRICH_ENGINE: `ada:${SECRET}@h` },
+    { REDIS_URL: `redis//ada:${SECRET}@h` },
+    { BRAND_API_TOKEN: ' ' },
+    { BRAND_API_TOKN: SECRET },
+  ])('does not show what it held: %j', (env) => {
+    const { message } = refusal(() =>
+      loadSettings({ flags: {}, env, file: null, command: 'run', home: '/home/ada' }),
+    );
+    expect(message).not.toContain('Sesame');
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { COMMAND_NAMES } from '../../src/config/setting.js';
+import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { settingsTable } from '../../src/config/settings-docs.js';
+
+const rows = settingsTable()
+  .split('\n')
+  .map((line) =>
+    line
+      .split(/(?<!\\)\|/)
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+
+describe("the README's table", () => {
+  it('has one row for each setting, every row of six cells', () => {
+    expect(rows).toHaveLength(SETTING_ENTRIES.length + 2);
+    expect(rows.every((cells) => cells.length === 6)).toBe(true);
+  });
+
+  it.each([
+    ['`--max-age <DURATION>`', '`BRAND_ENRICH_MAX_AGE`', '`maxAge`', '`7d`', 'run, plan'],
+    ['`-o, --output <FILE>`', '', '', '`<name>.enriched.<ext>`', 'run'],
+    ['', '`BRAND_API_TOKEN`', '', '', /run, plan, worker/],
+    ['`--engine <ENGINE>`', '`BRAND_ENRICH_ENGINE`, `REDIS_URL`', '`engine`', '`embedded`', 'all'],
+    ['`--no-header`', '`BRAND_ENRICH_HEADER`', '`header`', '', 'run, plan'],
+  ])('shows %s', (...expected) => {
+    const row = rows.find((cells) => cells[0] === expected[0] && cells[1] === expected[1]) ?? [];
+    expect(row.slice(0, 5)).toEqual(
+      expected.map((cell) => (typeof cell === 'string' ? cell : expect.stringMatching(cell))),
+    );
+  });
+
+  it('leaves no description out and gives every setting a command', () => {
+    for (const [name, line] of SETTING_ENTRIES) {
+      expect(line.description, name).toMatch(/^[^\n]{5,110}[^.\n]$/);
+      expect(line.commands.length, name).toBeGreaterThan(0);
+      expect(line.commands.every((command) => COMMAND_NAMES.includes(command))).toBe(true);
+    }
+  });
+});
