@@ -26,6 +26,7 @@ export interface RecordCounter {
 
 const READ_BYTES = 256 * 1024;
 const LF = 10;
+const SPACE = 32;
 const CR = 13;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
@@ -65,6 +66,7 @@ const CLOSED = 3;
 /** A record without a single byte (an empty line) is none, so the LF of a CRLF in a CR file ends nothing. */
 export function createCsvCounter(shape: CountShape): RecordCounter {
   const delimiter = Buffer.from(shape.delimiter);
+  const delimiterStart = delimiter[0];
   const known = shape.lineEnd;
   /** Whether CR alone ends a record; null until the first line end has told. */
   let endsAtCr: boolean | null = known === undefined ? null : known === '\r';
@@ -130,8 +132,10 @@ export function createCsvCounter(shape: CountShape): RecordCounter {
         }
       }
       for (; at < bytes.length; at++) {
+        if (state === BARE && matched === 0 && !isAfterFirstCr) at = skipPlain(bytes, at, delimiterStart);
         if (state !== QUOTED) {
-          takeOutside(bytes[at] ?? 0);
+          const byte = bytes[at];
+          if (byte !== undefined) takeOutside(byte);
           continue;
         }
         at = bytes.indexOf(QUOTE, at);
@@ -146,21 +150,32 @@ export function createCsvCounter(shape: CountShape): RecordCounter {
   };
 }
 
+/** The first position from `from` on that could matter in a bare cell. For speed: most bytes are none. */
+function skipPlain(bytes: Uint8Array, from: number, delimiterStart: number | undefined): number {
+  let at = from;
+  for (let byte = bytes[at]; byte !== undefined && byte > CR && byte !== delimiterStart; byte = bytes[at])
+    at++;
+  return at;
+}
+
 /** JSON lines: lines with anything but blanks in them. */
 export function createLineCounter(): RecordCounter {
   let records = 0;
   let isBlank = true;
   return {
     push(bytes) {
-      for (const byte of bytes) {
-        if (byte === LF) {
-          if (!isBlank) records++;
+      for (let at = 0; at < bytes.length; at++) {
+        const byte = bytes[at] ?? LF;
+        if (!isBlank) {
+          at = bytes.indexOf(LF, at);
+          if (at < 0) return;
           isBlank = true;
-        } else if (isBlank && byte > 32) {
+        } else if (byte > SPACE) {
           isBlank = false;
+          records++;
         }
       }
     },
-    end: () => records + (isBlank ? 0 : 1),
+    end: () => records,
   };
 }

@@ -43,7 +43,7 @@ export function cellText(rawCell: string): string {
 
 /** Cells as one record without line end, quoted where they must be. */
 export function writeCells(cells: readonly string[], delimiter: string): string {
-  return stringify([cells as string[]], { delimiter, eof: false });
+  return stringify([[...cells]], { delimiter, eof: false });
 }
 
 /** The largest cell and the most line breaks that intake takes for a cell rather than for a stray quote: 64 KiB and 100. */

@@ -4,6 +4,7 @@
  */
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { removeStaleTemporaries, temporaryName } from './stale-temporaries.js';
@@ -98,7 +99,7 @@ interface HandleWriter {
 }
 
 function streamTo(handle: FileHandle, gzip: boolean): HandleWriter {
-  const file = handle.createWriteStream({ autoClose: false });
+  const file = writableTo(handle);
   const gzipper = gzip ? createGzip() : null;
   const source = gzipper ?? file;
   const done = gzipper === null ? finished(file) : pipeline(gzipper, file);
@@ -115,6 +116,24 @@ function streamTo(handle: FileHandle, gzip: boolean): HandleWriter {
       await done.catch(() => undefined);
     },
   };
+}
+
+/** Node's own stream on a handle either closes the handle, which is too early for `sync`, or never ends. */
+function writableTo(handle: FileHandle): Writable {
+  return new Writable({
+    highWaterMark: 1 << 20,
+    async write(bytes: Buffer, _encoding, callback) {
+      try {
+        let written = 0;
+        while (written < bytes.length) {
+          written += (await handle.write(bytes, written, bytes.length - written)).bytesWritten;
+        }
+        callback();
+      } catch (error) {
+        callback(error instanceof Error ? error : new Error(String(error)));
+      }
+    },
+  });
 }
 
 /** When a later stream fails, `done` tells why; the stream that is written to only tells that it was destroyed. */

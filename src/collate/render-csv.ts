@@ -7,7 +7,7 @@ import { isObject } from './brand-assets.js';
 import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN } from './columns.js';
 import { tameCell, writeCells } from './csv-record.js';
 import { defuse } from './formulas.js';
-import type { AnswerView, OutputPlan, Renderer } from './output-plan.js';
+import { type AnswerView, inOnePiece, type OutputPlan, type Renderer } from './output-plan.js';
 import { createUserPart } from './user-part.js';
 
 export function createCsvRenderer(plan: OutputPlan): Renderer {
@@ -29,11 +29,10 @@ export function createCsvRenderer(plan: OutputPlan): Renderer {
     answer(view) {
       const brand = brandOf(view);
       const cells = columns.map((column) => defuse(tameCell(column.cell(view, brand)), plan.escapeFormulas));
-      if (duplicateAt < 0) return { before: joint + writeCells(cells, delimiter), after: '' };
-      return {
-        before: `${joint}${writeCells(cells.slice(0, duplicateAt), delimiter)}${duplicateAt > 0 ? delimiter : ''}`,
-        after: delimiter + writeCells(cells.slice(duplicateAt + 1), delimiter),
-      };
+      if (duplicateAt < 0) return { before: inOnePiece(joint + writeCells(cells, delimiter)), after: '' };
+      const before = joint + writeCells([...cells.slice(0, duplicateAt), ''], delimiter);
+      const after = delimiter + writeCells(cells.slice(duplicateAt + 1), delimiter);
+      return { before: inOnePiece(before), after: inOnePiece(after) };
     },
     row(raw, answer, duplicateOf) {
       const duplicate = duplicateAt < 0 || duplicateOf === null ? '' : duplicateOf;

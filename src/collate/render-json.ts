@@ -5,7 +5,7 @@
 import { isoTime, RAW_COLUMN } from './columns.js';
 import { isEarlierValue, jsonKey, refusal } from './earlier-columns.js';
 import { addMember, cutMembers, membersOf } from './json-text.js';
-import type { AnswerView, OutputPlan, Renderer } from './output-plan.js';
+import { type AnswerView, inOnePiece, type OutputPlan, type Renderer } from './output-plan.js';
 import { cellTexts, jsonKeysOf } from './user-part.js';
 
 export function createJsonRenderer(plan: OutputPlan): Renderer {
@@ -33,7 +33,7 @@ export function createJsonRenderer(plan: OutputPlan): Renderer {
 
   return {
     header: () => null,
-    answer: (view) => ({ before: member(view), after: '' }),
+    answer: (view) => ({ before: inOnePiece(member(view)), after: '' }),
     row(raw, answer) {
       const line = addMember(base(raw), answer.before);
       return line === null ? unread(raw, answer.before) : line + lineEnd;
