@@ -1,0 +1,115 @@
+/**
+ * Records of a CSV table as rows: cells by column, ragged and oversized records marked, blank lines passed over.
+ * Where records begin and end is `record-splitter.ts`'s.
+ */
+import type { Row } from '../table.js';
+import { parseCells } from './csv-cells.js';
+import { isLongerThan, MAX_FIELD_BYTES, MAX_RECORD_BYTES } from './limits.js';
+import type { LineMode } from './line-finder.js';
+import { createRecordSplitter, cutText, type SplitRecord } from './record-splitter.js';
+import type { RowReader } from './row-reader.js';
+
+export interface CsvLayout {
+  readonly delimiter: string;
+  readonly mode: LineMode;
+  readonly columnCount: number;
+  /** Whether the first record is the header: it is not a row. */
+  readonly hasHeader: boolean;
+  /** Lines above the table. */
+  readonly passLines: number;
+}
+
+export function createCsvReader(layout: CsvLayout): RowReader {
+  const { delimiter, columnCount } = layout;
+  const splitter = createRecordSplitter(layout);
+  let isHeaderDue = layout.hasHeader;
+  let number = 0;
+  let blankLines = 0;
+
+  function push(text: string, isLast: boolean): Row[] {
+    const records = splitter.push(text, isLast);
+    const cellsOf = readDoubledQuotes(records, delimiter);
+    const rows: Row[] = [];
+    for (const record of records) {
+      if (isBlankLine(record, delimiter)) {
+        blankLines += 1;
+        if (columnCount > 1 || isHeaderDue) continue;
+      }
+      if (isHeaderDue) {
+        isHeaderDue = false;
+        continue;
+      }
+      number += 1;
+      const { line, raw } = record;
+      const cells = cellsOf.get(record) ?? record.cells ?? raw.split(delimiter);
+      const problem = record.problem ?? findProblem(raw, cells, columnCount);
+      rows.push({
+        number,
+        line,
+        raw: isLongerThan(raw, MAX_RECORD_BYTES) ? cutText(raw) : raw,
+        cells: problem === null ? cells : [],
+        problem,
+      });
+    }
+    return rows;
+  }
+
+  function notes(): string[] {
+    if (blankLines === 0) return [];
+    const lines = blankLines === 1 ? '1 blank line' : `${blankLines} blank lines`;
+    return columnCount > 1
+      ? [`${lines}: not records, left out`]
+      : [`${lines}: kept as rows with a blank cell, since the table has one column`];
+  }
+
+  return { push, notes, columns: () => null, position: splitter.position };
+}
+
+/** A line with nothing but blanks: no record in a table of several columns. */
+export function isBlankLine(record: SplitRecord, delimiter: string): boolean {
+  if (record.raw.length > 64 || record.isQuoted) return false;
+  return record.raw.trim() === '' && !record.raw.includes(delimiter);
+}
+
+/** Cells of the records in which a doubled quote stands, by record. */
+function readDoubledQuotes(
+  records: readonly SplitRecord[],
+  delimiter: string,
+): ReadonlyMap<SplitRecord, readonly string[]> {
+  const doubled = records.filter((it) => it.isQuoted && it.cells === null && it.problem === null);
+  const cellsOf = new Map<SplitRecord, readonly string[]>();
+  if (doubled.length === 0) return cellsOf;
+  const parsed = parseCells(
+    doubled.map((it) => it.raw),
+    delimiter,
+  );
+  doubled.forEach((record, i) => {
+    // None at all where csv-parse refuses: then the record is ragged, and so marked.
+    cellsOf.set(record, parsed[i] ?? []);
+  });
+  return cellsOf;
+}
+
+/** Cells of one record: of the header, of the sample that delimiters are judged by. */
+export function cellsOfRecord(record: SplitRecord, delimiter: string): readonly string[] {
+  if (record.cells !== null) return record.cells;
+  return record.isQuoted ? (parseCells([record.raw], delimiter)[0] ?? []) : record.raw.split(delimiter);
+}
+
+function findProblem(raw: string, cells: readonly string[], columnCount: number): string | null {
+  if (cells.length !== columnCount) {
+    return `${count(cells.length, 'cell')} where the table has ${count(columnCount, 'column')}`;
+  }
+  if (raw.includes('\0')) return 'a NUL character';
+  // Only a record that is itself that long can hold too long a cell.
+  if (isLongerThan(raw, MAX_FIELD_BYTES)) {
+    if (isLongerThan(raw, MAX_RECORD_BYTES))
+      return 'the record is larger than 1 MiB; only its beginning is kept';
+    if (cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) return 'a cell is larger than 64 KiB';
+  }
+  return null;
+}
+
+function count(n: number, word: string): string {
+  return n === 1 ? `1 ${word}` : `${n} ${word}s`;
+}

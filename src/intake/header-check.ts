@@ -1,0 +1,104 @@
+/**
+ * Whether the first record is the header of what follows: lines above the table, data where a header should be,
+ * blank and equal names. Verdicts and sentences; whether they stop anything is decided in `sniff-table.ts`. Pure.
+ */
+
+/** A title above the table is at most this many records long. */
+const MAX_PREAMBLE = 30;
+
+export interface PreambleVerdict {
+  /** Index of the record that looks like the header. */
+  readonly headerAt: number;
+  readonly width: number;
+}
+
+/**
+ * Finds records above the header: they are narrower than the table (a title, a date), or as wide but with only one
+ * filled cell (a title exported from a spreadsheet). null: the first record fits.
+ *
+ * @param widths and `filled`: cells, and cells that are not blank, of each sample record
+ */
+export function findPreamble(widths: readonly number[], filled: readonly number[]): PreambleVerdict | null {
+  const first = widths[0] ?? 0;
+  const width = commonest(widths.slice(1));
+  if (width < 2) return null;
+  if (first === width) return findPaddedTitle(width, widths, filled);
+  // The header and one row at least, and nearly all that follows, must agree against the first record.
+  const headerAt = widths.indexOf(width);
+  const below = widths.slice(headerAt);
+  const agreeing = below.filter((it) => it === width).length;
+  const isTable = agreeing >= 2 && agreeing / below.length >= 0.8;
+  return isTable && first < width && headerAt <= MAX_PREAMBLE ? { headerAt, width } : null;
+}
+
+function findPaddedTitle(
+  width: number,
+  widths: readonly number[],
+  filled: readonly number[],
+): PreambleVerdict | null {
+  if (width < 3 || (filled[0] ?? 0) > 1) return null;
+  const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
+  if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
+  const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);
+  return isAllTitle ? { headerAt, width } : null;
+}
+
+function commonest(numbers: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const it of numbers) counts.set(it, (counts.get(it) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
+}
+
+/** Kinds of values that nobody names a column by. */
+const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ['email', /^[^\s@]+@[^\s@]+\.[a-z]{2,}$/i],
+  ['url', /^https?:\/\/\S+$/i],
+  ['isin', /^[A-Z]{2}[A-Z0-9]{9}\d$/],
+  ['domain', /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?:\/\S*)?$/i],
+  ['number', /^[+-]?\d+(?:[.,]\d+)*$/],
+];
+const IDENTIFYING = new Set(['email', 'url', 'isin', 'domain']);
+
+function valueKind(cell: string): string {
+  const text = cell.trim();
+  return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
+}
+
+/**
+ * The cell of the first record that shows it to be data; null when it may be a header. It is data when one of its
+ * cells is an address or an ISIN, and every cell is of the kind that its column mostly holds.
+ */
+export function findDataInHeader(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): string | null {
+  const kinds = header.map(valueKind);
+  const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
+  if (telling < 0) return null;
+  const isLikeBelow = kinds.every((kind, column) => {
+    const below = rows.map((row) => valueKind(row[column] ?? '')).filter((it) => it !== 'blank');
+    if (kind === 'blank' || below.length === 0) return true;
+    return below.filter((it) => it === kind).length >= below.length / 2;
+  });
+  return isLikeBelow ? (header[telling] ?? null) : null;
+}
+
+/** Sentences about blank and equal header cells; columns are kept by position whatever they are called. */
+export function headerWarnings(columns: readonly string[]): string[] {
+  const warnings: string[] = [];
+  const blank = columns.flatMap((name, i) => (name.trim() === '' ? [i + 1] : []));
+  if (blank.length > 0) warnings.push(`${plural('header cell', blank)} blank: kept by position`);
+  const places = new Map<string, number[]>();
+  columns.forEach((name, i) => {
+    if (name.trim() !== '') places.set(name.trim(), [...(places.get(name.trim()) ?? []), i + 1]);
+  });
+  for (const [name, at] of places) {
+    if (at.length > 1) warnings.push(`${plural('column', at)} called '${name}': kept by position`);
+  }
+  return warnings;
+}
+
+function plural(word: string, numbers: readonly number[]): string {
+  const shown = numbers.length > 10 ? [...numbers.slice(0, 10), '...'] : numbers;
+  return numbers.length === 1 ? `${word} ${shown[0]} is` : `${word}s ${shown.join(', ')} are`;
+}

@@ -1,0 +1,102 @@
+/**
+ * Finding characters and line ends in a window of text without ever searching the same stretch twice, and
+ * judging how the lines of a file end. What a record is belongs to `record-splitter.ts`.
+ */
+
+/**
+ * `lf`: a line ends at LF, a CR before it belongs to the end, a CR elsewhere is data. `cr`: a line ends at CR,
+ * CRLF or LF (files of old Macs, where LF stands inside quoted cells).
+ */
+export type LineMode = 'lf' | 'cr';
+
+const LF = 10;
+const CR = 13;
+const QUOTE = 34;
+
+/** Remembers the last hit, so that asking again for a nearby place costs nothing. */
+export class CharFinder {
+  #from = 0;
+  #at = -1;
+
+  constructor(
+    private readonly text: string,
+    private readonly char: string,
+  ) {}
+
+  /** Index of the first such character at or after `from`; `Infinity` when there is none. */
+  next(from: number): number {
+    if (from >= this.#from && from <= this.#at) return this.#at;
+    const found = this.text.indexOf(this.char, from);
+    this.#from = from;
+    this.#at = found < 0 ? Number.POSITIVE_INFINITY : found;
+    return this.#at;
+  }
+}
+
+export class LineFinder {
+  readonly #lf: CharFinder;
+  readonly #cr: CharFinder | null;
+
+  /** `isLast`: no text follows this window, so a CR at its end is a whole line end. */
+  constructor(
+    private readonly text: string,
+    mode: LineMode,
+    private readonly isLast: boolean,
+  ) {
+    this.#lf = new CharFinder(text, '\n');
+    this.#cr = mode === 'cr' ? new CharFinder(text, '\r') : null;
+  }
+
+  /** Index of the character that ends the line which `from` lies in; `Infinity` when the window ends before. */
+  next(from: number): number {
+    const lf = this.#lf.next(from);
+    if (this.#cr === null) return lf;
+    const cr = this.#cr.next(from);
+    if (cr > lf) return lf;
+    return cr === this.text.length - 1 && !this.isLast ? Number.POSITIVE_INFINITY : cr;
+  }
+
+  /** Where the line's own text stops, given the end that `next` found and where the line begins. */
+  stop(end: number, begin: number): number {
+    return this.#cr === null && end > begin && this.text.charCodeAt(end - 1) === CR ? end - 1 : end;
+  }
+
+  /** Where the next line begins, given the end that `next` found. */
+  after(end: number): number {
+    const isPair = this.text.charCodeAt(end) === CR && this.text.charCodeAt(end + 1) === LF;
+    return isPair ? end + 2 : end + 1;
+  }
+
+  /** Line ends that begin in `from` to `to`, counted no further than `max`. */
+  count(from: number, to: number, max = Number.POSITIVE_INFINITY): number {
+    let count = 0;
+    for (let end = this.next(from); end < to && count < max; end = this.next(this.after(end))) count += 1;
+    return count;
+  }
+}
+
+/**
+ * How the lines of a file end, from its beginning. Line ends inside quotes do not count where quotes are known
+ * (`isQuoteAware`); a file with both is an LF file unless lone CRs are in the majority.
+ */
+export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
+  if (!text.includes('\r')) return 'lf';
+  let isQuoted = false;
+  let loneCr = 0;
+  let lf = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code === QUOTE && isQuoteAware) isQuoted = !isQuoted;
+    else if (isQuoted) continue;
+    else if (code === LF) lf += 1;
+    else if (code === CR && text.charCodeAt(i + 1) !== LF) loneCr += 1;
+  }
+  return loneCr > lf ? 'cr' : 'lf';
+}
+
+/** The line end that stands at `index`, or null when none does. */
+export function lineEndAt(text: string, index: number): '\n' | '\r\n' | '\r' | null {
+  if (text.startsWith('\r\n', index)) return '\r\n';
+  const char = text[index];
+  return char === '\n' || char === '\r' ? char : null;
+}

@@ -1,0 +1,97 @@
+/**
+ * Which character separates the cells, judged from the first records: each candidate cuts the sample with
+ * quotes respected, and the one under which the records agree best with the header wins. Pure.
+ */
+
+import { cellsOfRecord, isBlankLine } from './csv-rows.js';
+import type { LineMode } from './line-finder.js';
+import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
+
+/** The candidates, in the order of preference when nothing else decides. */
+export const DELIMITERS = [',', ';', '\t', '|'] as const;
+
+/** Text that is looked at: enough for some hundred records. */
+const SNIFF_CHARS = 128 * 1024;
+const SNIFF_RECORDS = 500;
+
+export interface SampleRecord extends SplitRecord {
+  readonly texts: readonly string[];
+}
+
+export interface DelimiterVerdict {
+  readonly delimiter: string;
+  /** Others under which the records agree just as well. */
+  readonly rivals: readonly string[];
+}
+
+/** The sample's records under one delimiter, blank lines left out. `isWhole`: the text is the whole input. */
+export function readSample(
+  text: string,
+  delimiter: string,
+  mode: LineMode,
+  isWhole: boolean,
+): SampleRecord[] {
+  const head = text.slice(0, SNIFF_CHARS);
+  const splitter = createRecordSplitter({ mode, delimiter, columnCount: null, passLines: 0 });
+  return splitter
+    .push(head, isWhole && head.length === text.length)
+    .filter((record) => !isBlankLine(record, delimiter))
+    .slice(0, SNIFF_RECORDS)
+    .map((record) => ({ ...record, texts: cellsOfRecord(record, delimiter) }));
+}
+
+interface Score {
+  readonly delimiter: string;
+  /** Cells of the first record. */
+  readonly width: number;
+  /** Share of the records after the first that have as many. */
+  readonly agreement: number;
+  /** The commonest width of the records after the first, and its share. */
+  readonly commonWidth: number;
+  readonly commonShare: number;
+  readonly occurrences: number;
+}
+
+export function sniffDelimiter(text: string, mode: LineMode, isWhole: boolean): DelimiterVerdict {
+  const scores = DELIMITERS.map((delimiter) => judge(delimiter, readSample(text, delimiter, mode, isWhole)));
+  const fitting = scores.filter((it) => it.width > 1 && it.agreement >= 0.5).sort(byFit);
+  const best = fitting[0];
+  if (best !== undefined) {
+    const rivals = fitting.slice(1).filter((it) => it.agreement === best.agreement);
+    return { delimiter: best.delimiter, rivals: rivals.map((it) => it.delimiter) };
+  }
+  // The first line does not fit, but the rest agrees with itself: lines above the table, or a ragged file.
+  const loose =
+    scores.filter((it) => it.commonWidth > 1 && it.commonShare >= 0.8).sort(byShare)[0] ??
+    scores.filter((it) => it.width > 1 && it.agreement > 0).sort(byFit)[0];
+  if (loose !== undefined) return { delimiter: loose.delimiter, rivals: [] };
+  // One column: a separator that does not occur in it leaves its cells whole.
+  const unused = scores.find((it) => it.occurrences === 0) ?? scores[0];
+  return { delimiter: unused?.delimiter ?? ',', rivals: [] };
+}
+
+function byFit(a: Score, b: Score): number {
+  return b.agreement - a.agreement || b.width - a.width;
+}
+
+function byShare(a: Score, b: Score): number {
+  return b.commonShare - a.commonShare || b.commonWidth - a.commonWidth;
+}
+
+function judge(delimiter: string, records: readonly SampleRecord[]): Score {
+  const readable = records.filter((record) => record.problem === null);
+  const width = readable[0]?.texts.length ?? 0;
+  const widths = readable.slice(1).map((record) => record.texts.length);
+  const counts = new Map<number, number>();
+  for (const it of widths) counts.set(it, (counts.get(it) ?? 0) + 1);
+  const [commonWidth, commonCount] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [0, 0];
+  return {
+    delimiter,
+    width,
+    agreement: widths.length === 0 ? 1 : (counts.get(width) ?? 0) / widths.length,
+    commonWidth,
+    // Two records at least: one alone agrees with itself.
+    commonShare: commonCount < 2 ? 0 : commonCount / widths.length,
+    occurrences: readable.reduce((sum, record) => sum + record.texts.length - 1, 0),
+  };
+}

@@ -1,0 +1,212 @@
+/**
+ * What kind of table a text is, from its head: CSV or JSONL, how its lines end, the delimiter, the header. Stops
+ * with a message that names the flag where a guess would shift rows or lose one. Pure: text in, layout out.
+ */
+import { FailFileError, NeverStartError } from '../errors.js';
+import type { TableFormat, TableShape } from '../table.js';
+import { recogniseDocument } from './binary-signature.js';
+import { createCsvReader } from './csv-rows.js';
+import { findDataInHeader, findPreamble, headerWarnings } from './header-check.js';
+import type { IntakeOptions } from './input.js';
+import { createJsonlReader } from './jsonl-rows.js';
+import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
+import type { RowReader } from './row-reader.js';
+import { readSample, type SampleRecord, sniffDelimiter } from './sniff-delimiter.js';
+
+export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
+  readonly warnings: readonly string[];
+  /** A reader for one pass. */
+  createReader(): RowReader;
+};
+
+export interface TableText {
+  /** For messages, and for the extension. */
+  readonly name: string;
+  /** The beginning of the input, decoded, without a byte order mark. */
+  readonly text: string;
+  /** Whether that is all of it. */
+  readonly isWhole: boolean;
+}
+
+type TableOptions = Pick<IntakeOptions, 'delimiter' | 'hasHeader' | 'skipLines' | 'format'>;
+
+/** Throws `input-empty`, `input-binary`, `input-preamble`, and `column-doubtful` where the header is data. */
+export function sniffTable(input: TableText, options: TableOptions): TableLayout {
+  const body = passOver(input.text, options.skipLines);
+  if (body === null || body.trim() === '') {
+    throw new FailFileError({
+      code: 'input-empty',
+      subject: options.skipLines > 0 ? `${input.name} after --skip-lines ${options.skipLines}` : input.name,
+      todo: 'check that this is the right file',
+    });
+  }
+  const format = options.format ?? sniffFormat(input.name, body);
+  if (options.format === undefined) refuseDocument(input.name, body);
+  return format === 'jsonl' ? jsonlLayout(body, options) : csvLayout({ ...input, text: body }, options);
+}
+
+/** The text without its first lines; null when it has no more than those. */
+function passOver(text: string, lines: number): string | null {
+  const finder = new LineFinder(text, detectLineMode(text, false), true);
+  let at = 0;
+  for (let i = 0; i < lines; i += 1) {
+    const end = finder.next(at);
+    if (end === Number.POSITIVE_INFINITY) return null;
+    at = finder.after(end);
+  }
+  return text.slice(at);
+}
+
+function sniffFormat(name: string, body: string): TableFormat {
+  const firstLine = /^\s*(\{.*)$/m.exec(body.slice(0, 1024 * 1024));
+  if (firstLine !== null && body.trimStart().startsWith('{') && isJson(firstLine[1] ?? '')) return 'jsonl';
+  return /\.(jsonl|ndjson)(\.gz)?$/i.test(name) ? 'jsonl' : 'csv';
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function refuseDocument(name: string, body: string): void {
+  const document = recogniseDocument(body);
+  if (document === null) return;
+  throw new FailFileError({
+    code: 'input-binary',
+    what: 'the input is no table',
+    subject: `${name} is ${document.name}`,
+    todo: document.todo,
+  });
+}
+
+function jsonlLayout(body: string, options: TableOptions): TableLayout {
+  const mode = detectLineMode(body, false);
+  const firstEnd = new LineFinder(body, mode, true).next(0);
+  return {
+    format: 'jsonl',
+    delimiter: '',
+    lineEnd: lineEndBefore(body, firstEnd),
+    columns: [],
+    rawHeader: null,
+    warnings: [],
+    createReader: () => createJsonlReader({ mode, passLines: options.skipLines }),
+  };
+}
+
+function lineEndBefore(text: string, end: number): TableLayout['lineEnd'] {
+  if (end === Number.POSITIVE_INFINITY) return '\n';
+  return text[end - 1] === '\r' ? '\r\n' : (lineEndAt(text, end) ?? '\n');
+}
+
+function csvLayout(input: TableText, options: TableOptions): TableLayout {
+  const { name, isWhole } = input;
+  const mode = detectLineMode(input.text, true);
+  const warnings: string[] = [];
+  const hint = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(input.text);
+  const blank = /^(?:[ \t]*(?:\r\n|\n|\r))+/.exec(input.text.slice(hint?.[0].length ?? 0));
+  const above = (hint?.[0] ?? '') + (options.hasHeader ? (blank?.[0] ?? '') : '');
+  const text = input.text.slice(above.length);
+  const passLines = options.skipLines + new LineFinder(above, mode, true).count(0, above.length);
+  if (hint !== null) warnings.push(`line ${options.skipLines + 1} names the delimiter: passed over`);
+  if (blank !== null && options.hasHeader) warnings.push('blank lines above the header: passed over');
+
+  const found = sniffDelimiter(text, mode, isWhole);
+  const delimiter = options.delimiter ?? hint?.[1] ?? found.delimiter;
+  if (options.delimiter === undefined && hint === null && found.rivals.length > 0) {
+    const rivals = found.rivals.map(showDelimiter).join(', ');
+    warnings.push(`${rivals} would fit as well as ${showDelimiter(delimiter)}: --delimiter decides`);
+  }
+  const records = readSample(text, delimiter, mode, isWhole);
+  const first = records[0];
+  if (first === undefined) {
+    throw new FailFileError({
+      code: 'input-binary',
+      what: 'the input has no lines',
+      subject: `${name} (no line ends in its first ${text.length} characters)`,
+      todo: 'name a CSV or JSONL file',
+    });
+  }
+  if (options.hasHeader) checkHeader(name, delimiter, passLines, first, records);
+
+  const columnCount = options.hasHeader ? first.texts.length : commonWidth(records);
+  const columns = options.hasHeader
+    ? [...first.texts]
+    : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`);
+  if (options.hasHeader) warnings.push(...headerWarnings(columns));
+  const headerAt = text.indexOf(first.raw);
+  return {
+    format: 'csv',
+    delimiter,
+    lineEnd: lineEndAt(text, headerAt + first.raw.length) ?? '\n',
+    columns,
+    rawHeader: options.hasHeader ? first.raw : null,
+    warnings,
+    createReader: () =>
+      createCsvReader({ delimiter, mode, columnCount, hasHeader: options.hasHeader, passLines }),
+  };
+}
+
+function checkHeader(
+  name: string,
+  delimiter: string,
+  passLines: number,
+  first: SampleRecord,
+  records: readonly SampleRecord[],
+): void {
+  const readable = records.filter((record) => record.problem === null);
+  const lineOf = (record: SampleRecord | undefined) => passLines + (record?.line ?? 1);
+  const preamble = findPreamble(
+    readable.map((record) => record.texts.length),
+    readable.map((record) => record.texts.filter((text) => text.trim() !== '').length),
+  );
+  const sample = records.slice(1).filter((record) => record.problem === null);
+  if (preamble !== null) {
+    const header = readable[preamble.headerAt];
+    throw new FailFileError({
+      code: 'input-preamble',
+      subject: `${name}, line ${lineOf(first)} (${quoteShort(first.raw)}) has ${first.texts.length} cells by ${showDelimiter(delimiter)}, the table from line ${lineOf(header)} on (${quoteShort(header?.raw ?? '')}) has ${preamble.width}`,
+      todo: `say --skip-lines ${lineOf(header) - 1} if line ${lineOf(header)} is the header, or --delimiter, or correct the header`,
+    });
+  }
+  if (first.problem !== null || first.raw.includes('\0')) {
+    throw new FailFileError({
+      code: 'input-preamble',
+      what: 'the header cannot be read',
+      subject: `${name}, line ${lineOf(first)} (${first.problem ?? 'a NUL character'})`,
+      todo: 'correct that line, or say --skip-lines N or --no-header',
+    });
+  }
+  const data = findDataInHeader(
+    first.texts,
+    sample.map((record) => record.texts),
+  );
+  if (data !== null) {
+    throw new NeverStartError({
+      code: 'column-doubtful',
+      what: 'the first line looks like data, not like a header',
+      subject: `${name}, line ${lineOf(first)} ('${data}')`,
+      todo: 'say --no-header, or write a header above it',
+    });
+  }
+}
+
+function commonWidth(records: readonly SampleRecord[]): number {
+  const counts = new Map<number, number>();
+  for (const { texts, problem } of records) {
+    if (problem === null) counts.set(texts.length, (counts.get(texts.length) ?? 0) + 1);
+  }
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 1;
+}
+
+function quoteShort(text: string): string {
+  return `'${text.length > 40 ? `${text.slice(0, 40)}...` : text}'`;
+}
+
+/** A delimiter as people read it. */
+export function showDelimiter(delimiter: string): string {
+  return delimiter === '\t' ? 'tab' : `'${delimiter}'`;
+}
