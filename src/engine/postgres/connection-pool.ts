@@ -1,0 +1,79 @@
+/**
+ * The `pg` pool of one engine: its sessions, its calls of our SQL functions, and a close that ends in time even
+ * when the server is gone. BullMQ uses the same pool.
+ */
+import { Socket } from 'node:net';
+import { Pool } from 'pg';
+import { errorText } from '../../errors.js';
+import { withinDeadline } from '../../lifecycle.js';
+import type { Log } from '../../log.js';
+import type { SqlDatabase, SqlParam, SqlRow } from '../sql/database.js';
+import { sessionAddress } from './server-address.js';
+
+/**
+ * Sessions of one process at most. Each worker keeps one to listen on; exchanges wait for each other in the
+ * server, so more would only use up the server's `max_connections` (100 by default) with many workers.
+ */
+const POOL_SIZE = 8;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A call that takes longer has failed: the network is gone or the server hangs. */
+const QUERY_TIMEOUT_MS = 20_000;
+const CLOSE_DEADLINE_MS = 2_000;
+
+export interface ConnectionPool extends SqlDatabase {
+  readonly pool: Pool;
+  close(): Promise<void>;
+}
+
+export function createConnectionPool(url: string, log: Log): ConnectionPool {
+  const sockets = new Set<Socket>();
+  const pool = new Pool({
+    connectionString: sessionAddress(url),
+    application_name: 'brand-enrich',
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
+  });
+  // Each queue and worker adds a listener of its own.
+  pool.setMaxListeners(0);
+  pool.on('error', (error) => log.debug({ reason: errorText(error) }, 'a session with the engine was lost'));
+
+  const texts = new Map<string, string>();
+  const textOf = (name: string, count: number) => {
+    let text = texts.get(name);
+    if (text === undefined) {
+      const places = Array.from({ length: count }, (_, index) => `$${index + 1}`).join(', ');
+      text = `SELECT * FROM brand_enrich.${name}(${places})`;
+      texts.set(name, text);
+    }
+    return text;
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    pool,
+    async call(name, params) {
+      // Named, so that a session parses it once. Every call of a function has the same number of parameters.
+      const result = await pool.query<SqlRow, SqlParam[]>({
+        name: `brand_enrich.${name}`,
+        text: textOf(name, params.length),
+        values: [...params],
+      });
+      return result.rows;
+    },
+    close() {
+      closing ??= (async () => {
+        await withinDeadline(pool.end(), CLOSE_DEADLINE_MS);
+        for (const socket of sockets) socket.destroy();
+      })();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/**
+ * The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool.
+ */
+import type { PgPool } from 'bullmq';
+import { runMigrations } from 'bullmq';
+import type { PoolClient } from 'pg';
+import { BrandEnrichError, errorText, FailFileError } from '../../errors.js';
+import { createReleasers } from '../../lifecycle.js';
+import type { Log } from '../../log.js';
+import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
+import type { Engine } from '../engine.js';
+import type { SqlSession } from '../sql/database.js';
+import { createStoreCalls } from '../sql/database.js';
+import { migrate } from '../sql/migrations.js';
+import { createSqlLedger } from '../sql/sql-ledger.js';
+import { createSqlOutcomes } from '../sql/sql-outcomes.js';
+import { createSqlQueues } from '../sql/sql-queues.js';
+import { createSqlRuns } from '../sql/sql-runs.js';
+import { createConnectionPool } from './connection-pool.js';
+import { shownAddress, withoutPassword } from './server-address.js';
+import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
+
+export interface PostgresEngineOptions {
+  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
+  readonly url: string;
+  readonly log: Log;
+  /** Tests only: added to the store's clock, in whole milliseconds. */
+  readonly clockOffsetMs?: () => number;
+}
+
+/**
+ * Connects, brings both schemas up to date and removes what nobody needs any more.
+ *
+ * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in, `engine-unfit` when it is too old,
+ * may not make our schemas, or was used by a later release.
+ */
+export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
+  const { url, log, clockOffsetMs = () => 0 } = options;
+  const address = shownAddress(url);
+  const releasers = createReleasers();
+  const connections = createConnectionPool(url, log);
+  releasers.push(() => connections.close());
+  try {
+    const client = await connect(() => connections.pool.connect(), address, url);
+    let warnings: string[];
+    try {
+      warnings = await prepare(client, address, url);
+    } finally {
+      client.release();
+    }
+    const calls = createStoreCalls(connections, clockOffsetMs);
+    await calls.value('tidy', KEEP_ANSWERS_MS);
+    // BullMQ describes the part of `pg` that it uses in types of its own.
+    const queues = createSqlQueues(connections.pool as unknown as PgPool, log);
+    releasers.push(() => queues.close());
+    return {
+      kind: 'postgres',
+      address,
+      ledger: createSqlLedger(calls),
+      outcomes: createSqlOutcomes(calls),
+      runs: createSqlRuns(calls),
+      warnings,
+      openQueue: (name) => queues.openQueue(name),
+      openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
+      freeMemory: async () => null,
+      roundTrips: calls.roundTrips,
+      close: () => releasers.releaseAll(),
+    };
+  } catch (error) {
+    await releasers.releaseAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function connect(open: () => Promise<PoolClient>, address: string, url: string): Promise<PoolClient> {
+  try {
+    return await open();
+  } catch (error) {
+    throw new FailFileError({
+      code: 'engine-unreachable',
+      what: `the engine does not let us in (${withoutPassword(reasonOf(error), url)})`,
+      subject: address,
+      todo: 'check that PostgreSQL runs there and that user, password and database are right',
+    });
+  }
+}
+
+/** The words of a failed connection. Node gives an empty one when several addresses were tried. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(errorText).join(', ');
+  return errorText(error);
+}
+
+/** Checks the server and brings both schemas up to date; what it warns of. */
+async function prepare(client: PoolClient, address: string, url: string): Promise<string[]> {
+  // pg asks for a list that it may change.
+  const session: SqlSession = {
+    query: (sql, params) => (params === undefined ? client.query(sql) : client.query(sql, [...params])),
+  };
+  try {
+    const facts = await readServerFacts(session);
+    requireVersion(facts, address);
+    await runMigrations(client);
+    await migrate(session, address);
+    return durabilityWarnings(facts);
+  } catch (error) {
+    if (error instanceof BrandEnrichError) throw error;
+    throw new FailFileError({
+      code: 'engine-unfit',
+      what: `the schemas bullmq and brand_enrich could not be made (${withoutPassword(errorText(error), url)})`,
+      subject: address,
+      todo: 'let the user create schemas in this database',
+    });
+  }
+}

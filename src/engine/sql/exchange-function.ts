@@ -1,0 +1,174 @@
+/**
+ * `exchange` as one SQL function: settle these, apply this reading, give me up to these. A port of `exchange` and
+ * `take` of `test/model/ledger-model.ts`; the steps are in `ledger-parts.ts`, the answer's state in `ledger-state.ts`.
+ *
+ * Locks are taken in one order by every function: worker, take-over, account, then rows. Taking over the claims of
+ * a dead worker excludes every exchange, so a claim cannot change hands between its check and the permit.
+ */
+import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+
+/** After so long without a useful answer the next request goes alone. */
+const ALONE_AFTER_MS = 300_000;
+/** One request beyond the limit each minute finds out whether it was raised. */
+export const PROBE_EVERY_MS = 60_000;
+/** As long as the quota is unknown, at most so many requests are out. */
+const UNKNOWN_QUOTA_HELD = 8;
+/** A slot further away than this is not given out. */
+const PACE_HORIZON_MS = 1_000;
+/** With so many doubts a key is not asked for again in this run. */
+const DOUBTS_ALLOWED = 2;
+
+/**
+ * Plans of these functions are made once and kept, on a server that may never have looked at the tables: without
+ * these settings an empty table would be read from end to end for ever.
+ */
+export const INDEXES_ONLY = 'SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off';
+
+/** Key of the advisory lock that separates exchanges (shared) from the taking over of claims (alone). */
+export const TAKEOVER_LOCK = 0x62656e72;
+
+export const EXCHANGE_FUNCTION = `
+-- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
+CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+DECLARE
+  a brand_enrich.account;
+  v_now bigint;
+  v_worker text := p->>'worker';
+  v_run_id text := p->>'run';
+  v_run brand_enrich.run;
+  v_settled record; v_policy record; r record;
+  v_quota bigint; v_limit bigint;
+  v_has_probe_billed boolean := false; v_is_paused boolean;
+  v_may_spend boolean; v_is_barred boolean;
+  v_requests bigint := 0; v_overage_requests bigint := 0;
+  v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean; v_is_overage boolean;
+  v_slot float8; v_interval float8;
+  v_take int := jsonb_array_length(p->'take');
+  v_answers int[] := '{}'; v_waits float8[] := '{}';
+  v_ids text[] := '{}'; v_keys text[] := '{}'; v_overages boolean[] := '{}'; v_probes boolean[] := '{}';
+BEGIN
+  PERFORM brand_enrich.note_beat(p_offset, v_worker, 1000);
+  PERFORM pg_advisory_xact_lock_shared(${TAKEOVER_LOCK});
+  a := brand_enrich.lock_account(p->>'account');
+  v_now := brand_enrich.now_ms(p_offset);
+  IF p->'seen' <> 'null' THEN
+    a := brand_enrich.restore_seen(a, p->'seen', (p->>'usageLagMs')::float8, v_now);
+  END IF;
+  a := brand_enrich.sweep(a, v_now);
+  IF jsonb_array_length(p->'settle') > 0 THEN
+    SELECT * INTO v_settled FROM brand_enrich.close_permits(a,
+      ARRAY(SELECT x->>'permit' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
+      ARRAY(SELECT x->>'as' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord), v_now);
+    a := v_settled.a;
+    v_has_probe_billed := v_settled.has_probe_billed;
+  END IF;
+  IF p->'reading' <> 'null' THEN
+    a := brand_enrich.apply_reading(a, p->'reading', v_now);
+  ELSIF a.pending_period IS NOT NULL THEN
+    SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
+    a := r.a;
+  END IF;
+  IF (p->>'heard')::boolean THEN a.heard_at := v_now; END IF;
+  IF (p->>'refusedForQuota')::boolean THEN
+    a.closed_at := v_now;
+    a.next_probe_at := v_now + ${PROBE_EVERY_MS};
+  ELSIF v_has_probe_billed THEN
+    a.closed_at := NULL;
+  END IF;
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
+  v_quota := least(a.quota, v_policy.quota_cap);
+  v_limit := v_quota + v_policy.overage;
+  IF v_has_probe_billed AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
+  IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
+    a.pace_version := a.pace_version + 1;
+    a.rate := (p->'pace'->>'rate')::float8;
+    a.burst := (p->'pace'->>'burst')::float8;
+    IF (p->'pace'->>'floorMs')::float8 > 0 THEN
+      a.floor_until := greatest(a.floor_until, v_now + (p->'pace'->>'floorMs')::float8);
+    END IF;
+  END IF;
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  SELECT * INTO v_run FROM brand_enrich.run WHERE id = v_run_id;
+
+  IF v_take > 0 THEN
+    v_may_spend := v_run.id IS NOT NULL AND NOT v_is_paused
+      AND v_run.status = 'running' AND v_now - v_run.beat_at < ${RUN_DEAD_AFTER_MS};
+    v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
+    SELECT k.requests, k.overage_requests INTO v_requests, v_overage_requests
+      FROM brand_enrich.run_key k WHERE k.key = v_run.key;
+    IF NOT FOUND THEN v_requests := 0; v_overage_requests := 0; END IF;
+    FOR r IN
+      SELECT t.ord::int AS ord, t.permit, t.key, c.worker AS owner, h.id AS held, d.count AS doubts
+        FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, ord
+                FROM jsonb_array_elements(p->'take') WITH ORDINALITY e(x, ord)) t
+        LEFT JOIN brand_enrich.claim c ON c.key = t.key
+        LEFT JOIN brand_enrich.permit h ON h.id = t.permit
+        LEFT JOIN brand_enrich.doubt d ON d.run = v_run_id AND d.key = t.key
+       ORDER BY t.ord
+    LOOP
+      v_waits[r.ord] := 0;
+      -- Held already, or named twice in this call: one permit.
+      IF r.held IS NOT NULL OR r.permit = ANY (v_ids) THEN v_answers[r.ord] := 0; CONTINUE; END IF;
+      IF r.owner IS DISTINCT FROM v_worker THEN v_answers[r.ord] := 1; CONTINUE; END IF;
+      v_answers[r.ord] := 3;
+      CONTINUE WHEN NOT v_may_spend;
+      IF r.doubts >= ${DOUBTS_ALLOWED} THEN v_answers[r.ord] := 2; CONTINUE; END IF;
+      CONTINUE WHEN v_is_barred;
+      v_out := a.held + a.probes;
+      CONTINUE WHEN v_out > 0 AND a.heard_at <= v_now - ${ALONE_AFTER_MS};
+      CONTINUE WHEN v_limit IS NULL AND v_out >= ${UNKNOWN_QUOTA_HELD};
+      v_spent := a.sent + a.held + a.others;
+      v_has_room := v_limit IS NULL OR v_spent < v_limit;
+      v_is_probe := a.closed_at IS NOT NULL OR NOT v_has_room;
+      IF v_is_probe THEN
+        CONTINUE WHEN NOT (v_has_room OR (v_run.plan <> 'paid' AND NOT a.serves_overage)
+          OR coalesce((p->>'mayHaveTurned')::boolean, false));
+        CONTINUE WHEN v_out > 0 OR v_now < a.next_probe_at
+          OR NOT (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${PROBE_EVERY_MS});
+      END IF;
+      v_is_overage := coalesce(v_spent >= v_quota, false);
+      CONTINUE WHEN v_requests >= v_run.max_requests;
+      CONTINUE WHEN v_is_overage AND v_overage_requests >= v_run.max_overage_requests;
+      v_slot := greatest(v_now, a.floor_until);
+      IF a.rate IS NULL THEN
+        CONTINUE WHEN v_slot - v_now > ${PACE_HORIZON_MS};
+      ELSE
+        v_interval := 1000 / a.rate;
+        v_slot := greatest(v_slot, a.tat - (a.burst - 1) * v_interval);
+        CONTINUE WHEN v_slot - v_now > ${PACE_HORIZON_MS};
+        a.tat := greatest(a.tat, v_slot) + v_interval;
+      END IF;
+      IF v_is_probe THEN
+        a.probes := a.probes + 1;
+        a.next_probe_at := v_now + ${PROBE_EVERY_MS};
+      ELSE
+        a.held := a.held + 1;
+      END IF;
+      v_requests := v_requests + 1;
+      IF v_is_overage THEN v_overage_requests := v_overage_requests + 1; END IF;
+      v_ids := v_ids || r.permit;
+      v_keys := v_keys || r.key;
+      v_overages := v_overages || v_is_overage;
+      v_probes := v_probes || v_is_probe;
+      v_answers[r.ord] := 0;
+      v_waits[r.ord] := v_slot - v_now;
+    END LOOP;
+    IF v_ids <> '{}' THEN
+      INSERT INTO brand_enrich.run_key AS k (key, started_at, requests, overage_requests)
+      VALUES (v_run.key, v_run.key_started_at, v_requests, v_overage_requests)
+      ON CONFLICT (key) DO UPDATE
+        SET requests = excluded.requests, overage_requests = excluded.overage_requests;
+      INSERT INTO brand_enrich.permit (id, account, worker, run, run_key, key, deadline, period, overage, probe)
+      SELECT u.id, a.name, v_worker, v_run_id, v_run.key, u.key, v_now + (p->>'permitMs')::float8, a.period,
+             u.overage, u.probe
+        FROM unnest(v_ids, v_keys, v_overages, v_probes) u(id, key, overage, probe);
+      a.sweep_at := least(a.sweep_at, v_now + (p->>'permitMs')::float8);
+    END IF;
+  END IF;
+  a.version := a.version + 1;
+  a := brand_enrich.turn(a, v_now);
+  PERFORM brand_enrich.save_account(a);
+  RETURN jsonb_build_object('answers', v_answers, 'waits', v_waits,
+    'state', brand_enrich.state_of(a, v_run, v_is_paused, v_now));
+END $$;
+`;

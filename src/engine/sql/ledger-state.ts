@@ -1,0 +1,105 @@
+/**
+ * The account as numbers after an operation, and the operations on it that nobody waits for: show, open, observe,
+ * reset, pause. A port of the same functions of `test/model/ledger-model.ts`.
+ */
+import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+
+export const LEDGER_STATE = `
+CREATE FUNCTION brand_enrich.state_of(
+  a brand_enrich.account, p_run brand_enrich.run, p_is_paused boolean, p_now bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE v_policy record; v_requests bigint; v_overage_requests bigint; v_run jsonb;
+BEGIN
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
+  IF p_run.id IS NOT NULL THEN
+    SELECT k.requests, k.overage_requests INTO v_requests, v_overage_requests
+      FROM brand_enrich.run_key k WHERE k.key = p_run.key;
+    v_run := jsonb_build_object(
+      'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
+                     WHEN p_run.status = 'running' AND p_now - p_run.beat_at < ${RUN_DEAD_AFTER_MS} THEN 'alive'
+                     ELSE 'dead' END,
+      'requests', coalesce(v_requests, 0), 'overageRequests', coalesce(v_overage_requests, 0),
+      'maxRequests', p_run.max_requests, 'maxOverageRequests', p_run.max_overage_requests);
+  END IF;
+  RETURN jsonb_build_object(
+    'now', p_now, 'epoch', a.epoch, 'version', a.version, 'period', a.period,
+    'isDraining', brand_enrich.is_period_due(a, p_now),
+    'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
+    'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
+    'nextProbeAt', a.next_probe_at,
+    'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
+    'servesOverage', a.serves_overage, 'isPaused', p_is_paused,
+    'quotaCap', v_policy.quota_cap, 'overage', v_policy.overage,
+    'pace', jsonb_build_object(
+      'version', a.pace_version, 'rate', a.rate, 'burst', a.burst,
+      'floorMs', greatest(0, a.floor_until - p_now),
+      'acceptedLastSecond', a.second_before, 'acceptedThisSecond', a.second_sent),
+    'run', v_run);
+END $$;
+
+-- What show, open and observe begin and end with.
+CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE v_is_paused boolean; v_run brand_enrich.run;
+BEGIN
+  a := brand_enrich.turn(a, p_now);
+  PERFORM brand_enrich.save_account(a);
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  RETURN brand_enrich.state_of(a, v_run, v_is_paused, p_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.sweep(a, v_now);
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.open_account(
+  p_offset bigint, p_account text, p_has_pace boolean, p_rate float8, p_burst float8
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.sweep(a, v_now);
+  a.heard_at := 0;
+  a.next_probe_at := v_now;
+  IF p_has_pace THEN
+    a.pace_version := a.pace_version + 1;
+    a.rate := p_rate;
+    a.burst := p_burst;
+  END IF;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.observe_account(
+  p_offset bigint, p_account text, p_usage bigint, p_quota bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.sweep(a, v_now);
+  IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
+  IF p_usage IS NOT NULL THEN
+    a.usage := p_usage;
+    a.others := greatest(0, p_usage - a.sent - a.held - a.probes);
+  END IF;
+  a.closed_at := NULL;
+  a.suspect_since := 0;
+  a.next_probe_at := v_now;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- The account's row first: an exchange that is under way ends before its permits are forgotten.
+  DELETE FROM brand_enrich.account WHERE name = p_account;
+  DELETE FROM brand_enrich.permit WHERE account = p_account;
+END $$;
+
+CREATE FUNCTION brand_enrich.set_paused(p_offset bigint, p_is_paused boolean) RETURNS void LANGUAGE sql AS $$
+  UPDATE brand_enrich.engine_state SET is_paused = p_is_paused
+$$;
+`;

@@ -1,0 +1,66 @@
+/**
+ * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in one
+ * transaction under an advisory lock, so that many processes may start at the same moment. BullMQ's own schema
+ * is brought up to date by BullMQ's `runMigrations`; the engines call both.
+ */
+import { FailFileError } from '../../errors.js';
+import type { SqlSession } from './database.js';
+import { EXCHANGE_FUNCTION } from './exchange-function.js';
+import { LEDGER_PARTS } from './ledger-parts.js';
+import { LEDGER_STATE } from './ledger-state.js';
+import { LEDGER_TABLES } from './ledger-tables.js';
+import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
+import { RUN_FUNCTIONS, RUN_TABLES } from './run-functions.js';
+
+/** Steps in order; the position from 1 is the version. A step that was released is never changed: add one. */
+const STEPS: readonly string[] = [
+  [
+    LEDGER_TABLES,
+    OUTCOME_TABLES,
+    RUN_TABLES,
+    LEDGER_PARTS,
+    LEDGER_STATE,
+    EXCHANGE_FUNCTION,
+    OUTCOME_FUNCTIONS,
+    RUN_FUNCTIONS,
+  ].join('\n'),
+];
+
+const MIGRATION_LOCK = 0x62656e6d;
+
+/**
+ * Brings the schema up to date. Throws {@link FailFileError} `engine-unfit` when a later release made it.
+ *
+ * @param subject Where the schema is, for the message.
+ */
+export async function migrate(session: SqlSession, subject: string): Promise<void> {
+  await session.query('BEGIN');
+  try {
+    await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await session.query('CREATE SCHEMA IF NOT EXISTS brand_enrich');
+    await session.query(
+      'CREATE TABLE IF NOT EXISTS brand_enrich.migration (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
+    );
+    const { rows } = await session.query(
+      'SELECT coalesce(max(version), 0) AS version FROM brand_enrich.migration',
+    );
+    const version = Number(rows[0]?.version);
+    if (version > STEPS.length) {
+      throw new FailFileError({
+        code: 'engine-unfit',
+        what: `the schema brand_enrich was made by a later release (version ${version}, this one knows ${STEPS.length})`,
+        subject,
+        todo: 'upgrade brand-enrich on this machine',
+      });
+    }
+    for (const [index, step] of STEPS.entries()) {
+      if (index < version) continue;
+      await session.query(step);
+      await session.query('INSERT INTO brand_enrich.migration (version) VALUES ($1)', [index + 1]);
+    }
+    await session.query('COMMIT');
+  } catch (error) {
+    await session.query('ROLLBACK').catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Runs as SQL: what `src/runs/run-store.ts` asks for, one function for each operation.
+ */
+import { INDEXES_ONLY } from './exchange-function.js';
+import { NEED_NOT_LAST } from './outcome-functions.js';
+
+export const RUN_TABLES = `
+CREATE TABLE brand_enrich.run (
+  id text PRIMARY KEY,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  key text NOT NULL,
+  label text NOT NULL,
+  settings jsonb NOT NULL,
+  -- Taken out of the settings: what the ledger asks of a run.
+  account text NOT NULL,
+  plan text NOT NULL,
+  quota_cap bigint,
+  overage bigint NOT NULL,
+  max_requests bigint,
+  max_overage_requests bigint,
+  as_of bigint NOT NULL,
+  key_started_at bigint NOT NULL,
+  beat_at bigint NOT NULL,
+  status text NOT NULL DEFAULT 'running',
+  reason text,
+  row_count bigint,
+  identifiers bigint,
+  chunks bigint NOT NULL DEFAULT 0,
+  matched bigint NOT NULL DEFAULT 0,
+  not_found bigint NOT NULL DEFAULT 0,
+  failed bigint NOT NULL DEFAULT 0,
+  stored bigint NOT NULL DEFAULT 0,
+  requests bigint NOT NULL DEFAULT 0,
+  billed bigint NOT NULL DEFAULT 0,
+  halt_why text,
+  halt_sentence text
+) WITH (fillfactor = 30);
+CREATE INDEX run_live ON brand_enrich.run (account) WHERE status = 'running';
+CREATE INDEX run_newest ON brand_enrich.run (as_of, seq);
+
+CREATE TABLE brand_enrich.run_chunk (
+  run text NOT NULL,
+  chunk int NOT NULL,
+  PRIMARY KEY (run, chunk)
+);
+
+CREATE TABLE brand_enrich.failure (
+  run text NOT NULL,
+  key text NOT NULL,
+  reason text NOT NULL,
+  billed boolean NOT NULL,
+  PRIMARY KEY (run, key)
+);
+`;
+
+export const RUN_FUNCTIONS = `
+CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored', r.stored,
+    'requests', r.requests, 'billed', r.billed)
+$$;
+
+CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings, 'asOf', r.as_of,
+    'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
+    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r))
+$$;
+
+CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
+RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run;
+BEGIN
+  INSERT INTO brand_enrich.run_key AS k (key, started_at) VALUES (p_key, v_now)
+  ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
+  -- A start that is sent twice is one start.
+  INSERT INTO brand_enrich.run AS t (id, key, label, settings, account, plan, quota_cap, overage, max_requests,
+    max_overage_requests, as_of, key_started_at, beat_at)
+  VALUES (p_id, p_key, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
+    (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
+    (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now)
+  ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at
+  RETURNING * INTO r;
+  RETURN brand_enrich.run_record(r);
+END $$;
+
+CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
+$$;
+
+CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) ORDER BY r.as_of DESC, r.seq DESC), '[]')
+    FROM (SELECT * FROM brand_enrich.run ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
+$$;
+
+-- How far the workers are; null when there is no such run.
+CREATE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE r brand_enrich.run;
+BEGIN
+  ${NEED_NOT_LAST}
+  UPDATE brand_enrich.run SET beat_at = greatest(beat_at, brand_enrich.now_ms(p_offset)) WHERE id = p_id
+  RETURNING * INTO r;
+  IF NOT FOUND THEN RETURN NULL; END IF;
+  RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r),
+    'halt', CASE WHEN r.halt_why IS NOT NULL
+                 THEN jsonb_build_object('why', r.halt_why, 'sentence', r.halt_sentence) END,
+    'isCancelled', r.status = 'cancelled',
+    'isPaused', (SELECT is_paused FROM brand_enrich.engine_state));
+END $$;
+
+CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
+RETURNS void LANGUAGE sql AS $$
+  UPDATE brand_enrich.run SET row_count = p_rows, identifiers = p_identifiers WHERE id = p_id
+$$;
+
+CREATE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p jsonb) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  ${NEED_NOT_LAST}
+  UPDATE brand_enrich.run SET matched = matched + (p->>'matched')::bigint,
+    not_found = not_found + (p->>'notFound')::bigint, failed = failed + (p->>'failed')::bigint,
+    stored = stored + (p->>'stored')::bigint, requests = requests + (p->>'requests')::bigint,
+    billed = billed + (p->>'billed')::bigint WHERE id = p_id;
+END $$;
+
+CREATE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  ${NEED_NOT_LAST}
+  INSERT INTO brand_enrich.run_chunk (run, chunk) VALUES (p_id, p_chunk) ON CONFLICT DO NOTHING;
+  IF FOUND THEN UPDATE brand_enrich.run SET chunks = chunks + 1 WHERE id = p_id; END IF;
+END $$;
+
+CREATE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures jsonb) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO brand_enrich.failure (run, key, reason, billed)
+  SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean
+    FROM jsonb_array_elements(p_failures) WITH ORDINALITY e(f, ord) ORDER BY f->>'key', ord DESC
+  ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed;
+END $$;
+
+CREATE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
+LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+BEGIN
+  RETURN (SELECT jsonb_agg(jsonb_build_object('position', e.ord, 'reason', f.reason, 'billed', f.billed))
+    FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
+    JOIN brand_enrich.failure f ON f.run = p_id AND f.key = e.k);
+END $$;
+
+-- The first report stays.
+CREATE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_why text, p_sentence text) RETURNS void
+LANGUAGE sql AS $$
+  UPDATE brand_enrich.run SET halt_why = p_why, halt_sentence = p_sentence WHERE id = p_id AND halt_why IS NULL
+$$;
+
+CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void LANGUAGE sql AS $$
+  UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
+$$;
+
+-- A run that was cancelled stays so, unless it completed all the same.
+CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE v_key text;
+BEGIN
+  UPDATE brand_enrich.run SET reason = p_reason,
+    status = CASE WHEN status = 'cancelled' AND p_status = 'stopped' THEN status ELSE p_status END
+   WHERE id = p_id RETURNING key INTO v_key;
+  IF p_status = 'completed' THEN DELETE FROM brand_enrich.run_key WHERE key = v_key; END IF;
+  DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
+  DELETE FROM brand_enrich.doubt WHERE run = p_id;
+END $$;
+
+CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE brand_enrich.run SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END WHERE id = p_id;
+  RETURN FOUND;
+END $$;
+`;

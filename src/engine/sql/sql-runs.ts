@@ -1,0 +1,80 @@
+/**
+ * The `RunStore` over SQL.
+ */
+import type { LookupFailure, RunProgress, RunRecord, RunStore } from '../../runs/run-store.js';
+import type { StoreCalls } from './database.js';
+import { storableText } from './database.js';
+
+interface FoundFailure {
+  readonly position: number;
+  readonly reason: string;
+  readonly billed: boolean;
+}
+
+/** What a run is told that the store does not know: it was revoked. */
+const UNKNOWN_RUN: RunProgress = {
+  chunks: 0,
+  tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },
+  halt: null,
+  isCancelled: true,
+  isPaused: false,
+};
+
+export function createSqlRuns(calls: StoreCalls): RunStore {
+  return {
+    async start(run) {
+      const settings = JSON.stringify(run.settings);
+      return (await calls.value(
+        'start_run',
+        run.id,
+        run.key,
+        storableText(run.label),
+        settings,
+      )) as RunRecord;
+    },
+    async get(id) {
+      return (await calls.value('get_run', id)) as RunRecord | null;
+    },
+    async list(limit) {
+      return (await calls.value('list_runs', limit)) as RunRecord[];
+    },
+    async beat(id) {
+      return ((await calls.value('beat_run', id)) ?? UNKNOWN_RUN) as RunProgress;
+    },
+    async setSize(id, size) {
+      await calls.value('set_run_size', id, size.rows, size.identifiers);
+    },
+    async addTally(id, tally) {
+      await calls.value('add_tally', id, JSON.stringify(tally));
+    },
+    async finishChunk(id, chunk) {
+      await calls.value('finish_chunk', id, chunk);
+    },
+    async fail(id, failures) {
+      if (failures.length === 0) return;
+      const storable = failures.map((failure) => ({ ...failure, reason: storableText(failure.reason) }));
+      await calls.value('add_failures', id, JSON.stringify(storable));
+    },
+    async failures(id, keys) {
+      const found = new Array<LookupFailure | null>(keys.length).fill(null);
+      const rows = ((await calls.value('get_failures', id, JSON.stringify(keys))) ?? []) as FoundFailure[];
+      for (const { position, reason, billed } of rows) {
+        const key = keys[position - 1];
+        if (key !== undefined) found[position - 1] = { key, reason, billed };
+      }
+      return found;
+    },
+    async halt(id, halt) {
+      await calls.value('halt_run', id, halt.why, storableText(halt.sentence));
+    },
+    async clearHalt(id) {
+      await calls.value('clear_halt', id);
+    },
+    async end(id, status, reason) {
+      await calls.value('end_run', id, status, reason === null ? null : storableText(reason));
+    },
+    async cancel(id) {
+      return (await calls.value('cancel_run', id)) === true;
+    },
+  };
+}

@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import { silentLog } from '../../../src/log.js';
+import type { PostgresServer } from '../../support/postgres-server.js';
+import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
+import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
+import { describeLedger } from '../contract/ledger-contract.js';
+import { describeOutcomes } from '../contract/outcomes-contract.js';
+import { describeQueue } from '../contract/queue-contract.js';
+import { describeRuns } from '../contract/runs-contract.js';
+
+describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
+  let server: PostgresServer | null;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server?.stop());
+
+  const open: OpenEngineUnderTest = async ({ clockOffsetMs }) => {
+    if (server === null) throw new Error('there is no PostgreSQL here');
+    const engine = await openPostgresEngine({
+      url: await createDatabase(server),
+      log: silentLog(),
+      clockOffsetMs,
+    });
+    return { engine, close: () => engine.close() };
+  };
+  describeLedger('postgres', open);
+  describeOutcomes('postgres', open);
+  describeRuns('postgres', open);
+  describeQueue('postgres', open);
+});

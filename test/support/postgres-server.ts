@@ -1,0 +1,162 @@
+/**
+ * A private PostgreSQL server on a free port, in a temporary folder that vanishes with it. It needs the server's
+ * binaries on this machine; as root it runs under another user, for PostgreSQL refuses to run as root.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { access, chmod, chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { delimiter, join } from 'node:path';
+import { Client } from 'pg';
+
+export interface PostgresServer {
+  /** `postgres://brand:secret-word@127.0.0.1:port/postgres` */
+  readonly url: string;
+  /** Of the postmaster that runs at the moment. */
+  readonly pid: number;
+  /** Stops the server as an administrator would and starts it again on the same port and data. */
+  restart(): Promise<void>;
+  /** Sends a signal to the postmaster; resolves once it is gone, unless the signal only pauses it. */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const PASSWORD = 'secret-word';
+
+/** null when there is no PostgreSQL on this machine. `settings`: lines for its configuration, `name=value`. */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer | null> {
+  const bin = await findBinaries();
+  if (bin === null) return null;
+  const user = serverUser();
+  const folder = await mkdtemp('/tmp/brand-enrich-pg-');
+  await chmod(folder, 0o755);
+  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
+  const data = join(folder, 'data');
+  const made = spawnSync(
+    'sh',
+    [
+      '-c',
+      `umask 077; printf %s ${PASSWORD} > ${folder}/word && exec "$@"`,
+      'sh',
+      join(bin, 'initdb'),
+      '-D',
+      data,
+      '-U',
+      'brand',
+      '--pwfile',
+      `${folder}/word`,
+      '-A',
+      'scram-sha-256',
+      '-E',
+      'UTF8',
+      '--locale',
+      'C',
+      '--no-sync',
+    ],
+    { ...user, cwd: folder, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const port = await freePort();
+
+  const start = async () => {
+    const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder];
+    for (const setting of settings) args.push('-c', setting);
+    const child = spawn(join(bin, 'postgres'), args, {
+      ...user,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let words = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stderr.setEncoding('utf8').on('data', (text: string) => {
+        words += text;
+        if (words.includes('ready to accept connections')) resolve();
+      });
+      child.once('error', reject);
+      child.once('exit', () => reject(new Error(`PostgreSQL did not start: ${words}`)));
+    });
+    child.removeAllListeners('exit');
+    return child;
+  };
+  let child = await start();
+  const end = async (signal: NodeJS.Signals) => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, 'exit');
+    child.kill(signal);
+    if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
+  };
+  return {
+    url: `postgres://brand:${PASSWORD}@127.0.0.1:${port}/postgres`,
+    get pid() {
+      return child.pid ?? 0;
+    },
+    async restart() {
+      // SIGINT: the fast shutdown, which ends sessions.
+      await end('SIGINT');
+      child = await start();
+    },
+    kill: end,
+    async stop() {
+      await end('SIGCONT');
+      await end('SIGQUIT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Whether there is a PostgreSQL on this machine that {@link startPostgres} could start. */
+export async function hasPostgres(): Promise<boolean> {
+  return (await findBinaries()) !== null;
+}
+
+/** The address of an empty database of its own on this server. */
+export async function createDatabase(server: PostgresServer): Promise<string> {
+  const name = `db_${randomBytes(6).toString('hex')}`;
+  const client = new Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(server.url);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function findBinaries(): Promise<string | null> {
+  const debian = '/usr/lib/postgresql';
+  const versions = await readdir(debian).catch(() => []);
+  const newestFirst = versions
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join(debian, version, 'bin'));
+  for (const folder of [...(process.env.PATH ?? '').split(delimiter), ...newestFirst]) {
+    const found = await Promise.all(['initdb', 'postgres'].map((name) => access(join(folder, name)))).then(
+      () => true,
+      () => false,
+    );
+    if (found) return folder;
+  }
+  return null;
+}
+
+/** As root: the user `postgres`, else `nobody`. Otherwise the user that runs the tests. */
+function serverUser(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
+    if (uid?.status === 0 && gid?.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
+  }
+  return {};
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
