@@ -6,9 +6,7 @@ import { readFileSync } from 'node:fs';
 import { NeverStartError } from '../errors.js';
 import { maskTokenPath } from './mask.js';
 import type { Settings } from './settings.js';
-
-/** Longer ones are files named by mistake. */
-const LONGEST_TOKEN = 4_096;
+import { tokenValue } from './token-value.js';
 
 /**
  * The token that the settings name, trimmed. null when they name none.
@@ -26,6 +24,7 @@ function readTokenFile(path: string): string {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    // No cause: its message would name the path, which may be the token in the wrong place.
     throw new NeverStartError({
       code: 'usage-token-missing',
       what: 'the token file cannot be read',
@@ -36,27 +35,13 @@ function readTokenFile(path: string): string {
 }
 
 function cleanToken(text: string, subject: string): string {
-  const token = text.trim();
-  if (token === '') {
-    throw new NeverStartError({
-      code: 'usage-token-missing',
-      what: 'the token is empty',
-      subject,
-      todo: 'put the token there, on one line',
-    });
-  }
-  if (/^bearer\s/i.test(token)) {
-    throw malformed(subject, 'leave out the word Bearer: it is added when the token is sent');
-  }
-  if (token.length > LONGEST_TOKEN || !/^[\x21-\x7e]+$/.test(token)) {
-    throw malformed(
-      subject,
-      'it is one line of letters, digits and signs without blanks (its content is not shown)',
-    );
-  }
-  return token;
-}
-
-function malformed(subject: string, todo: string): NeverStartError {
-  return new NeverStartError({ code: 'usage-invalid', what: 'this cannot be a token', subject, todo });
+  const parsed = tokenValue.parse([text]);
+  if (parsed.ok) return parsed.value;
+  const isEmpty = text.trim() === '';
+  throw new NeverStartError({
+    code: isEmpty ? 'usage-token-missing' : 'usage-invalid',
+    what: isEmpty ? 'the token is empty' : 'what this holds (not shown) is not a token',
+    subject,
+    todo: `write ${parsed.refusal.write}`,
+  });
 }

@@ -5,6 +5,7 @@ import { baseUrlValue, domainValue, hostValue } from './address-values.js';
 import { choice, count, duration, keyValues, onOrOff, path, text, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { derived, optional, setting } from './setting.js';
+import { tokenValue } from './token-value.js';
 
 const SENDING: readonly CommandName[] = ['run', 'worker', 'config'];
 const KNOWING_ACCOUNT: readonly CommandName[] = [
@@ -31,7 +32,7 @@ export const SERVICE_SETTINGS = {
   token: optional({
     flag: null,
     env: 'BRAND_API_TOKEN',
-    kind: text('TOKEN'),
+    kind: tokenValue,
     group: 'Service',
     commands: KNOWING_ACCOUNT,
     secrecy: 'secret',

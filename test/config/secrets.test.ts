@@ -61,11 +61,11 @@ describe('the token', () => {
   });
 
   it.each([
-    ['two lines', `${SECRET}\n${SECRET}`, 'usage-invalid', 'cannot be a token'],
-    ['a blank', `${SECRET} ${SECRET}`, 'usage-invalid', 'cannot be a token'],
-    ['a letter that no header carries', `${SECRET}é`, 'usage-invalid', 'cannot be a token'],
-    ['the word Bearer', `Bearer ${SECRET}`, 'usage-invalid', 'leave out the word Bearer'],
-    ['a whole document', SECRET.repeat(300), 'usage-invalid', 'cannot be a token'],
+    ['two lines', `${SECRET}\n${SECRET}`, 'usage-invalid', 'is not a token'],
+    ['a blank', `${SECRET} ${SECRET}`, 'usage-invalid', 'is not a token'],
+    ['a letter that no header carries', `${SECRET}é`, 'usage-invalid', 'is not a token'],
+    ['the word Bearer', `Bearer ${SECRET}`, 'usage-invalid', 'without the word Bearer'],
+    ['a whole document', SECRET.repeat(300), 'usage-invalid', 'is not a token'],
     ['nothing', ' \n', 'usage-token-missing', 'the token is empty'],
   ])('is refused with %s, and not shown', (_, content, code, words) => {
     for (const source of [
@@ -186,6 +186,8 @@ describe('a refused setting', () => {
     { BRAND_ENRICH_ENGINE: `ada:${SECRET}@h` },
     { REDIS_URL: `redis//ada:${SECRET}@h` },
     { BRAND_API_TOKEN: ' ' },
+    { BRAND_API_TOKEN: `Bearer ${SECRET}` },
+    { BRAND_API_TOKEN: `${SECRET}\n${SECRET}` },
     { BRAND_API_TOKN: SECRET },
   ])('does not show what it held: %j', (env) => {
     const { message } = refusal(() =>
