@@ -1,21 +1,211 @@
 /**
- * What every engine's ledger must do, told once and run against each engine.
+ * What every engine's ledger must do, told once and run against each engine. The rules one by one are the model's
+ * (`test/model`); here they are compared with it over made-up histories, and the promises that a worker builds on are told by name.
  */
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ExchangeRequest, LedgerState } from '../../../src/quota/ledger.js';
+import { freshnessOf } from '../../../src/runs/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
+import { operations } from './ledger-operations.js';
+import { createLedgerTwin } from './ledger-twin.js';
+import { runSettings } from './run-settings.js';
+
+const HISTORIES = 60;
+
+/** Equal but for the last digits of a fraction. */
+function rounded(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(9));
+  if (Array.isArray(value)) return value.map(rounded);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, rounded(item)]));
+}
+
+function seenIn(state: LedgerState): ExchangeRequest['seen'] {
+  const { epoch, version, period, sent, held, others } = state;
+  return { epoch, version, period, spent: sent + held, others };
+}
 
 export function describeLedger(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: ledger`, () => {
     const clock = createTurnedClock();
     let subject: EngineUnderTest;
+    let counted = 0;
     beforeAll(async () => {
       subject = await open({ clockOffsetMs: clock.offsetMs });
     });
     afterAll(() => subject.close());
 
-    test('the engine tells what it is', () => {
-      expect(['embedded', 'redis', 'postgres']).toContain(subject.engine.kind);
+    /** A live run of an account of its own, whose worker holds the claims on `keys`. */
+    async function begin(keys: number, settings: Parameters<typeof runSettings>[0] = {}) {
+      counted += 1;
+      const account = `told-${counted}`;
+      const { engine } = subject;
+      const run = await engine.runs.start({
+        id: `${account}-run`,
+        key: `${account}-key`,
+        label: account,
+        settings: runSettings({ account, ...settings }),
+      });
+      const worker = `${account}-worker`;
+      const names = Array.from({ length: keys }, (_, index) => `${account}:u:domain:${index}.example`);
+      const claim = (by: string) =>
+        engine.outcomes.claim({ worker: by, run: run.id, keys: names, freshness: freshnessOf(run) });
+      await claim(worker);
+      const exchange = (some: Partial<ExchangeRequest>) =>
+        engine.ledger.exchange({
+          account,
+          worker,
+          run: run.id,
+          seen: null,
+          settle: [],
+          reading: null,
+          heard: true,
+          refusedForQuota: false,
+          pace: null,
+          take: [],
+          permitMs: 50_000,
+          mayHaveTurned: false,
+          usageLagMs: 60_000,
+          ...some,
+        });
+      const wanted = names.map((key, index) => ({ permit: `${account}-permit-${index}`, key }));
+      return { account, run, worker, names, wanted, claim, exchange };
+    }
+    const answers = ({ permits }: { permits: readonly { answer: string }[] }) =>
+      permits.map(({ answer }) => answer);
+
+    test('it answers like the model, whatever happens', async () => {
+      let histories = 0;
+      await fc.assert(
+        fc.asyncProperty(operations, async (history) => {
+          histories += 1;
+          const twin = createLedgerTwin(subject.engine, clock, `history-${histories}`);
+          await subject.engine.ledger.setPaused(false);
+          for (const operation of history) {
+            const both = await twin.apply(operation);
+            expect(rounded(both.store)).toEqual(rounded(both.model));
+          }
+          for (const account of [0, 1]) {
+            const both = await twin.apply({ type: 'show', account });
+            expect(rounded(both.store)).toEqual(rounded(both.model));
+          }
+        }),
+        { numRuns: HISTORIES },
+      );
+      await subject.engine.ledger.setPaused(false);
+    });
+
+    test('a request that is repeated is granted again and counted once', async () => {
+      const { wanted, exchange } = await begin(3);
+      await exchange({ reading: { quota: 10, usage: 0, period: null } });
+      const first = await exchange({ take: wanted });
+      const second = await exchange({ take: wanted });
+      expect(answers(first)).toEqual(['granted', 'granted', 'granted']);
+      expect(answers(second)).toEqual(['granted', 'granted', 'granted']);
+      expect(second.state.held).toBe(3);
+    });
+
+    test('a settlement that is repeated is counted once', async () => {
+      const { wanted, exchange } = await begin(1);
+      await exchange({ take: wanted });
+      const settle = wanted.map(({ permit }) => ({ permit, as: 'billed' as const }));
+      await exchange({ settle });
+      const { state } = await exchange({ settle });
+      expect([state.sent, state.held]).toEqual([1, 0]);
+    });
+
+    test('any number of workers together take no more than the limit', async () => {
+      const { wanted, exchange } = await begin(30, { quotaCap: 7 });
+      const given = await Promise.all(wanted.map((permit) => exchange({ take: [permit] })));
+      expect(given.flatMap(answers).filter((answer) => answer === 'granted')).toHaveLength(7);
+      expect(given.every(({ state }) => state.sent + state.held + state.others <= 7)).toBe(true);
+    });
+
+    test('a permit is not given to a worker whose claim another has taken over', async () => {
+      const { wanted, names, claim, exchange, account } = await begin(1);
+      clock.advance(16_000);
+      expect(await claim(`${account}-other`)).toEqual(['ours']);
+      expect(answers(await exchange({ take: wanted }))).toEqual(['lost']);
+      await subject.engine.outcomes.release(`${account}-other`, names);
+    });
+
+    test('taking over from two workers that died with a permit out spends the key', async () => {
+      const { names, claim, exchange, account } = await begin(1);
+      const key = names[0] ?? '';
+      for (const worker of [`${account}-worker`, `${account}-second`]) {
+        await claim(worker);
+        const { permits } = await exchange({ worker, take: [{ permit: `of-${worker}`, key }] });
+        expect(permits).toMatchObject([{ answer: 'granted' }]);
+        clock.advance(16_000);
+        await subject.engine.runs.beat(`${account}-run`);
+      }
+      const worker = `${account}-third`;
+      expect(await claim(worker)).toEqual(['ours']);
+      const last = await exchange({ worker, take: [{ permit: `of-${worker}`, key }] });
+      expect(answers(last)).toEqual(['spent']);
+    });
+
+    test('a permit that is never settled counts as sent after its deadline', async () => {
+      const { wanted, exchange, account } = await begin(2);
+      await exchange({ take: wanted, permitMs: 50_000 });
+      clock.advance(50_000);
+      const state = await subject.engine.ledger.show(account);
+      expect([state.sent, state.held]).toEqual([2, 0]);
+    });
+
+    test('nothing is granted for a dead run until it shows itself again', async () => {
+      const { wanted, exchange, run } = await begin(2);
+      clock.advance(30_000);
+      const dead = await exchange({ take: wanted.slice(0, 1) });
+      expect([answers(dead), dead.state.run?.status]).toEqual([['denied'], 'dead']);
+      await subject.engine.runs.beat(run.id);
+      expect(answers(await exchange({ take: wanted.slice(0, 1) }))).toEqual(['granted']);
+    });
+
+    test('a pause stops every account until it is lifted', async () => {
+      const { wanted, exchange } = await begin(1);
+      await subject.engine.ledger.setPaused(true);
+      const paused = await exchange({ take: wanted });
+      expect([answers(paused), paused.state.isPaused]).toEqual([['denied'], true]);
+      await subject.engine.ledger.setPaused(false);
+      expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
+    });
+
+    test('after a reset the account begins anew, and who remembers more writes it back and rests', async () => {
+      const { account, wanted, exchange } = await begin(4);
+      await exchange({ reading: { quota: 100, usage: 0, period: '2030-01-01' } });
+      const before = await exchange({ take: wanted.slice(0, 2) });
+      await subject.engine.ledger.reset(account);
+      const after = await subject.engine.ledger.show(account);
+      expect(after.epoch).not.toBe(before.state.epoch);
+      expect([after.sent, after.held, after.quota]).toEqual([0, 0, null]);
+      const restored = await exchange({ seen: seenIn(before.state), take: wanted.slice(2) });
+      expect(restored.state).toMatchObject({ sent: 2, held: 0, period: '2030-01-01' });
+      expect(restored.state.restsUntil).toBe(restored.state.now + 60_000);
+      expect(answers(restored)).toEqual(['denied', 'denied']);
+    });
+
+    test('caps belong to the run key: a second run of it goes on, a completed one forgets', async () => {
+      const { account, wanted, exchange, run } = await begin(3, { maxRequests: 2 });
+      expect(answers(await exchange({ take: wanted }))).toEqual(['granted', 'granted', 'denied']);
+      const again = { ...run, settings: runSettings({ account, maxRequests: 2 }) };
+      await subject.engine.runs.end(run.id, 'stopped', 'interrupted');
+      await subject.engine.runs.start({ ...again, id: `${run.id}-2` });
+      const second = await exchange({ run: `${run.id}-2`, take: wanted.slice(2) });
+      expect([answers(second), second.state.run?.requests]).toEqual([['denied'], 2]);
+      await subject.engine.runs.end(`${run.id}-2`, 'completed', null);
+      await subject.engine.runs.start({ ...again, id: `${run.id}-3` });
+      expect(answers(await exchange({ run: `${run.id}-3`, take: wanted.slice(2) }))).toEqual(['granted']);
+    });
+
+    test('fifty permits are one round trip', async () => {
+      const { wanted, exchange } = await begin(50);
+      await exchange({ reading: { quota: 1_000, usage: 0, period: null } });
+      const before = subject.engine.roundTrips.count;
+      expect(answers(await exchange({ take: wanted })).every((answer) => answer === 'granted')).toBe(true);
+      expect(subject.engine.roundTrips.count - before).toBe(1);
     });
   });
 }

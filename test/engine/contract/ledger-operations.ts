@@ -1,0 +1,192 @@
+/**
+ * What can happen to a ledger, as data that fast-check makes up: small numbers, so that limits, caps and probes are met often.
+ * Slots name runs, workers, keys and permits that `ledger-twin.ts` gives real names.
+ */
+import fc from 'fast-check';
+import type { SettledAs } from '../../../src/quota/ledger.js';
+import type { RunSettings } from '../../../src/runs/run-store.js';
+
+export const WORKERS = 3;
+export const KEYS = 6;
+export const ACCOUNTS = 2;
+
+export interface ExchangeOperation {
+  readonly type: 'exchange';
+  readonly account: number;
+  readonly worker: number;
+  /** Which of the runs started so far; null: none. */
+  readonly run: number | null;
+  readonly settle: readonly { readonly permit: number; readonly as: SettledAs }[];
+  readonly reading: { quota: number | null; usage: number | null; period: string | null } | null;
+  readonly heard: boolean;
+  readonly refusedForQuota: boolean;
+  readonly pace: { isJudged: boolean; rate: number | null; burst: number; floorMs: number } | null;
+  readonly take: readonly number[];
+  /** Take this permit once more: a request that was repeated. */
+  readonly repeat: number | null;
+  readonly permitMs: number;
+  readonly mayHaveTurned: boolean;
+  /** What the worker saw last, a state that the store has not reached, or one of a ledger that is gone. */
+  readonly seen: 'nothing' | 'last' | 'ahead' | 'elsewhere';
+}
+
+export type Operation =
+  | ExchangeOperation
+  | { readonly type: 'show'; readonly account: number }
+  | {
+      readonly type: 'open';
+      readonly account: number;
+      readonly rate: number | null | undefined;
+      readonly burst: number;
+    }
+  | { readonly type: 'observe'; readonly account: number; readonly usage?: number; readonly quota?: number }
+  | {
+      readonly type: 'start';
+      readonly account: number;
+      readonly key: number;
+      readonly settings: Pick<
+        RunSettings,
+        'plan' | 'quotaCap' | 'overage' | 'maxRequests' | 'maxOverageRequests'
+      >;
+    }
+  | { readonly type: 'beat'; readonly run: number }
+  | { readonly type: 'cancel'; readonly run: number }
+  | { readonly type: 'end'; readonly run: number; readonly status: 'completed' | 'stopped' }
+  | { readonly type: 'pause'; readonly paused: boolean }
+  | { readonly type: 'claim'; readonly worker: number; readonly keys: readonly number[] }
+  | { readonly type: 'release'; readonly worker: number; readonly keys: readonly number[] }
+  | { readonly type: 'live'; readonly worker: number }
+  | { readonly type: 'retire'; readonly worker: number }
+  | { readonly type: 'advance'; readonly ms: number };
+
+/**
+ * Multiples of four seconds: no sum of them comes near the 15 s after which a worker is dead, the one age that a test
+ * cannot read from the store.
+ */
+const STEPS_MS = [4_000, 4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 320_000, 904_000];
+
+const account = fc.oneof(
+  { weight: 6, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.nat(ACCOUNTS - 1) },
+);
+const worker = fc.nat(WORKERS - 1);
+const keys = fc.uniqueArray(fc.nat(KEYS - 1), { minLength: 1, maxLength: KEYS });
+const run = fc.nat(5);
+const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
+const rate = fc.constantFrom(null, 0.5, 3, 33.3, 100);
+
+const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
+  type: fc.constant('exchange' as const),
+  account,
+  worker,
+  run: fc.option(run, { nil: null, freq: 8 }),
+  settle: fc.array(
+    fc.record({
+      permit: fc.nat(40),
+      as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'doubtful'),
+    }),
+    { maxLength: 4 },
+  ),
+  reading: some(
+    fc.record({
+      quota: some(fc.oneof(fc.nat(8), fc.constant(2_000))),
+      usage: some(fc.oneof(fc.nat(10), fc.constantFrom(1_200, 5_000))),
+      period: fc.constantFrom(null, 'none', '2030-01-01', '2030-01-01', '2030-02-01', '2030-03-01'),
+    }),
+  ),
+  heard: fc.boolean(),
+  refusedForQuota: fc.nat(9).map((n) => n === 0),
+  pace: fc.option(
+    fc.record({
+      isJudged: fc.boolean(),
+      rate,
+      burst: fc.constantFrom(1, 2, 10),
+      floorMs: fc.constantFrom(0, 0, 700, 5_000),
+    }),
+    { nil: null, freq: 3 },
+  ),
+  take: fc.array(fc.nat(KEYS - 1), { maxLength: 4 }),
+  repeat: fc.option(fc.nat(40), { nil: null, freq: 3 }),
+  permitMs: fc.constantFrom(6_000, 50_000),
+  mayHaveTurned: fc.nat(5).map((n) => n === 0),
+  seen: fc.constantFrom('nothing', 'last', 'last', 'last', 'last', 'ahead', 'elsewhere'),
+});
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 10, arbitrary: exchange },
+  { weight: 5, arbitrary: fc.record({ type: fc.constant('claim' as const), worker, keys }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ type: fc.constant('advance' as const), ms: fc.constantFrom(...STEPS_MS) }),
+  },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('beat' as const), run }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('start' as const),
+      account,
+      key: fc.nat(1),
+      settings: fc.record({
+        plan: fc.constantFrom('free' as const, 'paid' as const, 'unsaid' as const),
+        quotaCap: some(fc.nat(6)),
+        overage: fc.nat(3),
+        maxRequests: some(fc.nat(6)),
+        maxOverageRequests: some(fc.nat(2)),
+      }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('show' as const), account }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('open' as const),
+      account,
+      rate: fc.option(rate, { nil: undefined }),
+      burst: fc.constantFrom(1, 10),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      { type: fc.constant('observe' as const), account, usage: fc.nat(8), quota: fc.nat(8) },
+      { requiredKeys: ['type', 'account'] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('release' as const), worker, keys }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('live' as const), worker }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('retire' as const), worker }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), run }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('end' as const),
+      run,
+      status: fc.constantFrom('completed' as const, 'stopped' as const),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('pause' as const),
+      paused: fc.nat(3).map((n) => n === 0),
+    }),
+  },
+);
+
+/** A history of one store. It begins with a run and a claim, without which nothing could be taken. */
+export const operations: fc.Arbitrary<Operation[]> = fc
+  .tuple(
+    fc.record({
+      plan: fc.constantFrom('free' as const, 'paid' as const, 'unsaid' as const),
+      quotaCap: some(fc.nat(6)),
+      overage: fc.nat(3),
+      maxRequests: some(fc.integer({ min: 3, max: 8 })),
+      maxOverageRequests: some(fc.nat(2)),
+    }),
+    fc.array(operation, { minLength: 5, maxLength: 45 }),
+  )
+  .map(([settings, rest]) => [
+    { type: 'start', account: 0, key: 0, settings },
+    { type: 'claim', worker: 0, keys: [0, 1, 2, 3, 4, 5] },
+    ...rest,
+  ]);

@@ -1,0 +1,220 @@
+/**
+ * Does the same thing to a real store and to the model, and hands back both answers. The model is given the time that the
+ * store answered with, so that rules of time can be compared exactly; only the age of workers is read from this machine's clock.
+ */
+import type { Engine } from '../../../src/engine/engine.js';
+import type { ClaimAnswer } from '../../../src/outcomes/store.js';
+import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/quota/ledger.js';
+import { freshnessOf } from '../../../src/runs/run-store.js';
+import type { ModelWorld } from '../../model/ledger-model.js';
+import * as model from '../../model/ledger-model.js';
+import type { TurnedClock } from './engine-under-test.js';
+import type { ExchangeOperation, Operation } from './ledger-operations.js';
+import { ACCOUNTS, KEYS, WORKERS } from './ledger-operations.js';
+import { runSettings } from './run-settings.js';
+
+const WORKER_DEAD_AFTER_MS = 15_000;
+
+/** What store and model answered; equal but for rounding. */
+export interface BothAnswers {
+  readonly store: unknown;
+  readonly model: unknown;
+}
+
+export interface LedgerTwin {
+  apply(operation: Operation): Promise<BothAnswers>;
+}
+
+interface Taken {
+  readonly permit: string;
+  readonly key: string;
+  readonly account: number;
+}
+
+/** `name` must be new for the store: accounts, runs, workers and keys are called by it. */
+export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: string): LedgerTwin {
+  const { ledger, runs, outcomes } = engine;
+  let epoch = '';
+  const world: ModelWorld = model.createWorld(() => epoch);
+  const accounts = Array.from({ length: ACCOUNTS }, (_, i) => `${name}-account-${i}`);
+  const workers = Array.from({ length: WORKERS }, (_, i) => `${name}-worker-${i}`);
+  const keys = Array.from({ length: KEYS }, (_, i) => `${name}:u:domain:k${i}.example`);
+  const started: string[] = [];
+  const taken: Taken[] = [];
+  const beats = new Map<string, number>();
+  const last = new Map<string, LedgerState>();
+  const pick = <T>(list: readonly T[], index: number): T | undefined => list[index % list.length];
+  const named = (list: readonly string[], index: number) => pick(list, index) ?? '';
+  const localNow = () => Date.now() + clock.offsetMs();
+
+  /** Both sides know the account by the epoch that the store gave it. */
+  async function meet(account: string): Promise<void> {
+    if (world.accounts.has(account)) return;
+    const state = await ledger.show(account);
+    epoch = state.epoch;
+    model.show(world, account, state.now);
+  }
+
+  function seenBy(operation: ExchangeOperation, account: string): ExchangeRequest['seen'] {
+    const state = last.get(account);
+    if (!state || operation.seen === 'nothing') return null;
+    const seen = {
+      epoch: state.epoch,
+      version: state.version,
+      period: state.period,
+      spent: state.sent + state.held,
+      others: state.others,
+    };
+    if (operation.seen === 'ahead') return { ...seen, version: seen.version + 3, spent: seen.spent + 1 };
+    return operation.seen === 'elsewhere' ? { ...seen, epoch: 'gone', others: seen.others + 1 } : seen;
+  }
+
+  async function exchange(operation: ExchangeOperation): Promise<BothAnswers> {
+    const account = named(accounts, operation.account);
+    await meet(account);
+    const worker = named(workers, operation.worker);
+    const run = operation.run === null ? null : (pick(started, operation.run) ?? null);
+    const ours = taken.filter((permit) => permit.account === operation.account);
+    const take: PermitRequest[] = operation.take.map((key, index) => ({
+      permit: `${name}-permit-${taken.length + index}`,
+      key: named(keys, key),
+    }));
+    for (const wanted of take) taken.push({ ...wanted, account: operation.account });
+    const again = operation.repeat === null ? undefined : pick(ours, operation.repeat);
+    if (again) take.push({ permit: again.permit, key: again.key });
+    const pace = operation.pace;
+    const version = world.accounts.get(account)?.paceVersion ?? 0;
+    const request: ExchangeRequest = {
+      account,
+      worker,
+      run,
+      seen: seenBy(operation, account),
+      settle: operation.settle.flatMap(({ permit, as }) => {
+        const held = pick(ours, permit);
+        return held ? [{ permit: held.permit, as }] : [];
+      }),
+      reading: operation.reading,
+      heard: operation.heard,
+      refusedForQuota: operation.refusedForQuota,
+      pace: pace && { ifVersion: pace.isJudged ? version : version + 1, ...pace },
+      take,
+      permitMs: operation.permitMs,
+      mayHaveTurned: operation.mayHaveTurned,
+      usageLagMs: 60_000,
+    };
+    const answer = await ledger.exchange(request);
+    beats.set(worker, answer.state.now);
+    last.set(account, answer.state);
+    return { store: answer, model: model.exchange(world, request, answer.state.now) };
+  }
+
+  function claimInModel(worker: string, wanted: readonly string[]): ClaimAnswer[] {
+    const now = localNow();
+    beats.set(worker, now);
+    return wanted.map((key) => {
+      const claim = world.claims.get(key);
+      if (claim?.worker === worker) return 'ours';
+      const beatAt = claim ? beats.get(claim.worker) : undefined;
+      if (claim && beatAt !== undefined && now - beatAt < WORKER_DEAD_AFTER_MS) return 'busy';
+      const permit = claim?.permit ? world.permits.get(claim.permit) : undefined;
+      if (permit) {
+        const doubted = `${permit.run} ${permit.key}`;
+        world.doubts.set(doubted, (world.doubts.get(doubted) ?? 0) + 1);
+      }
+      world.claims.set(key, { worker, permit: null });
+      return 'ours';
+    });
+  }
+
+  async function start(operation: Extract<Operation, { type: 'start' }>): Promise<BothAnswers> {
+    const id = `${name}-run-${started.length}`;
+    const key = `${name}-key-${operation.key}`;
+    const settings = runSettings({ ...operation.settings, account: named(accounts, operation.account) });
+    const record = await runs.start({ id, key, label: name, settings });
+    started.push(id);
+    world.runs.set(id, { key, beatAt: record.beatAt, status: 'running', settings });
+    return { store: record.status, model: 'running' };
+  }
+
+  async function changeRun(operation: Extract<Operation, { type: 'beat' | 'cancel' | 'end' }>) {
+    const id = pick(started, operation.run);
+    const run = id === undefined ? undefined : world.runs.get(id);
+    if (id === undefined || run === undefined) return { store: null, model: null };
+    const isRunning = run.status === 'running';
+    if (operation.type === 'beat') await runs.beat(id);
+    else if (operation.type === 'cancel') {
+      await runs.cancel(id);
+      if (isRunning) run.status = 'cancelled';
+    } else {
+      await runs.end(id, operation.status, null);
+      if (isRunning) {
+        run.status = operation.status;
+        if (operation.status === 'completed') world.caps.delete(run.key);
+      }
+    }
+    const record = await runs.get(id);
+    if (operation.type === 'beat' && isRunning) run.beatAt = record?.beatAt ?? 0;
+    return { store: record?.status, model: run.status };
+  }
+
+  return {
+    async apply(operation) {
+      switch (operation.type) {
+        case 'exchange':
+          return exchange(operation);
+        case 'start':
+          return start(operation);
+        case 'beat':
+        case 'cancel':
+        case 'end':
+          return changeRun(operation);
+        case 'show':
+        case 'open':
+        case 'observe': {
+          const account = named(accounts, operation.account);
+          await meet(account);
+          if (operation.type === 'show') {
+            const state = await ledger.show(account);
+            return { store: state, model: model.show(world, account, state.now) };
+          }
+          if (operation.type === 'open') {
+            const state = await ledger.open(account, operation);
+            return { store: state, model: model.open(world, account, operation, state.now) };
+          }
+          const state = await ledger.observe(account, operation);
+          return { store: state, model: model.observe(world, account, operation, state.now) };
+        }
+        case 'pause':
+          await ledger.setPaused(operation.paused);
+          world.isPaused = operation.paused;
+          return { store: null, model: null };
+        case 'claim': {
+          const worker = named(workers, operation.worker);
+          const wanted = operation.keys.map((key) => named(keys, key));
+          const run = await runs.get(started[0] ?? '');
+          if (!run) return { store: null, model: null };
+          const request = { worker, run: run.id, keys: wanted, freshness: freshnessOf(run) };
+          return { store: await outcomes.claim(request), model: claimInModel(worker, wanted) };
+        }
+        case 'release': {
+          const worker = named(workers, operation.worker);
+          const dropped = operation.keys.map((key) => named(keys, key));
+          await outcomes.release(worker, dropped);
+          for (const key of dropped) if (world.claims.get(key)?.worker === worker) world.claims.delete(key);
+          return { store: null, model: null };
+        }
+        case 'live':
+          await outcomes.beat(named(workers, operation.worker));
+          beats.set(named(workers, operation.worker), localNow());
+          return { store: null, model: null };
+        case 'retire':
+          await outcomes.retire(named(workers, operation.worker));
+          beats.delete(named(workers, operation.worker));
+          return { store: null, model: null };
+        case 'advance':
+          clock.advance(operation.ms);
+          return { store: null, model: null };
+      }
+    },
+  };
+}
