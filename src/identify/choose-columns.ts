@@ -36,6 +36,8 @@ export interface ChosenColumns {
 
 /** Two readings closer than this are a tie. */
 const MARGIN = 0.1;
+/** Columns that a message lists at most. */
+const MOST_SHOWN = 20;
 
 /** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
@@ -101,29 +103,31 @@ function explainMail(columns: readonly string[], mail: readonly ColumnReading[])
 }
 
 /** Nothing could be read: a kind given for the only column there is leaves no doubt. */
-function takeOnly({ columns, kind, ...judge }: JudgeInput, ours: readonly number[]): Chosen {
+function takeOnly({ columns, kind }: JudgeInput, ours: readonly number[]): Chosen {
   const open = columns.flatMap((_, column) => (ours.includes(column) ? [] : [column]));
   const [only] = open;
   if (only !== undefined && open.length === 1 && kind !== null) {
     const sentence = `identifiers come from column ${columnLabel(columns, only)} as ${kind}, because it is the only one`;
     return { choices: [{ column: only, name: columns[only] ?? '', kind }], sentence };
   }
-  throw doubtful({ columns, kind, ...judge }, []);
+  throw nothingClear(columns, open, kind);
+}
+
+function nothingClear(
+  columns: readonly string[],
+  open: readonly number[],
+  kind: IdentifierKind | null,
+): NeverStartError {
+  const labels = open.slice(0, MOST_SHOWN).map((column) => columnLabel(columns, column));
+  return new NeverStartError({
+    code: 'column-doubtful',
+    what: `no column clearly holds ${kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`}`,
+    subject: labels.join(', ') + (open.length > MOST_SHOWN ? ' ...' : ''),
+    todo: `name it: ${columnFlag(columns, open[0] ?? 0, kind ?? 'domain')} (kinds: ${IDENTIFIER_KINDS.join(', ')})`,
+  });
 }
 
 function doubtful({ columns, kind }: JudgeInput, rivals: readonly ColumnReading[]): NeverStartError {
-  if (rivals.length === 0) {
-    const example = kind ?? 'domain';
-    return new NeverStartError({
-      code: 'column-doubtful',
-      what: `no column clearly holds ${kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`}`,
-      subject: columns
-        .slice(0, 20)
-        .map((_, column) => columnLabel(columns, column))
-        .join(', '),
-      todo: `name it: ${columnFlag(columns, 0, example)} (kinds: ${IDENTIFIER_KINDS.join(', ')})`,
-    });
-  }
   const flags = rivals.flatMap(({ column, kind: read }) =>
     (read === null ? (['ticker', 'crypto'] as const) : [kind ?? read]).map((each) =>
       columnFlag(columns, column, each),

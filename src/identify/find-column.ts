@@ -6,6 +6,9 @@ import { NeverStartError } from '../errors.js';
 import { IDENTIFIER_KINDS } from '../model.js';
 import { type ColumnRequest, columnFlag, columnLabel, looseName } from './column-choice.js';
 
+/** A header cell may be prose. */
+const LONGEST_COMPARED = 100;
+
 export interface FoundColumn {
   readonly column: number;
   readonly kind: ColumnRequest['kind'];
@@ -76,10 +79,13 @@ function nearestColumn(columns: readonly string[], name: string): number | null 
   let best: { column: number; edits: number } | null = null;
   for (const [column, other] of columns.entries()) {
     const loose = looseName(other);
-    const edits =
-      loose !== '' && (loose.includes(wanted) || wanted.includes(loose)) ? 1 : countEdits(wanted, loose);
-    if (edits <= Math.max(2, wanted.length / 3) && edits < (best?.edits ?? Infinity))
-      best = { column, edits };
+    const isPart =
+      Math.min(wanted.length, loose.length) >= 3 && (loose.includes(wanted) || wanted.includes(loose));
+    const edits = isPart
+      ? 1
+      : countEdits(wanted.slice(0, LONGEST_COMPARED), loose.slice(0, LONGEST_COMPARED));
+    const isNear = edits < wanted.length && edits <= Math.max(1, wanted.length / 3);
+    if (isNear && edits < (best?.edits ?? Infinity)) best = { column, edits };
   }
   return best?.column ?? null;
 }

@@ -11,8 +11,11 @@ import { readIsin } from './isin.js';
 const MOST_ROWS = 1000;
 /** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
 const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
-/** Short, without lower case, no sentence: tickers and symbols as files hold them. */
-const SYMBOL_LIKE = /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:-]{0,11}$/;
+/**
+ * Tickers and symbols as files hold them: short, no sentence. In lower case only very short ones, since longer ones are
+ * names (`bitcoin`).
+ */
+const SYMBOL_LIKE = /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:-]{0,11}$|^[$]?[a-z0-9]{1,5}$/;
 
 /** How many sampled values ... */
 export interface ColumnSample {
@@ -23,10 +26,12 @@ export interface ColumnSample {
   readonly domains: number;
   /** ... are domains by their letters and tickers by their looks. */
   readonly tickerOrDomains: number;
+  /** ... are e-mail addresses. */
   readonly emails: number;
   readonly isins: number;
   readonly certainIds: number;
   readonly possibleIds: number;
+  /** ... look like tickers or crypto symbols, as many short words do. */
   readonly symbols: number;
   /** Many different addresses, all at one domain: pages of one site, such as profiles. */
   readonly isOneSite: boolean;

@@ -1,0 +1,45 @@
+/** Tables written as text, for the tests of column choice. */
+import { NeverStartError } from '../../src/errors.js';
+import { type ChosenColumns, chooseColumns, parseColumnRequest } from '../../src/identify/choose-columns.js';
+import type { IdentifierKind } from '../../src/model.js';
+
+export interface Options {
+  readonly column?: readonly string[];
+  readonly kind?: IdentifierKind;
+  readonly prefix?: string;
+}
+
+/** The first line is the header, cells are parted by `|`. */
+export function choose(
+  table: readonly string[],
+  { column = [], kind, prefix = 'brand_' }: Options = {},
+): ChosenColumns {
+  const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
+  const requested = column.map(parseColumnRequest);
+  return chooseColumns({ columns: header, sample, requested, kind: kind ?? null, prefix });
+}
+
+/** `name:kind` of each choice. */
+export function chosen(table: readonly string[], options: Options = {}): string {
+  return choose(table, options)
+    .choices.map((choice) => `${choice.name}:${choice.kind}`)
+    .join(' ');
+}
+
+export function refusal(table: readonly string[], options: Options = {}): NeverStartError {
+  try {
+    choose(table, options);
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('a column was chosen');
+}
+
+/** A customer list as most are. */
+export const CUSTOMERS = [
+  'id|company|website|country',
+  '1|Acme|acme.com|US',
+  '2|Beta|https://beta.de/|DE',
+  '3|Gamma||FR',
+];

@@ -1,0 +1,121 @@
+/** Columns that the user names, and columns that an earlier run added. */
+import { describe, expect, it } from 'vitest';
+import { CUSTOMERS, choose, chosen, refusal } from './choose-from-table.js';
+
+describe('--column', () => {
+  it.each([
+    ['takes columns in the order given', ['website', 'company:ticker'], 'website:domain company:ticker'],
+    ['finds a name without case and outer blanks', [' WebSite '], 'website:domain'],
+    ['finds a position', ['3'], 'website:domain'],
+    ['finds a position with its kind', ['2:crypto'], 'company:crypto'],
+    ['takes one column as two kinds', ['company:isin', 'company:ticker'], 'company:isin company:ticker'],
+    ['drops what is said twice', ['website', 'website:domain'], 'website:domain'],
+  ])('%s', (_, column, expected) => {
+    expect(chosen(CUSTOMERS, { column })).toBe(expected);
+  });
+
+  it('prefers a column of that name to a position', () => {
+    expect(chosen(['2|x', 'acme.com|beta.com'], { column: ['2:domain'] })).toBe('2:domain');
+  });
+
+  it('prefers the exact name to one in other case', () => {
+    expect(choose(['URL|url', 'a.com|b.com'], { column: ['url'] }).choices[0]?.column).toBe(1);
+  });
+
+  it('knows a header that holds a colon and a kind', () => {
+    const table = ['price:isin|price', 'US0378331005|1'];
+    expect(choose(table, { column: ['price:isin'] }).choices).toEqual([
+      { column: 0, name: 'price:isin', kind: 'isin' },
+    ]);
+    expect(choose(table, { column: ['price:isin:auto'] }).choices[0]).toMatchObject({
+      column: 0,
+      kind: 'auto',
+    });
+  });
+
+  it('takes its kind from --kind, unless it says one itself', () => {
+    const options = { column: ['company', 'website:domain'], kind: 'crypto' } as const;
+    expect(chosen(CUSTOMERS, options)).toBe('company:crypto website:domain');
+  });
+
+  it('takes its kind from name and values, and says so', () => {
+    const table = ['a|x', 'Acme|acme.com', 'Beta|beta.com', 'Gamma|?!'];
+    const { choices, sentence } = choose(table, { column: ['x'] });
+    expect(choices).toEqual([{ column: 1, name: 'x', kind: 'domain' }]);
+    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values say so)');
+  });
+
+  it('takes addresses that would not be chosen unasked', () => {
+    expect(chosen(['linkedin', 'https://linkedin.com/a'], { column: ['linkedin'] })).toBe('linkedin:domain');
+  });
+
+  it('stops when nothing tells the kind', () => {
+    const error = refusal(CUSTOMERS, { column: ['company'] });
+    expect(error.code).toBe('column-doubtful');
+    expect(error.todo).toMatch(/^say it: --column company:domain or --column company:ticker or /);
+  });
+
+  it('stops when a symbol may be either', () => {
+    const error = refusal(['symbol|name', 'META|Meta'], { column: ['symbol'] });
+    expect(error.todo).toBe('say it: --column symbol:ticker or --column symbol:crypto');
+  });
+
+  it('stops when several columns have the name', () => {
+    const error = refusal(['url|x|URL', 'a.com|b|c.com'], { column: ['Url'] });
+    expect(error.code).toBe('column-doubtful');
+    expect(error.message).toBe(
+      'more than one column has this name: "Url"; name it by its position: --column 1 or --column 3',
+    );
+  });
+
+  it.each([
+    ['webiste', 'did you mean "website"?'],
+    ['webiste:domain', 'did you mean --column website:domain?'],
+    ['site', 'did you mean "website"?'],
+    ['turnover', 'use one of "id", "company", "website", "country"'],
+    ['5', 'use one of "id", "company", "website", "country"'],
+    ['0', 'use one of "id", "company", "website", "country"'],
+    ['website:domian', 'use one of domain, ticker, isin, crypto, id, auto'],
+  ])('that is unknown (%s) stops with the nearest', (column, todo) => {
+    const error = refusal(CUSTOMERS, { column: [column] });
+    expect(error.code).toBe('column-unknown');
+    expect(error.todo).toBe(todo);
+  });
+});
+
+describe('columns of an earlier run', () => {
+  const ENRICHED = [
+    'website|name|brand_status|brand_identifier|brand_domain|brand_fetched_at',
+    'acme.com|Acme|matched|acme.com|acme.com|2026-01-01T00:00:00Z',
+  ];
+
+  it('are found together and never chosen', () => {
+    const { choices, ours } = choose(ENRICHED);
+    expect(ours).toEqual([2, 3, 4, 5]);
+    expect(choices).toEqual([{ column: 0, name: 'website', kind: 'domain' }]);
+  });
+
+  it('are not taken even when they are named', () => {
+    const error = refusal(ENRICHED, { column: ['brand_domain'] });
+    expect(error.code).toBe('column-ours');
+    expect(error.subject).toBe('"brand_domain"');
+  });
+
+  it('are the customer’s when one of the marks is missing: the run stops and names --prefix', () => {
+    const error = refusal(['website|brand_name|brand_status', 'acme.com|Acme|x']);
+    expect(error.code).toBe('column-ours');
+    expect(error.message).toBe(
+      'some columns begin with "brand_" like those that are added, but brand_identifier, brand_fetched_at are missing: brand_name, brand_status; keep them as yours with another prefix for ours, such as --prefix enriched_',
+    );
+  });
+
+  it('may be chosen under another prefix', () => {
+    expect(chosen(['brand_name|brand_website', 'Acme|acme.com'], { prefix: 'x_' })).toBe(
+      'brand_website:domain',
+    );
+  });
+
+  it('are none when the prefix is empty', () => {
+    expect(choose(CUSTOMERS, { prefix: '' }).ours).toEqual([]);
+  });
+});
