@@ -2,7 +2,6 @@
  * The bytes of an input: a file, or standard input and pipes kept in a file of our own, decompressed when they
  * are gzip. Read as often as asked, always the file that was opened. What the bytes mean is not known here.
  */
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -39,16 +38,21 @@ export async function openByteSource(
     }
     return createByteSource('stdin', await spoolStream(stdin, 'stdin', spoolFolder), null);
   }
+  let handle: FileHandle;
   try {
-    const handle = await open(path, 'r');
+    handle = await open(path, 'r');
     const facts = await handle.stat();
     if (facts.isFile()) return await createByteSource(path, handle, path);
-    await handle.close();
-    if (facts.isDirectory()) throw new Error('it is a folder');
+    if (facts.isDirectory()) {
+      await handle.close();
+      throw new Error('it is a folder');
+    }
   } catch (error) {
     throw unreadable(path, error, 'check the path and its permissions');
   }
-  return createByteSource(path, await spoolStream(createReadStream(path), path, spoolFolder), null);
+  // A pipe must not be closed and opened again: its writer would be stopped.
+  const stream = handle.createReadStream();
+  return createByteSource(path, await spoolStream(stream, path, spoolFolder), null);
 }
 
 async function createByteSource(name: string, handle: FileHandle, path: string | null): Promise<ByteSource> {

@@ -1,24 +1,42 @@
 /**
- * Cells of records whose quotes need more than cutting: csv-parse reads them, many in one call. Where each
- * record ends was settled before (`record-splitter.ts`), so no fault in one can reach another.
+ * The cells of records: cut at the delimiter where no quote stands, as scanned where quotes only enclose, and by
+ * csv-parse, many records in one call, where quotes are doubled. Where each record ends was settled before
+ * (`record-splitter.ts`), so no fault in one can reach another.
  */
 import { parse } from 'csv-parse/sync';
 import { MAX_RECORD_BYTES } from './limits.js';
+import type { SplitRecord } from './record-splitter.js';
 
 /**
- * The cells of each record, in order; null for one that csv-parse refuses.
- *
- * @param records texts without the line end that closes them
+ * The cells of each record, in order. None at all for a record with a problem, and for one that csv-parse refuses:
+ * then it is ragged, and so marked.
  */
-export function parseCells(
-  records: readonly string[],
+export function cellsOfRecords(
+  records: readonly SplitRecord[],
   delimiter: string,
-): readonly (readonly string[] | null)[] {
-  const all = parseTogether(records.join('\n'), delimiter);
-  if (all?.length === records.length) return all;
-  return records.map((record) => {
-    const alone = parseTogether(record, delimiter);
-    return alone?.length === 1 ? (alone[0] ?? null) : null;
+): readonly (readonly string[])[] {
+  const doubled = records.filter((it) => it.isQuoted && it.cells === null && it.problem === null);
+  const parsed = parseAll(
+    doubled.map((it) => it.raw),
+    delimiter,
+  );
+  let next = 0;
+  return records.map(({ cells, problem, isQuoted, raw }) => {
+    if (problem !== null) return [];
+    if (cells !== null) return cells;
+    if (!isQuoted) return raw.split(delimiter);
+    next += 1;
+    return parsed[next - 1] ?? [];
+  });
+}
+
+function parseAll(texts: readonly string[], delimiter: string): readonly (readonly string[])[] {
+  if (texts.length === 0) return [];
+  const all = parseTogether(texts.join('\n'), delimiter);
+  if (all?.length === texts.length) return all;
+  return texts.map((text) => {
+    const alone = parseTogether(text, delimiter);
+    return alone?.length === 1 ? (alone[0] ?? []) : [];
   });
 }
 

@@ -3,7 +3,7 @@
  * Where records begin and end is `record-splitter.ts`'s.
  */
 import type { Row } from '../table.js';
-import { parseCells } from './csv-cells.js';
+import { cellsOfRecords } from './csv-cells.js';
 import { isLongerThan, MAX_FIELD_BYTES, MAX_RECORD_BYTES } from './limits.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, cutText, type SplitRecord } from './record-splitter.js';
@@ -28,9 +28,9 @@ export function createCsvReader(layout: CsvLayout): RowReader {
 
   function push(text: string, isLast: boolean): Row[] {
     const records = splitter.push(text, isLast);
-    const cellsOf = readDoubledQuotes(records, delimiter);
+    const cellsOf = cellsOfRecords(records, delimiter);
     const rows: Row[] = [];
-    for (const record of records) {
+    for (const [i, record] of records.entries()) {
       if (isBlankLine(record, delimiter)) {
         blankLines += 1;
         if (columnCount > 1 || isHeaderDue) continue;
@@ -41,7 +41,7 @@ export function createCsvReader(layout: CsvLayout): RowReader {
       }
       number += 1;
       const { line, raw } = record;
-      const cells = cellsOf.get(record) ?? record.cells ?? raw.split(delimiter);
+      const cells = cellsOf[i] ?? [];
       const problem = record.problem ?? findProblem(raw, cells, columnCount);
       rows.push({
         number,
@@ -69,31 +69,6 @@ export function createCsvReader(layout: CsvLayout): RowReader {
 export function isBlankLine(record: SplitRecord, delimiter: string): boolean {
   if (record.raw.length > 64 || record.isQuoted) return false;
   return record.raw.trim() === '' && !record.raw.includes(delimiter);
-}
-
-/** Cells of the records in which a doubled quote stands, by record. */
-function readDoubledQuotes(
-  records: readonly SplitRecord[],
-  delimiter: string,
-): ReadonlyMap<SplitRecord, readonly string[]> {
-  const doubled = records.filter((it) => it.isQuoted && it.cells === null && it.problem === null);
-  const cellsOf = new Map<SplitRecord, readonly string[]>();
-  if (doubled.length === 0) return cellsOf;
-  const parsed = parseCells(
-    doubled.map((it) => it.raw),
-    delimiter,
-  );
-  doubled.forEach((record, i) => {
-    // None at all where csv-parse refuses: then the record is ragged, and so marked.
-    cellsOf.set(record, parsed[i] ?? []);
-  });
-  return cellsOf;
-}
-
-/** Cells of one record: of the header, of the sample that delimiters are judged by. */
-export function cellsOfRecord(record: SplitRecord, delimiter: string): readonly string[] {
-  if (record.cells !== null) return record.cells;
-  return record.isQuoted ? (parseCells([record.raw], delimiter)[0] ?? []) : record.raw.split(delimiter);
 }
 
 function findProblem(raw: string, cells: readonly string[], columnCount: number): string | null {

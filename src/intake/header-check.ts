@@ -59,6 +59,10 @@ const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 ];
 const IDENTIFYING = new Set(['email', 'url', 'isin', 'domain']);
 
+/** Last words of dotted column names (`company.website`), though some of them are top-level domains. */
+const COLUMN_WORDS =
+  /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
+
 function valueKind(cell: string): string {
   const text = cell.trim();
   return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
@@ -72,7 +76,7 @@ export function findDataInHeader(
   header: readonly string[],
   rows: readonly (readonly string[])[],
 ): string | null {
-  const kinds = header.map(valueKind);
+  const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
   const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
   if (telling < 0) return null;
   const isLikeBelow = kinds.every((kind, column) => {

@@ -3,6 +3,9 @@
  * not survive `JSON.parse`. Whether the text is a JSON object at all must have been settled before.
  */
 
+const COMMA = 44;
+const CLOSE = 125;
+
 /** Each top-level member in order: key, and the cell text of its value (empty for null, raw JSON for nested values). */
 export function memberTexts(json: string): [key: string, text: string][] {
   const members: [string, string][] = [];
@@ -53,7 +56,10 @@ function endOfValue(json: string, from: number): number {
   if (first === '"') return endOfString(json, from);
   let at = from;
   if (first !== '{' && first !== '[') {
-    while (!/[\s,}]/.test(json.charAt(at))) at += 1;
+    for (let code = json.charCodeAt(at); code > 32 && code !== COMMA && code !== CLOSE; ) {
+      at += 1;
+      code = json.charCodeAt(at);
+    }
     return at;
   }
   for (let depth = 0; ; at += 1) {

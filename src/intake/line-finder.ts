@@ -81,6 +81,7 @@ export class LineFinder {
  */
 export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   if (!text.includes('\r')) return 'lf';
+  if (!text.includes('\n')) return 'cr';
   let isQuoted = false;
   let loneCr = 0;
   let lf = 0;
@@ -89,8 +90,10 @@ export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
     if (code === QUOTE && isQuoteAware) isQuoted = !isQuoted;
     else if (isQuoted) continue;
     else if (code === LF) lf += 1;
-    else if (code === CR && text.charCodeAt(i + 1) !== LF) loneCr += 1;
+    else if (code === CR && i + 1 < text.length && text.charCodeAt(i + 1) !== LF) loneCr += 1;
   }
+  // A stray quote can hide every line end.
+  if (isQuoteAware && loneCr + lf === 0) return detectLineMode(text, false);
   return loneCr > lf ? 'cr' : 'lf';
 }
 

@@ -6,7 +6,7 @@
  * A cell is quoted when the quote is its first character; a quote anywhere else in a bare cell is data, as
  * spreadsheets and most readers take it.
  */
-import { MAX_FIELD_BYTES, MAX_QUOTED_LINE_BREAKS } from './limits.js';
+import { MAX_FIELD_BYTES, MAX_QUOTED_LINE_BREAKS as MOST_BREAKS } from './limits.js';
 import type { CharFinder, LineFinder } from './line-finder.js';
 
 export interface ScanWindow {
@@ -107,12 +107,8 @@ function findClose(window: ScanWindow, fieldAt: number): number | QuotedScan {
   if (until - fieldAt - 1 > MAX_FIELD_BYTES) {
     return { type: 'fault', fieldAt, reason: 'a quoted cell runs over more than 64 KiB' };
   }
-  if (lines.count(fieldAt, until, MAX_QUOTED_LINE_BREAKS + 1) > MAX_QUOTED_LINE_BREAKS) {
-    return {
-      type: 'fault',
-      fieldAt,
-      reason: `a quoted cell runs over more than ${MAX_QUOTED_LINE_BREAKS} line breaks`,
-    };
+  if (lines.next(fieldAt) < until && lines.count(fieldAt, until, MOST_BREAKS + 1) > MOST_BREAKS) {
+    return { type: 'fault', fieldAt, reason: `a quoted cell runs over more than ${MOST_BREAKS} line breaks` };
   }
   if (isOpen && isLast) return { type: 'fault', fieldAt, reason: 'a quoted cell is never closed' };
   // A quote at the window's end may be the first half of a doubled one.

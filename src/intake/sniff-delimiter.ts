@@ -3,7 +3,8 @@
  * quotes respected, and the one under which the records agree best with the header wins. Pure.
  */
 
-import { cellsOfRecord, isBlankLine } from './csv-rows.js';
+import { cellsOfRecords } from './csv-cells.js';
+import { isBlankLine } from './csv-rows.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
 
@@ -33,11 +34,12 @@ export function readSample(
 ): SampleRecord[] {
   const head = text.slice(0, SNIFF_CHARS);
   const splitter = createRecordSplitter({ mode, delimiter, columnCount: null, passLines: 0 });
-  return splitter
+  const records = splitter
     .push(head, isWhole && head.length === text.length)
     .filter((record) => !isBlankLine(record, delimiter))
-    .slice(0, SNIFF_RECORDS)
-    .map((record) => ({ ...record, texts: cellsOfRecord(record, delimiter) }));
+    .slice(0, SNIFF_RECORDS);
+  const cells = cellsOfRecords(records, delimiter);
+  return records.map((record, i) => ({ ...record, texts: cells[i] ?? [] }));
 }
 
 interface Score {
@@ -52,8 +54,18 @@ interface Score {
   readonly occurrences: number;
 }
 
-export function sniffDelimiter(text: string, mode: LineMode, isWhole: boolean): DelimiterVerdict {
-  const scores = DELIMITERS.map((delimiter) => judge(delimiter, readSample(text, delimiter, mode, isWhole)));
+export interface DelimiterHints {
+  readonly mode: LineMode;
+  /** Whether the text is the whole input. */
+  readonly isWhole: boolean;
+  /** The one that the file's extension promises: it wins a tie, and separates a single column. */
+  readonly preferred: string;
+}
+
+export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVerdict {
+  const { mode, isWhole, preferred } = hints;
+  const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];
+  const scores = candidates.map((delimiter) => judge(delimiter, readSample(text, delimiter, mode, isWhole)));
   const fitting = scores.filter((it) => it.width > 1 && it.agreement >= 0.5).sort(byFit);
   const best = fitting[0];
   if (best !== undefined) {

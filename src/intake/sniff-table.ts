@@ -57,10 +57,14 @@ function passOver(text: string, lines: number): string | null {
   return text.slice(at);
 }
 
+/** Lines that may decide that a text is JSONL: the first may be a damaged one. */
+const LINES_TRIED = 5;
+
 function sniffFormat(name: string, body: string): TableFormat {
-  const firstLine = /^\s*(\{.*)$/m.exec(body.slice(0, 1024 * 1024));
-  if (firstLine !== null && body.trimStart().startsWith('{') && isJson(firstLine[1] ?? '')) return 'jsonl';
-  return /\.(jsonl|ndjson)(\.gz)?$/i.test(name) ? 'jsonl' : 'csv';
+  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'jsonl';
+  if (!body.trimStart().startsWith('{')) return 'csv';
+  const lines = body.trimStart().split(/[\r\n]+/, LINES_TRIED);
+  return lines.some((line) => line.startsWith('{') && isJson(line)) ? 'jsonl' : 'csv';
 }
 
 function isJson(text: string): boolean {
@@ -114,7 +118,8 @@ function csvLayout(input: TableText, options: TableOptions): TableLayout {
   if (hint !== null) warnings.push(`line ${options.skipLines + 1} names the delimiter: passed over`);
   if (blank !== null && options.hasHeader) warnings.push('blank lines above the header: passed over');
 
-  const found = sniffDelimiter(text, mode, isWhole);
+  const preferred = /\.(tsv|tab)(\.gz)?$/i.test(name) ? '\t' : ',';
+  const found = sniffDelimiter(text, { mode, isWhole, preferred });
   const delimiter = options.delimiter ?? hint?.[1] ?? found.delimiter;
   if (options.delimiter === undefined && hint === null && found.rivals.length > 0) {
     const rivals = found.rivals.map(showDelimiter).join(', ');
