@@ -7,7 +7,7 @@ import type { Statement } from './plan-terms.js';
 
 export interface StatementFile {
   find(account: string, month: string): Statement | undefined;
-  /** Appends and syncs; a statement that is there already is left as it is. Throws when the file cannot be written. */
+  /** Appends and syncs. Throws when the file cannot be written. */
   add(statement: Statement): void;
 }
 
@@ -20,10 +20,8 @@ export function openStatementFile(path: string | null): StatementFile {
   return {
     find: (account, month) => statements.get(statementKey(account, month)),
     add(statement) {
-      const key = statementKey(statement.account, statement.month);
-      if (statements.has(key)) return;
       if (path !== null) appendLine(path, JSON.stringify(statement));
-      statements.set(key, statement);
+      statements.set(statementKey(statement.account, statement.month), statement);
     },
   };
 }

@@ -131,7 +131,7 @@ describe('over HTTP', () => {
     await expect(again).rejects.toThrow(`127.0.0.1:${port}`);
   });
 
-  it('closing lets an answer under way finish', async () => {
+  it('closing lets an answer under way finish, as the last on its connection', async () => {
     let finish: (response: ServiceResponse) => void = () => undefined;
     let begun: () => void = () => undefined;
     const hasBegun = new Promise<void>((resolve) => {
@@ -150,6 +150,7 @@ describe('over HTTP', () => {
     await hasBegun;
     const closed = listener.close();
     finish(whole);
+    expect((await answer).headers.get('connection')).toBe('close');
     expect(await (await answer).text()).toBe(BODY.toString());
     await closed;
     await expect(fetch(listener.url)).rejects.toThrow();

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readUsageCounts } from '../../src/catalogue/usage-journal.js';
 import { accountsOf, createTinyService, OWN_DOMAIN, QUOTA, type TinyService, USAGE } from './tiny-service.js';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'metering-'));
@@ -26,6 +27,7 @@ describe('what a request counts', () => {
     ['another method', '/v2/brands/acme.com', 'POST', 0],
     ['the own brand by its route', `/v2/brands/domain/${OWN_DOMAIN}`, 'GET', 0],
     ['the own brand by the generic route', `/v2/brands/${OWN_DOMAIN.toUpperCase()}`, 'GET', 0],
+    ['the own domain asked for as a ticker', `/v2/brands/ticker/${OWN_DOMAIN}`, 'GET', 1],
     ['the ticker of the own brand, which is not its domain', '/v2/brands/ticker/OWN', 'GET', 1],
   ])('%s', async (_title, path, method, counted) => {
     const tiny = createTinyService({ trace: true });
@@ -125,6 +127,17 @@ describe('usage and statements over restarts', () => {
     const second = createTinyService({ ...files(dir), terms: { quota: 10 } });
     expect((await second.get(`/v2/brands/${OWN_DOMAIN}`)).headers[USAGE]).toBe('7');
     await second.service.close();
+  });
+
+  it('a request is on record before its answer is handed out', async () => {
+    const { usageFile } = files(folder());
+    const tiny = createTinyService({ usageFile });
+    for (const requests of [1, 2, 3]) {
+      const answer = await tiny.get('/v2/brands/acme.com');
+      expect(readUsageCounts(usageFile)).toMatchObject([{ account: 'data', period: '2026-03', requests }]);
+      expect(answer.status).toBe(200);
+    }
+    await tiny.service.close();
   });
 
   it('a raised quota lets the account go on where it was', async () => {

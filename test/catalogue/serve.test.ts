@@ -65,6 +65,16 @@ describe('serve', () => {
     ]);
   });
 
+  it('a closed door closes the service behind it', async () => {
+    const { catalogue } = await makeFiles();
+    const serving = await start({ catalogue });
+    await serving.close();
+    await serving.close();
+    await expect(fetch(serving.url)).rejects.toThrow();
+    const request = { method: 'GET', path: '/v2/brands/a.com', authorization: `Bearer ${DEMO_TOKEN}` };
+    expect((await serving.service.handle(request)).status).toBe(503);
+  });
+
   it('a second service over the same accounts is refused', async () => {
     const files = await makeFiles();
     await start(files);
