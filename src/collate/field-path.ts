@@ -65,7 +65,8 @@ function cellOf(value: unknown): string {
     const picture = bestFile([value]);
     if (picture !== null) return picture;
     const face = FACES.find((key) => isScalar(value[key]));
-    return face === undefined ? JSON.stringify(value) : String(value[face]);
+    if (face !== undefined) return String(value[face]);
+    return FACES.some((key) => Object.hasOwn(value, key)) ? '' : JSON.stringify(value);
   }
   return isScalar(value) ? String(value) : '';
 }

@@ -6,7 +6,7 @@
  *   open --write*--> open --commit--> committed      fsync, rename, fsync of the folder
  *                      \----discard--> discarded     the temporary file is removed
  */
-import { openFileSink, openSharedSink, type Sink } from './output-sink.js';
+import { openFileSink, openSharedSink, type Sink, type Verify } from './output-sink.js';
 import { writeFailure } from './write-failure.js';
 
 /** Small writes are gathered up to this many characters or bytes. */
@@ -24,8 +24,11 @@ export interface OutputOptions {
 export interface Output {
   /** Text is written as UTF-8. Resolves when more may be written. Throws FailFileError `output-unwritable`. */
   write(chunk: Buffer | string): Promise<void>;
-  /** Puts the output under its name. Throws FailFileError `output-unwritable`, and then nothing has changed there. */
-  commit(): Promise<void>;
+  /**
+   * Puts the output under its name. `verify` is handed the path of the finished file before that; what it throws is
+   * thrown on. Throws FailFileError `output-unwritable`. Whenever it throws, nothing has changed under the name.
+   */
+  commit(verify?: Verify): Promise<void>;
   /** Forgets the output; after `commit`, or twice, it does nothing. */
   discard(): Promise<void>;
 }
@@ -72,12 +75,12 @@ export async function createOutput(target: string, options: OutputOptions): Prom
         await send(chunk);
       }
     },
-    async commit() {
+    async commit(verify) {
       await flush();
       const committed = sink;
       sink = null;
       try {
-        await committed?.commit();
+        await committed?.commit(verify);
       } catch (error) {
         throw writeFailure(target, error);
       }

@@ -9,11 +9,14 @@ import { finished, pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { removeStaleTemporaries, temporaryName } from './stale-temporaries.js';
 
+/** Looks at a finished file before it gets its name. Not asked where there is no such file (a pipe, a device). */
+export type Verify = (path: string) => Promise<void>;
+
 export interface Sink {
   /** Resolves when the bytes were taken over. */
   write(bytes: Buffer): Promise<void>;
-  /** Makes final what was written. */
-  commit(): Promise<void>;
+  /** Makes final what was written, unless `verify`, which is handed the file before that, throws. */
+  commit(verify?: Verify): Promise<void>;
   /** Leaves no trace, as far as the place allows. */
   discard(): Promise<void>;
 }
@@ -37,10 +40,11 @@ export async function openFileSink(target: string, gzip: boolean): Promise<Sink>
   };
   return {
     write: writer.write,
-    async commit() {
+    async commit(verify) {
       try {
         await writer.end();
         await handle.sync();
+        await verify?.(temporary);
         await rename(temporary, path);
       } catch (error) {
         await discard().catch(() => undefined);

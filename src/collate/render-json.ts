@@ -77,7 +77,7 @@ function objectFromCsv(plan: OutputPlan, key: string, rawKey: string): (raw: str
   const cut = new Set(plan.replacedColumns);
   const rawPosition = plan.replacedColumns.find((at) => columns[at] === rawKey) ?? -1;
   const kept = [...columns.keys()].filter((at) => !cut.has(at));
-  const keys = jsonKeysOf(kept.map((at) => columns[at] ?? ''));
+  const keys = jsonKeysOf(columns, kept);
   if (keys.includes(key)) throw refusal(`the column "${key}"`);
   const heads = keys.map((name) => `${JSON.stringify(name)}:`);
   return (raw) => {

@@ -73,16 +73,17 @@ function cellOfJson(value: string): string {
 }
 
 /**
- * Keys for the columns of a CSV that becomes JSON lines: a blank name becomes `column_3` (its position), a name
- * that was taken gets a number.
+ * Keys for those columns of a CSV at `positions` when it becomes JSON lines: a blank name becomes `column_3` (its
+ * position from 1), a name that was taken gets a number.
  */
-export function jsonKeysOf(columns: readonly string[]): string[] {
-  const taken = new Set(columns);
+export function jsonKeysOf(columns: readonly string[], positions: readonly number[]): string[] {
+  const names = new Set(positions.map((at) => columns[at] ?? ''));
   const used = new Set<string>();
-  return columns.map((column, at) => {
+  return positions.map((at) => {
+    const column = columns[at] ?? '';
     const name = column === '' ? `column_${at + 1}` : column;
     let key = name;
-    for (let n = 2; used.has(key) || (key !== column && taken.has(key)); n++) key = `${name}_${n}`;
+    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
     used.add(key);
     return key;
   });

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { columnOfPath, fieldAt } from '../../src/collate/field-path.js';
+import { isKnownField, nearestField } from '../../src/collate/known-fields.js';
+import { BRAND } from './plans.js';
+
+const SEEN = {
+  ...BRAND,
+  novelty: { level: 3, list: ['a', 'b'], deep: { x: null } },
+  colors: [...BRAND.colors, { hex: null, type: 'light' }, null],
+};
+
+describe('fieldAt', () => {
+  it.each([
+    ['name', 'Acme, Inc.'],
+    ['claimed', 'true'],
+    ['qualityScore', '0.9'],
+    ['longDescription', ''],
+    ['company.location.region', 'Americas'],
+    ['company.location.subregion', ''],
+    ['company.financialIdentifiers.isin', 'US0378331005|US5949181045'],
+    ['company.industries', 'Toys|Anvils'],
+    ['company.industries.0', 'Toys'],
+    ['company.industries.1.slug', 'anvils'],
+    ['company.industries.emoji', '🧸|🔨'],
+    ['company.industries.anvils.parent', 'metal'],
+    ['links', 'https://twitter.com/acme|https://linkedin.com/company/acme'],
+    ['links.twitter', 'https://twitter.com/acme'],
+    ['links.Twitter', 'https://twitter.com/acme'],
+    ['links.github', ''],
+    ['logos', 'https://assets.example/logo-dark.svg'],
+    ['logos.icon', 'https://assets.example/icon.png'],
+    ['logos.icon.svg', ''],
+    ['logos.logo.png', 'https://assets.example/logo-dark.png'],
+    ['logos.logo.light', 'https://assets.example/logo-light.svg'],
+    ['logos.logo.light.svg', 'https://assets.example/logo-light.svg'],
+    ['logos.photographic', 'https://assets.example/logo-light.svg'],
+    ['colors', '#111111|#ff0044'],
+    ['colors.accent', '#ff0044'],
+    ['fonts.title', 'Inter'],
+    ['fonts.title.weights', '400|700'],
+    ['images.banner', ''],
+    ['novelty.level', '3'],
+    ['novelty.list', 'a|b'],
+    ['novelty', '{"level":3,"list":["a","b"],"deep":{"x":null}}'],
+    ['nothing.at.all', ''],
+    ['constructor', ''],
+    ['name.length', ''],
+  ])('%s is %j', (path, cell) => {
+    expect(fieldAt(SEEN, path)).toBe(cell);
+  });
+
+  it.each([null, [], 'text', {}, { company: null, links: null, logos: {} }])('copes with %j', (profile) => {
+    for (const path of ['company.location.city', 'links.twitter', 'logos.icon.svg']) {
+      expect(fieldAt(profile, path)).toBe('');
+    }
+  });
+});
+
+describe('columnOfPath', () => {
+  it.each([
+    ['company.location.countryCode', 'company_location_country_code'],
+    ['links.twitter', 'links_twitter'],
+    ['isNsfw', 'is_nsfw'],
+  ])('calls %s %s', (path, name) => {
+    expect(columnOfPath(path)).toBe(name);
+  });
+});
+
+describe('the known fields', () => {
+  it.each([
+    'name',
+    'brand_name',
+    'quality_tier',
+    'links.mastodon',
+    'logos.icon.dark.svg',
+    'company.location.city',
+  ])('include %s', (field) => {
+    expect(isKnownField(field, 'brand_')).toBe(true);
+    expect(nearestField(field, 'brand_')).toBeNull();
+  });
+
+  it.each([
+    ['company.location.regoin', 'company.location.region'],
+    ['qualityscore', 'qualityScore'],
+    ['descripton', 'description'],
+    ['company.foundedyear', 'company.foundedYear'],
+  ])('are hinted at: %s is near to %s', (field, nearest) => {
+    expect(nearestField(field, 'brand_')).toBe(nearest);
+  });
+
+  it('are not hinted at for what is far from all of them', () => {
+    expect(nearestField('novelty.level', 'brand_')).toBeNull();
+  });
+});
