@@ -68,12 +68,9 @@ export async function gatherStored(
   return missing;
 }
 
-/** What is still without an answer has failed in this run, or was not asked: `deferredReason`. */
-export async function gatherRest(
-  context: GatherContext,
-  runId: string,
-  deferredReason: string,
-): Promise<void> {
+/** Takes the lookups that failed in this run. How many identifiers are still without an answer. */
+export async function gatherFailed(context: GatherContext, runId: string): Promise<number> {
+  let missing = 0;
   for (const batch of unanswered(context, READ_AT_ONCE)) {
     const failures = await context.engine.runs.failures(
       runId,
@@ -81,20 +78,37 @@ export async function gatherRest(
     );
     for (const [at, { index, text }] of batch.entries()) {
       const failure = failures[at];
-      const status = failure ? 'failed' : 'deferred';
-      const error = failure?.reason ?? deferredReason;
-      context.reasons.set(index, error);
-      context.summary.noteFailure(status, error);
-      set(context, index, status, null, {
-        status,
-        identifier: parseIdentifierText(text),
-        profile: null,
-        source: null,
-        fetchedAt: null,
-        error,
-      });
+      if (failure) settleUnanswered(context, index, text, 'failed', failure.reason);
+      else missing += 1;
     }
   }
+  return missing;
+}
+
+/** Whatever is still without an answer was not asked, or not to the end: `reason`. */
+export function deferRest(context: GatherContext, reason: string): void {
+  for (const batch of unanswered(context, READ_AT_ONCE)) {
+    for (const { index, text } of batch) settleUnanswered(context, index, text, 'deferred', reason);
+  }
+}
+
+function settleUnanswered(
+  context: GatherContext,
+  index: number,
+  text: string,
+  status: 'failed' | 'deferred',
+  error: string,
+): void {
+  context.reasons.set(index, error);
+  context.summary.noteFailure(status, error);
+  set(context, index, status, null, {
+    status,
+    identifier: parseIdentifierText(text),
+    profile: null,
+    source: null,
+    fetchedAt: null,
+    error,
+  });
 }
 
 function keep(

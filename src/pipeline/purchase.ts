@@ -82,6 +82,8 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   let done = context.firstChunk;
   let changedAt = Date.now();
   let isSilenceTold = false;
+  const wake = () => context.nudge.wake();
+  stop.addEventListener('abort', wake, { once: true });
 
   async function look(): Promise<void> {
     const progress = await patiently(context, () => engine.runs.beat(runId));
@@ -106,7 +108,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   }
 
   async function pause(): Promise<void> {
-    await Promise.race([context.nudge.wait(POLL_MS), aborted(stop)]);
+    await context.nudge.wait(POLL_MS);
     await new Promise((resolve) => setTimeout(resolve, POLL_LEAST_MS));
     await look();
   }
@@ -138,6 +140,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   await look();
   while (end === null && done < next) await pause();
 
+  stop.removeEventListener('abort', wake);
   const ended = end as PurchaseEnd['type'] | RunHalt | null;
   if (ended === null) return { type: 'finished', chunks: next };
   if (ended !== 'lost') await withdraw(context);
@@ -183,7 +186,7 @@ async function patiently<T>({ log, stop }: PurchaseContext, action: () => Promis
 }
 
 async function ownJobs(queue: ChunkQueue, runId: string) {
-  const jobs = await queue.getJobs(['waiting', 'delayed', 'active', 'prioritized', 'paused'], 0, 5_000);
+  const jobs = await queue.getJobs(['waiting', 'delayed', 'active', 'prioritized'], 0, 5_000);
   return jobs.filter((job) => job?.data?.run === runId);
 }
 
@@ -223,11 +226,4 @@ export async function removeDeadChunks(engine: Engine, queue: ChunkQueue, now: n
     );
   }
   return removed;
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -193,7 +193,8 @@ function withoutPermit(
   }
 }
 
-function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
+/** What an answer says of the account. */
+export function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
   const hasReading = answer.quota !== null || answer.usage !== null;
   const { meaning } = answer;
   return {

@@ -4,6 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import { DelayedError } from 'bullmq';
 import pLimit from 'p-limit';
@@ -12,8 +13,11 @@ import type { ChunkJob, Engine } from '../engine/engine.js';
 import { createReleasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Client } from '../lookup/client.js';
+import type { Answer } from '../lookup/read-answer.js';
 import { createGovernor, type Governor } from '../quota/governor.js';
+import type { RunRecord } from '../runs/run-store.js';
 import { bringInAnswers } from './answer-spool.js';
+import { heardFrom } from './ask.js';
 import { createBreaker } from './breaker.js';
 import { createRecorder } from './recorder.js';
 import { type ChunkContext, resolveChunk } from './resolve-chunk.js';
@@ -46,6 +50,10 @@ export interface LookupWorker {
   /** Requests under way. */
   readonly inFlight: number;
   start(): Promise<void>;
+  /** One free request, for the service's own brand: reads quota and usage before anything is spent. */
+  readUsage(ownDomain: string, run: RunRecord): Promise<Answer>;
+  /** A halted run may be asked for again. */
+  resumeRun(run: string): void;
   /** Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -57,6 +65,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     .slice(0, 40)}-${process.pid}-${randomBytes(4).toString('hex')}`;
   const stopping = new AbortController();
   const aborting = new AbortController();
+  setMaxListeners(0, stopping.signal, aborting.signal);
   const recorder = createRecorder({
     store: engine.outcomes,
     worker: name,
@@ -89,10 +98,10 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   };
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
-    const signals = {
-      stop: signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal,
-      abort: aborting.signal,
-    };
+    const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
+    // Every identifier of the chunk listens to them.
+    setMaxListeners(0, stop);
+    const signals = { stop, abort: aborting.signal };
     const result = await resolveChunk(context, job.data, signals);
     if (result.type === 'finished') {
       options.onChunk?.();
@@ -127,6 +136,20 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       );
       if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
+    },
+    async readUsage(ownDomain, run) {
+      const { allowNsfw, freeStatuses, period } = run.settings;
+      const identifier = { kind: 'domain', value: ownDomain } as const;
+      const answer = await options.client.lookup(identifier, {
+        allowNsfw,
+        freeStatuses,
+        signal: stopping.signal,
+      });
+      governor.note(heardFrom(answer, period));
+      return answer;
+    },
+    resumeRun(run) {
+      context.halts.delete(run);
     },
     async stop(deadlineMs) {
       const endsAt = clock.now() + deadlineMs;

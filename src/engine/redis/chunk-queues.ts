@@ -42,6 +42,8 @@ export function createChunkQueues(options: {
   const { connect, namespace, log } = options;
   const prefix = queuePrefix(namespace);
   const workers = new Set<ChunkWorker>();
+  // BullMQ closes the connection that it made for itself, not the one that it was handed.
+  const handed = new Set<Redis>();
   let producer: Redis | undefined;
 
   return {
@@ -58,9 +60,10 @@ export function createChunkQueues(options: {
       return queue;
     },
     openWorker(name, processor, concurrency) {
+      const connection = createConnection({ ...connect, use: 'worker' });
+      handed.add(connection);
       const worker: ChunkWorker = new Worker<ChunkData, void, 'chunk'>(name, processor, {
-        // BullMQ duplicates what it is handed, so this one is never opened.
-        connection: createConnection({ ...connect, use: 'worker' }),
+        connection,
         prefix,
         concurrency,
         autorun: false,
@@ -92,6 +95,8 @@ export function createChunkQueues(options: {
         ),
       );
       await Promise.all(closing);
+      await Promise.all([...handed].map(closeConnection));
+      handed.clear();
       if (producer) await closeConnection(producer);
     },
   };

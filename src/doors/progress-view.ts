@@ -1,0 +1,124 @@
+/**
+ * Progress for people: a bar on a terminal, a line every ten seconds in a pipe. All of it goes to standard error.
+ * What is shown comes from the pipeline; nothing is decided here.
+ */
+
+import type { EnrichProgress } from '../pipeline/enrich-file.js';
+import { costOf } from '../quota/money.js';
+import { limitOf } from '../quota/policy.js';
+
+export interface ProgressView {
+  update(progress: EnrichProgress): void;
+  /** A sentence of its own, above the bar. */
+  notice(sentence: string): void;
+  end(): void;
+}
+
+export interface ProgressViewOptions {
+  readonly stream: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  readonly isQuiet: boolean;
+  readonly hasColor: boolean;
+  /** For the money shown. */
+  readonly overagePrice: string;
+  readonly now: () => number;
+}
+
+const BAR_EVERY_MS = 100;
+const LINE_EVERY_MS = 10_000;
+const BAR_WIDTH = 24;
+/** The rate is measured over about so long. */
+const RATE_WINDOW_MS = 10_000;
+
+export function createProgressView(options: ProgressViewOptions): ProgressView {
+  const { stream, isQuiet, now } = options;
+  const isBar = stream.isTTY === true && !isQuiet;
+  const everyMs = isBar ? BAR_EVERY_MS : LINE_EVERY_MS;
+  const marks: { at: number; answered: number }[] = [];
+  let shownAt = isBar ? 0 : now();
+  let isBarShown = false;
+
+  const clear = () => {
+    if (isBarShown) stream.write('\r\u001b[2K');
+    isBarShown = false;
+  };
+  return {
+    update(progress) {
+      if (isQuiet) return;
+      const at = now();
+      if (at - shownAt < everyMs) return;
+      shownAt = at;
+      marks.push({ at, answered: progress.answered });
+      while (marks.length > 2 && at - (marks[0]?.at ?? at) > RATE_WINDOW_MS) marks.shift();
+      const text = progressText(progress, rateOf(marks), options.overagePrice);
+      if (!isBar) {
+        stream.write(`${text}\n`);
+        return;
+      }
+      const share = progress.wanted > 0 ? progress.answered / progress.wanted : 0;
+      const line = progress.phase === 'reading' ? text : `${bar(share, options.hasColor)} ${text}`;
+      clear();
+      stream.write(fit(line, (stream.columns ?? 80) - 1, options.hasColor));
+      isBarShown = true;
+    },
+    notice(sentence) {
+      if (isQuiet) return;
+      clear();
+      stream.write(`${sentence}\n`);
+    },
+    end: clear,
+  };
+}
+
+function rateOf(marks: readonly { at: number; answered: number }[]): number | null {
+  const first = marks[0];
+  const last = marks.at(-1);
+  if (!first || !last || last.at - first.at < 500) return null;
+  return ((last.answered - first.answered) * 1_000) / (last.at - first.at);
+}
+
+/** One line of plain words: rows, lookups, rate, time left, requests billed, money, what is left. */
+export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
+  const count = (value: number) => value.toLocaleString('en-US');
+  if (progress.phase === 'reading') return `reading: ${count(progress.rows)} rows`;
+  if (progress.phase === 'writing') return `writing: ${count(progress.rows)} rows`;
+  const parts = [`${count(progress.answered)}/${count(progress.wanted)} lookups`];
+  if (progress.phase === 'parked') parts.push('parked');
+  if (rate !== null && rate > 0) {
+    parts.push(`${count(Math.round(rate))}/s`);
+    parts.push(`${durationText(((progress.wanted - progress.answered) / rate) * 1_000)} left`);
+  }
+  if (progress.inFlight > 0) parts.push(`${count(progress.inFlight)} in flight`);
+  parts.push(`${count(progress.run?.tally.billed ?? 0)} billed`);
+  const { ledger } = progress;
+  if (ledger) {
+    const limit = limitOf(ledger);
+    const spent = ledger.sent + ledger.held + ledger.others;
+    const overage = ledger.run?.overageRequests ?? 0;
+    if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
+    if (limit !== null) parts.push(`${count(Math.max(0, limit - spent))} of ${count(limit)} left`);
+    if (ledger.isPaused) parts.push('paused');
+  }
+  return parts.join(', ');
+}
+
+/** `48 s`, `3 min 20 s`, `2 h 5 min`. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000));
+  if (seconds < 100) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 100) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function bar(share: number, hasColor: boolean): string {
+  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
+  const done = '█'.repeat(full);
+  const rest = '░'.repeat(BAR_WIDTH - full);
+  return hasColor ? `\u001b[36m${done}\u001b[2m${rest}\u001b[0m` : `${done}${rest}`;
+}
+
+/** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */
+function fit(line: string, width: number, hasColor: boolean): string {
+  const room = hasColor ? width + 13 : width;
+  return line.length <= room ? line : line.slice(0, Math.max(0, room));
+}

@@ -1,0 +1,43 @@
+/**
+ * From a command's name to its door. Shared by all: streams, log, signals. What each does is in its own file.
+ */
+import type { ConfigFile } from '../config/read-config-file.js';
+import type { CommandName } from '../config/setting.js';
+import type { LoadedSettings } from '../config/settings.js';
+import { showConfig, shownSettings } from '../config/show-config.js';
+import { EXIT, type ExitCode } from '../errors.js';
+import { type RunDoor, runFile } from './run.js';
+import { runServe } from './serve-command.js';
+import { runWorker } from './worker.js';
+
+export interface CommandDoor extends RunDoor {
+  readonly configFile: ConfigFile | null;
+  readonly folder: string;
+}
+
+/** Throws what the doors throw. */
+export async function runCommand(
+  command: CommandName,
+  args: readonly string[],
+  loaded: LoadedSettings,
+  door: CommandDoor,
+): Promise<ExitCode> {
+  const { settings } = loaded;
+  switch (command) {
+    case 'run':
+      return runFile(args[0] ?? '-', settings, door);
+    case 'worker':
+      return runWorker(settings, door);
+    case 'serve':
+      return runServe(settings, door);
+    case 'config':
+      door.stdout.write(
+        settings.json
+          ? `${JSON.stringify(shownSettings(loaded))}\n`
+          : `${showConfig(loaded, door.configFile)}\n`,
+      );
+      return EXIT.done;
+    default:
+      throw new Error(`not built: ${command}`);
+  }
+}

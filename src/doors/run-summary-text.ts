@@ -1,0 +1,98 @@
+/**
+ * The end of a run in words that a person can read: what came out, what it cost, where it lies, what to do next.
+ */
+import { EXIT, type ExitCode } from '../errors.js';
+import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-file.js';
+import type { RunReport } from '../pipeline/report.js';
+import { durationText } from './progress-view.js';
+
+export function summaryText(
+  request: EnrichRequest,
+  result: EnrichResult,
+  report: RunReport,
+  exitCode: ExitCode,
+): string {
+  const count = (value: number) => value.toLocaleString('en-US');
+  const { rows, requests, account, identifiers } = report;
+  const lines: string[] = [''];
+  const named = [
+    ['matched', rows.matched],
+    ['not found', rows.not_found],
+    ['failed', rows.failed],
+    ['invalid', rows.invalid],
+    ['skipped', rows.skipped],
+    ['deferred', rows.deferred],
+  ] as const;
+  const counted = named.filter(([, value]) => value > 0).map(([name, value]) => `${count(value)} ${name}`);
+  lines.push(`${count(report.input.records)} rows: ${counted.join(', ') || 'none'}`);
+  lines.push(
+    `${count(identifiers.distinct)} distinct identifiers: ${count(requests.sent)} requests, ${count(requests.billed)} billed; ` +
+      `${count(identifiers.stored)} known from before, ${count(identifiers.duplicateRows)} duplicate rows cost nothing`,
+  );
+  if (requests.overage > 0)
+    lines.push(`overage: ${count(requests.overage)} requests, ${requests.overageCost} spent`);
+  if (account?.limit !== null && account) {
+    const spent = account.sent + account.inFlight + account.others;
+    lines.push(
+      `account: ${count(spent)} of ${count(account.limit)} used this period, ${count(Math.max(0, account.limit - spent))} left`,
+    );
+  }
+  const { quality } = report;
+  if (rows.matched > 0) {
+    lines.push(
+      `quality of ${count(quality.high + quality.acceptable + quality.poor + quality.unscored)} brands: ${count(quality.high)} high, ${count(quality.acceptable)} acceptable, ${count(quality.poor)} poor` +
+        (quality.unscored > 0 ? `, ${count(quality.unscored)} unscored` : ''),
+    );
+  }
+  if (report.fetchedAt.scoresMayHaveDrifted) {
+    lines.push('note: stored and new scores are more than 7 days apart; --refresh makes them comparable');
+  }
+  for (const [reason, number] of Object.entries(report.failures).slice(0, 5))
+    lines.push(`failed ${count(number)} x: ${reason}`);
+  for (const { line, reason } of report.input.examples.slice(0, 3)) lines.push(`line ${line}: ${reason}`);
+  lines.push(
+    `output: ${report.files.output === '-' ? 'standard output' : report.files.output}${result.isComplete ? '' : ' (partial)'}`,
+  );
+  if (report.files.errors) lines.push(`rows to look at: ${report.files.errors}`);
+  lines.push(`report: ${result.names.report}; took ${durationText(report.seconds * 1_000)}`);
+  const next = whatNext(request, result, exitCode);
+  if (next !== '') lines.push(next);
+  return `${lines.join('\n')}\n`;
+}
+
+function whatNext(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): string {
+  const { end } = result;
+  switch (exitCode) {
+    case EXIT.done:
+      return '';
+    case EXIT.someFailed:
+      return 'some rows failed: run the same command again to ask for those alone';
+    case EXIT.tooManyErrors:
+      return 'stopped by --max-errors: run the same command again to go on';
+    case EXIT.credentials:
+      return `the service refused the credentials: ${end.type === 'halted' ? end.halt.sentence : ''}; check BRAND_API_TOKEN, then run again: nothing is lost`;
+    case EXIT.limit:
+      return `stopped: ${end.type === 'halted' ? end.halt.sentence : 'limit reached'}; ${limitAdvice(request, result)}`;
+    case EXIT.interrupted:
+      return 'interrupted: every paid answer is kept; run the same command again to go on';
+    default:
+      return '';
+  }
+}
+
+/** Names the flag and what it would buy. */
+function limitAdvice(request: EnrichRequest, result: EnrichResult): string {
+  const { plan, maxRequests, maxOverageRequests } = request.settings;
+  const left = result.facts.identifiers.deferred.toLocaleString('en-US');
+  const again = 'run the same command again to go on';
+  if (maxRequests !== null || maxOverageRequests !== null) {
+    return `${left} identifiers are left; a higher --max-requests or --max-cost would ask for more of them, then ${again}`;
+  }
+  const raise =
+    plan === 'paid'
+      ? 'a higher --overage-budget (or a raised quota) would buy them'
+      : plan === 'free'
+        ? 'they need a raised quota or the next period'
+        : 'a raised quota or the next period would bring them, or --plan paid --overage-budget AMOUNT if the plan bills overage';
+  return `${left} identifiers are left: ${raise}; ${again}`;
+}

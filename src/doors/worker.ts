@@ -1,0 +1,60 @@
+/**
+ * The door of `worker`: lookups for runs elsewhere, until it is told to stop.
+ */
+import { join } from 'node:path';
+import { systemClock } from '../clock.js';
+import { isLoopbackUrl } from '../config/address-values.js';
+import type { Settings } from '../config/settings.js';
+import { openEngine } from '../engine/open-engine.js';
+import { EXIT, type ExitCode } from '../errors.js';
+import { withReleasers } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import { createLookupWorker } from '../resolve/lookup-worker.js';
+import { openService } from './open-service.js';
+
+export interface WorkerDoor {
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  readonly graceMs: (timeoutMs: number) => number;
+}
+
+/** Works until `stop`; resolves when what was in flight is recorded. */
+export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCode> {
+  return withReleasers(async (releasers) => {
+    const { log, stop } = door;
+    const service = await openService(settings, log, releasers);
+    const engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
+    releasers.push(() => engine.close());
+    for (const warning of engine.warnings) log.warn(warning);
+    const worker = createLookupWorker({
+      engine,
+      client: service.client,
+      queueName: service.queueName,
+      account: service.account,
+      concurrency: settings.concurrency,
+      timeoutMs: settings.timeoutMs,
+      usageLagMs: settings.usageLagMs,
+      compress: settings.compression,
+      spoolFolder: join(settings.state, 'spool'),
+      clock: systemClock,
+      log,
+    });
+    await worker.start();
+    log.info(
+      {
+        worker: worker.name,
+        engine: engine.address,
+        account: service.account,
+        isLoopback: isLoopbackUrl(service.service),
+      },
+      'waiting for chunks',
+    );
+    await new Promise<void>((resolve) => {
+      if (stop.aborted) resolve();
+      else stop.addEventListener('abort', () => resolve(), { once: true });
+    });
+    log.info({ inFlight: worker.inFlight }, 'stopping: requests in flight are waited for');
+    await worker.stop(door.graceMs(settings.timeoutMs));
+    return EXIT.done;
+  });
+}

@@ -1,0 +1,44 @@
+/**
+ * Opens the engine that an address names. Each engine is loaded only when it is asked for: the others cost no
+ * start-up time.
+ */
+import { NeverStartError } from '../errors.js';
+import type { Log } from '../log.js';
+import type { Engine } from './engine.js';
+
+export interface OpenEngineOptions {
+  /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
+  readonly engine: string;
+  /** Where the embedded engine keeps its files. */
+  readonly stateFolder: string;
+  readonly log: Log;
+  /** What another process is told about this one when the embedded engine's folder is held. */
+  readonly command?: string | undefined;
+}
+
+/**
+ * Throws {@link NeverStartError} `usage-invalid` for an address of no engine, and `FailFileError` (`engine-unreachable`,
+ * `engine-unfit`, `engine-held`) when the engine cannot be used.
+ */
+export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
+  const { engine, stateFolder, log, command } = options;
+  if (engine === 'embedded') {
+    const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
+    return openEmbeddedEngine({ folder: stateFolder, log, command });
+  }
+  if (/^rediss?:\/\//.test(engine)) {
+    const { openRedisEngine } = await import('./redis/open-redis-engine.js');
+    return openRedisEngine({ url: engine, log });
+  }
+  if (/^postgres(ql)?:\/\//.test(engine)) {
+    const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
+    return openPostgresEngine({ url: engine, log });
+  }
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: 'there is no such engine',
+    // An address may hold a password: only what stands before it is shown.
+    subject: engine.split(/[:/@]/, 1)[0] ?? '',
+    todo: 'use embedded, redis://..., rediss://..., postgres://... or postgresql://...',
+  });
+}

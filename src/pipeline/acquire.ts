@@ -1,0 +1,151 @@
+/**
+ * From "these identifiers have no answer" to "each has one, failed, or was deferred": sweeps over what is missing,
+ * wave after wave, until nothing is left or something stops the run. Parks and goes on by itself with `--on-limit wait`.
+ */
+
+import type { Clock } from '../clock.js';
+import type { ChunkQueue } from '../engine/engine.js';
+import type { Log } from '../log.js';
+import { limitOf } from '../quota/policy.js';
+import type { LookupWorker } from '../resolve/lookup-worker.js';
+import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
+import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
+import { type GatherContext, gatherFailed, gatherStored, unanswered } from './gather.js';
+import { awaitStragglers, type Nudge, type PurchaseContext, type PurchaseEnd, purchase } from './purchase.js';
+import { type Survey, wantNextCandidates } from './survey.js';
+
+export interface AcquireContext {
+  readonly gather: GatherContext;
+  readonly survey: Survey;
+  readonly run: RunRecord;
+  readonly queue: ChunkQueue;
+  /** null: workers elsewhere do the lookups. */
+  readonly worker: LookupWorker | null;
+  readonly waterfall: boolean;
+  readonly onLimit: 'stop' | 'wait';
+  readonly ownDomain: string | null;
+  readonly maxFailures: number | null;
+  /** How long requests under way are waited for when the run is stopped. */
+  readonly graceMs: () => number;
+  readonly stop: AbortSignal;
+  readonly nudge: Nudge;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onProgress: (progress: RunProgress) => void;
+  readonly onParked: (halt: RunHalt | null) => void;
+  readonly onSilence: () => void;
+}
+
+/** How it ended; `finished`: every wanted identifier has an answer or has failed. */
+export type AcquireEnd =
+  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
+  | { readonly type: 'halted'; readonly halt: RunHalt };
+
+/** Sweeps that bring nothing before the rest is deferred: the queue has lost what it was given, or nobody works. */
+const EMPTY_SWEEPS = 3;
+const FREE_LOOK_MS = 30_000;
+const PAID_LOOK_MS = 60_000;
+
+export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
+  const { gather, run, worker } = context;
+  let chunks = 0;
+  let emptySweeps = 0;
+  for (;;) {
+    const before = gather.answers.answered;
+    const purchased = purchaseContext(context, chunks);
+    const end = await purchase(purchased);
+    chunks = end.chunks;
+    if (end.type === 'halted' && end.halt.why !== 'credentials' && context.onLimit === 'wait') {
+      await awaitStragglers(purchased, chunks, context.graceMs());
+      await gatherStored(gather, 'api');
+      await gatherFailed(gather, run.id);
+      if (!(await park(context, end.halt))) return { type: 'stopped' };
+      continue;
+    }
+    if (end.type !== 'finished' && end.type !== 'lost') return await windUp(context, purchased, end);
+    await gatherStored(gather, 'api');
+    const missing = await gatherFailed(gather, run.id);
+    if (missing > 0) {
+      emptySweeps = gather.answers.answered > before ? 0 : emptySweeps + 1;
+      if (emptySweeps < EMPTY_SWEEPS) continue;
+      const sentence = 'the queue lost what it was given; run again to go on';
+      return { type: 'halted', halt: { why: 'throttled', sentence } };
+    }
+    if (!context.waterfall || wantNextCandidates(context.survey) === 0) return { type: 'finished' };
+    if (
+      (await gatherStored(gather, 'stored', context.stop)) === 0 &&
+      wantNextCandidates(context.survey) === 0
+    ) {
+      return { type: 'finished' };
+    }
+    worker?.resumeRun(run.id);
+  }
+}
+
+function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseContext {
+  const { gather, run, queue, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
+  return {
+    engine: gather.engine,
+    queue,
+    runId: run.id,
+    chunks: chunksOf(gather),
+    firstChunk,
+    stop,
+    maxFailures,
+    nudge,
+    onProgress,
+    onSilence,
+    log,
+  };
+}
+
+function* chunksOf(gather: GatherContext): Generator<string[]> {
+  for (const batch of unanswered(gather, CHUNK_SIZE)) yield batch.map(({ text }) => text);
+}
+
+/** Lets requests under way end, here and elsewhere, and takes their answers. */
+async function windUp(
+  context: AcquireContext,
+  purchased: PurchaseContext,
+  end: PurchaseEnd,
+): Promise<AcquireEnd> {
+  const { gather, run, worker, clock } = context;
+  const graceMs = context.graceMs();
+  const endsAt = clock.now() + graceMs;
+  // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
+  await gather.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
+  await worker?.stop(graceMs);
+  await awaitStragglers(
+    purchased,
+    end.chunks,
+    worker ? Math.min(1_000, endsAt - clock.now()) : endsAt - clock.now(),
+  );
+  await gatherStored(gather, 'api');
+  await gatherFailed(gather, run.id);
+  if (end.type === 'halted') return { type: 'halted', halt: end.halt };
+  return { type: end.type === 'lost' || end.type === 'finished' ? 'stopped' : end.type };
+}
+
+/** Waits, without a job or a socket, until spending may be possible again. False: stopped. */
+async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
+  const { gather, run, worker, ownDomain, clock, stop } = context;
+  context.onParked(halt);
+  for (;;) {
+    try {
+      await clock.sleep(ownDomain !== null && worker ? FREE_LOOK_MS : PAID_LOOK_MS, stop);
+    } catch {
+      return false;
+    }
+    if (ownDomain !== null && worker) {
+      await worker.readUsage(ownDomain, run);
+      const state = await gather.engine.ledger.show(run.settings.account);
+      const limit = limitOf(state);
+      const hasRoom = limit === null || state.sent + state.held + state.others < limit;
+      if (!hasRoom || state.closedAt !== null) continue;
+    }
+    await gather.engine.runs.clearHalt(run.id);
+    worker?.resumeRun(run.id);
+    context.onParked(null);
+    return true;
+  }
+}

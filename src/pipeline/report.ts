@@ -1,0 +1,93 @@
+/**
+ * The report of a run as JSON: what came in, what came out, what it cost, and the three counts that agree. Plain
+ * numbers and names, so that programs can read it; no token, no brand, no row.
+ */
+import { createOutput } from '../collate/output-file.js';
+import type { ExitCode } from '../errors.js';
+import { costOf } from '../quota/money.js';
+import { limitOf } from '../quota/policy.js';
+import type { EnrichRequest, EnrichResult } from './enrich-file.js';
+
+/** Stored and fetched answers further apart than this had scores from different times. */
+const DRIFT_MS = 7 * 86_400_000;
+
+export type RunReport = ReturnType<typeof makeReport>;
+
+/** `exitCode`: what the process will end with. Pure. */
+export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode) {
+  const { run, survey, facts, written, progress, ledger, end } = result;
+  const tally = progress?.tally;
+  const overageRequests = ledger?.run?.overageRequests ?? 0;
+  return {
+    version: 1,
+    run: {
+      id: run.id,
+      key: run.key,
+      service: request.settings.service,
+      status: end.type,
+      isComplete: result.isComplete,
+      exitCode,
+    },
+    reason: end.type === 'halted' ? end.halt.sentence : null,
+    input: {
+      name: result.inputName,
+      sha256: survey.contentHash,
+      records: survey.rows.count,
+      columns: survey.chosen.choices.map(({ name, kind }) => ({ name, kind })),
+      warnings: result.inputWarnings,
+      unreadable: survey.counts.unreadable,
+      examples: survey.examples,
+    },
+    rows: written.counts,
+    reasons: Object.fromEntries([...survey.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
+    identifiers: {
+      distinct: survey.answers.wanted,
+      duplicateRows: survey.counts.duplicates,
+      byKind: Object.fromEntries(survey.byKind),
+      ...facts.identifiers,
+    },
+    failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
+    quality: facts.quality,
+    requests: {
+      sent: tally?.requests ?? 0,
+      billed: tally?.billed ?? 0,
+      overage: overageRequests,
+      overageCost: costOf(overageRequests, request.overagePrice),
+      savedByStored: facts.identifiers.stored,
+      savedByDuplicates: survey.counts.duplicates,
+    },
+    account: ledger && {
+      period: ledger.period,
+      quota: ledger.quota,
+      limit: limitOf(ledger),
+      sent: ledger.sent,
+      inFlight: ledger.held,
+      others: ledger.others,
+    },
+    fetchedAt: {
+      oldest: facts.oldestFetchedAt === null ? null : new Date(facts.oldestFetchedAt).toISOString(),
+      newest: facts.newestFetchedAt === null ? null : new Date(facts.newestFetchedAt).toISOString(),
+      scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
+    },
+    files: { output: written.output, errors: written.errors },
+    accounting: {
+      recordsRead: survey.rows.count,
+      rowsByStatus: Object.values(written.counts).reduce((sum, count) => sum + count, 0),
+      recordsWritten: written.readBack,
+    },
+    startedAt: new Date(result.startedAt).toISOString(),
+    endedAt: new Date(result.endedAt).toISOString(),
+    seconds: (result.endedAt - result.startedAt) / 1_000,
+  };
+}
+
+/** Writes the report beside the output, in one step. */
+export async function writeReport(path: string, report: RunReport): Promise<void> {
+  const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
+  try {
+    await output.write(`${JSON.stringify(report, null, 2)}\n`);
+    await output.commit();
+  } finally {
+    await output.discard();
+  }
+}
