@@ -13,6 +13,7 @@ const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
 /** Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
 const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
 const MAIL_PREFIX = /^mailto:\/*/i;
+const MORE_THAN_HOST = /[:/\\?#@]/;
 const PATH = /[/?#\\]/;
 const PORT = /:\d{0,5}$/;
 const SEVERAL_TOKENS = /[\s,;|<>]/;
@@ -28,9 +29,12 @@ export function identifyDomain(cleaned: string): Identified {
   return identifyTokens(splitTokens(cleaned).map(identifyToken));
 }
 
-/** Whether some word of the cell is a domain, whatever stands beside it. */
+/** Whether one of several words in the cell is a domain. */
 export function mentionsDomain(cleaned: string): boolean {
-  return splitTokens(cleaned).some((token) => identifyToken(token).result.type !== 'invalid');
+  return (
+    SEVERAL_TOKENS.test(cleaned) &&
+    splitTokens(cleaned).some((token) => identifyToken(token).result.type !== 'invalid')
+  );
 }
 
 /** With `Name <a@b.com>` the name is no token, but a second address outside the angles is. */
@@ -71,6 +75,7 @@ function isSame(one: Identified, other: Identified): boolean {
 }
 
 function identifyToken(token: string): Token {
+  if (!MORE_THAN_HOST.test(token)) return identifyAddress(token);
   if (MAIL_PREFIX.test(token)) return identifyOpen(token.replace(MAIL_PREFIX, ''));
   const scheme = SCHEME.exec(token)?.[1]?.toLowerCase();
   if (scheme !== undefined && !WEB_SCHEMES.has(scheme)) {

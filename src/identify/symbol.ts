@@ -13,7 +13,7 @@ type SymbolKind = 'ticker' | 'crypto';
 const LONGEST_SYMBOL = 32;
 /** Real tickers: `BRK.B`, `BF-B`, `M&M`, `0700.HK`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`, `BRK B`. */
 const TICKER = /^[A-Z0-9 .^&/$=:+*!_~-]+$/;
-/** Names of coins may be in any script. */
+/** Names of coins may be in any script; marks are left out because upper case and composed forms of them disagree. */
 const CRYPTO = /^[\p{L}\p{N} .^&/$=:+*!_~-]+$/u;
 const SEPARATOR = /[,;|\n\r\t]/;
 const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
@@ -42,11 +42,6 @@ export function identifySymbol(cleaned: string, kind: SymbolKind): Identified {
 /** People write `$AAPL`; no symbol of an exchange begins with the sign. */
 export function withoutCashtag(cleaned: string): string {
   return cleaned.replace(/^[$ ]+/, '');
-}
-
-/** Some scripts change again when read a second time; one symbol must have one form. */
-function isStable(value: string): boolean {
-  return value.normalize('NFKC') === value && value.toUpperCase() === value;
 }
 
 function word(kind: SymbolKind): string {
