@@ -1,3 +1,4 @@
+/** The catalogue in memory: normal forms of keys, lookups by kind, keys that two brands claim, check digits. */
 import { describe, expect, test } from 'vitest';
 import { KEY_KINDS, type KeyKind, normalKey } from '../../src/catalogue/catalogue.js';
 import { createCatalogueIndex, type IndexedBrand } from '../../src/catalogue/catalogue-index.js';

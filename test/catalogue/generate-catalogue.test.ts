@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+/** Generated catalogues: repeatable, complete, as the specification shapes them. Speed and memory are measured elsewhere. */
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'tldts';
@@ -169,6 +170,15 @@ describe('writing a catalogue', () => {
     const place = await mkdtemp(join(folder, 'half-'));
     await writeCatalogue(join(place, 'good.jsonl'), { ...options, brands: 100 });
     expect(await readdir(place)).toEqual(['good.jsonl']);
+  });
+
+  test('that fails at the last step leaves nothing behind either', async () => {
+    const place = await mkdtemp(join(folder, 'taken-'));
+    await mkdir(join(place, 'taken.jsonl'));
+    await expect(writeCatalogue(join(place, 'taken.jsonl'), { ...options, brands: 100 })).rejects.toThrow(
+      'taken.jsonl',
+    );
+    expect(await readdir(place)).toEqual(['taken.jsonl']);
   });
 
   test('to a folder that is not there fails by name', async () => {

@@ -1,3 +1,4 @@
+/** Loading catalogue files: every form a file may have, the bytes of a brand kept, and each bad line named. */
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
