@@ -12,6 +12,7 @@ import { operations } from './ledger-operations.js';
 import { createLedgerTwin } from './ledger-twin.js';
 import { runSettings } from './run-settings.js';
 
+/** How many made-up histories a run of the tests compares; a fast engine can do with more. */
 const HISTORIES = 60;
 
 /** Equal but for the last digits of a fraction. */
@@ -27,7 +28,7 @@ function seenIn(state: LedgerState): ExchangeRequest['seen'] {
   return { epoch, version, period, spent: sent + held, others };
 }
 
-export function describeLedger(name: string, open: OpenEngineUnderTest): void {
+export function describeLedger(name: string, open: OpenEngineUnderTest, numHistories = HISTORIES): void {
   describe(`${name}: ledger`, () => {
     const clock = createTurnedClock();
     let subject: EngineUnderTest;
@@ -92,7 +93,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest): void {
             expect(rounded(both.store)).toEqual(rounded(both.model));
           }
         }),
-        { numRuns: HISTORIES },
+        { numRuns: numHistories },
       );
       await subject.engine.ledger.setPaused(false);
     });
@@ -162,6 +163,18 @@ export function describeLedger(name: string, open: OpenEngineUnderTest): void {
       expect([answers(dead), dead.state.run?.status]).toEqual([['denied'], 'dead']);
       await subject.engine.runs.beat(run.id);
       expect(answers(await exchange({ take: wanted.slice(0, 1) }))).toEqual(['granted']);
+    });
+
+    test('what was accepted in the last full second is told', async () => {
+      const { wanted, exchange, account } = await begin(3);
+      await exchange({ take: wanted });
+      const settle = wanted.map(({ permit }) => ({ permit, as: 'billed' as const }));
+      const settled = await exchange({ settle });
+      clock.advance(1_000);
+      const later = await subject.engine.ledger.show(account);
+      const seconds = Math.floor(later.now / 1_000) - Math.floor(settled.state.now / 1_000);
+      expect(settled.state.pace.acceptedThisSecond).toBe(3);
+      expect(later.pace.acceptedLastSecond).toBe(seconds === 1 ? 3 : 0);
     });
 
     test('a pause stops every account until it is lifted', async () => {

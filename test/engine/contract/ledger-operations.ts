@@ -63,15 +63,19 @@ export type Operation =
  * Multiples of four seconds: no sum of them comes near the 15 s after which a worker is dead, the one age that a test
  * cannot read from the store.
  */
-const STEPS_MS = [4_000, 4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 320_000, 904_000];
+const STEPS_MS = [4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 904_000];
 
 const account = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.nat(ACCOUNTS - 1) },
 );
-const worker = fc.nat(WORKERS - 1);
+const worker = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.nat(WORKERS - 1) },
+);
 const keys = fc.uniqueArray(fc.nat(KEYS - 1), { minLength: 1, maxLength: KEYS });
-const run = fc.nat(5);
+const run = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 2, arbitrary: fc.nat(5) });
+const rarely = fc.nat(19).map((n) => n === 0);
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const rate = fc.constantFrom(null, 0.5, 3, 33.3, 100);
 
@@ -79,23 +83,32 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   type: fc.constant('exchange' as const),
   account,
   worker,
-  run: fc.option(run, { nil: null, freq: 8 }),
+  run: fc.option(run, { nil: null, freq: 20 }),
   settle: fc.array(
     fc.record({
       permit: fc.nat(40),
-      as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'doubtful'),
+      as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'doubtful', 'doubtful'),
     }),
     { maxLength: 4 },
   ),
-  reading: some(
+  reading: fc.option(
     fc.record({
-      quota: some(fc.oneof(fc.nat(8), fc.constant(2_000))),
-      usage: some(fc.oneof(fc.nat(10), fc.constantFrom(1_200, 5_000))),
-      period: fc.constantFrom(null, 'none', '2030-01-01', '2030-01-01', '2030-02-01', '2030-03-01'),
+      quota: some(fc.oneof(fc.integer({ min: 3, max: 12 }), fc.constant(2_000))),
+      usage: some(
+        fc.oneof(
+          { weight: 9, arbitrary: fc.nat(6) },
+          { weight: 1, arbitrary: fc.constantFrom(1_200, 5_000) },
+        ),
+      ),
+      period: fc.oneof(
+        { weight: 8, arbitrary: fc.constantFrom(null, '2030-01-01') },
+        { weight: 1, arbitrary: fc.constantFrom('none', '2030-02-01', '2030-03-01') },
+      ),
     }),
+    { nil: null, freq: 2 },
   ),
   heard: fc.boolean(),
-  refusedForQuota: fc.nat(9).map((n) => n === 0),
+  refusedForQuota: rarely,
   pace: fc.option(
     fc.record({
       isJudged: fc.boolean(),
@@ -103,18 +116,21 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
       burst: fc.constantFrom(1, 2, 10),
       floorMs: fc.constantFrom(0, 0, 700, 5_000),
     }),
-    { nil: null, freq: 3 },
+    { nil: null, freq: 6 },
   ),
   take: fc.array(fc.nat(KEYS - 1), { maxLength: 4 }),
   repeat: fc.option(fc.nat(40), { nil: null, freq: 3 }),
   permitMs: fc.constantFrom(6_000, 50_000),
-  mayHaveTurned: fc.nat(5).map((n) => n === 0),
-  seen: fc.constantFrom('nothing', 'last', 'last', 'last', 'last', 'ahead', 'elsewhere'),
+  mayHaveTurned: fc.nat(3).map((n) => n === 0),
+  seen: fc.oneof(
+    { weight: 20, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('nothing', 'last') },
+    { weight: 1, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('ahead', 'elsewhere') },
+  ),
 });
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 10, arbitrary: exchange },
-  { weight: 5, arbitrary: fc.record({ type: fc.constant('claim' as const), worker, keys }) },
+  { weight: 4, arbitrary: exchange },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('claim' as const), worker, keys }) },
   {
     weight: 3,
     arbitrary: fc.record({ type: fc.constant('advance' as const), ms: fc.constantFrom(...STEPS_MS) }),
@@ -173,6 +189,17 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
+/** What a worker does all day: its run is alive, the keys that it asks permits for are its own. */
+const work: fc.Arbitrary<Operation[]> = exchange.map((request) => [
+  { type: 'beat', run: request.run ?? 0 },
+  { type: 'claim', worker: request.worker, keys: request.take },
+  request,
+]);
+const step = fc.oneof(
+  { weight: 2, arbitrary: work },
+  { weight: 3, arbitrary: operation.map((one) => [one]) },
+);
+
 /** A history of one store. It begins with a run and a claim, without which nothing could be taken. */
 export const operations: fc.Arbitrary<Operation[]> = fc
   .tuple(
@@ -183,10 +210,10 @@ export const operations: fc.Arbitrary<Operation[]> = fc
       maxRequests: some(fc.integer({ min: 3, max: 8 })),
       maxOverageRequests: some(fc.nat(2)),
     }),
-    fc.array(operation, { minLength: 5, maxLength: 45 }),
+    fc.array(step, { minLength: 5, maxLength: 30 }),
   )
   .map(([settings, rest]) => [
     { type: 'start', account: 0, key: 0, settings },
     { type: 'claim', worker: 0, keys: [0, 1, 2, 3, 4, 5] },
-    ...rest,
+    ...rest.flat(),
   ]);

@@ -1,21 +1,213 @@
 /**
- * What every engine's queue must do, told once and run against each engine.
+ * What every engine's queue must do for chunks, told once and run against each engine: nothing is lost when a worker
+ * is, and nothing piles up when it is not.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { DelayedError } from 'bullmq';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ChunkData, ChunkProcessor, ChunkQueue, ChunkWorker } from '../../../src/engine/engine.js';
+import { createReleasers } from '../../../src/lifecycle.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
-import { createTurnedClock } from './engine-under-test.js';
+
+/** Stands in for 15 s of lock and 5 s between checks, so that a test need not take as long. */
+const SHORT_LOCK_MS = 300;
+const SHORT_CHECK_MS = 200;
+
+function chunkData(chunk: number): ChunkData {
+  return {
+    run: 'run',
+    chunk,
+    identifiers: ['domain:a.example', 'ticker:BRK.B'],
+    attempts: { 'ticker:BRK.B': 1 },
+  };
+}
 
 export function describeQueue(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: queue`, () => {
-    const clock = createTurnedClock();
+    const releasers = createReleasers();
     let subject: EngineUnderTest;
+    let counted = 0;
     beforeAll(async () => {
-      subject = await open({ clockOffsetMs: clock.offsetMs });
+      subject = await open({ clockOffsetMs: () => 0 });
     });
+    afterEach(() => releasers.releaseAll());
     afterAll(() => subject.close());
 
-    test('the engine tells what it is', () => {
-      expect(['embedded', 'redis', 'postgres']).toContain(subject.engine.kind);
+    function openQueue(): ChunkQueue {
+      counted += 1;
+      const queue = subject.engine.openQueue(`chunks-${counted}`);
+      releasers.push(() => queue.close());
+      return queue;
+    }
+    function openWorker(queue: ChunkQueue, processor: ChunkProcessor, concurrency = 1): ChunkWorker {
+      const worker = subject.engine.openWorker(queue.name, processor, concurrency);
+      releasers.push(() => worker.close());
+      return worker;
+    }
+    const start = (worker: ChunkWorker) => void worker.run().catch(() => undefined);
+    const add = (queue: ChunkQueue, chunk: number) =>
+      queue.add('chunk', chunkData(chunk), { jobId: `run-${chunk}` });
+
+    test('a chunk reaches a worker as it was added, and nothing of it is left', async () => {
+      const queue = openQueue();
+      const taken: ChunkData[] = [];
+      const worker = openWorker(queue, async (job, _token, _signal) => {
+        taken.push(job.data);
+      });
+      const completed = once(worker, 'completed');
+      await add(queue, 7);
+      start(worker);
+      await completed;
+      expect(taken).toEqual([chunkData(7)]);
+      expect(await queue.getJobCounts()).toMatchObject({ waiting: 0, active: 0, completed: 0, failed: 0 });
+      expect(await queue.getJob('run-7')).toBeUndefined();
+    });
+
+    test('a worker does not start before it is told to', async () => {
+      const queue = openQueue();
+      const worker = openWorker(queue, async (_job, _token, _signal) => undefined);
+      await worker.waitUntilReady();
+      await add(queue, 1);
+      expect(worker.isRunning()).toBe(false);
+      expect(await queue.getWaitingCount()).toBe(1);
+    });
+
+    test('adding chunks twice under the same ids adds them once', async () => {
+      const queue = openQueue();
+      const jobs = Array.from({ length: 20 }, (_, chunk) => ({
+        name: 'chunk' as const,
+        data: chunkData(chunk),
+        opts: { jobId: `run-${chunk}` },
+      }));
+      await queue.addBulk(jobs);
+      await queue.addBulk(jobs);
+      expect(await queue.getWaitingCount()).toBe(20);
+    });
+
+    test('a waiting chunk can be removed, and removing it again does no harm', async () => {
+      const queue = openQueue();
+      await add(queue, 1);
+      await add(queue, 2);
+      expect(await queue.remove('run-1')).toBe(1);
+      await queue.remove('run-1');
+      expect((await queue.getWaiting()).map((job) => job.id)).toEqual(['run-2']);
+    });
+
+    test('a chunk that is parked comes back by itself, with what was written into it, and costs no attempt', async () => {
+      const queue = openQueue();
+      const seen: [number, number][] = [];
+      const worker = openWorker(queue, async (job, token, _signal) => {
+        seen.push([job.data.identifiers.length, job.attemptsMade]);
+        if (seen.length > 1) return;
+        await job.updateData({ ...job.data, identifiers: job.data.identifiers.slice(1) });
+        await job.moveToDelayed(Date.now() + 50, token);
+        throw new DelayedError();
+      });
+      const completed = once(worker, 'completed');
+      await add(queue, 1);
+      start(worker);
+      await completed;
+      expect(seen).toEqual([
+        [2, 0],
+        [1, 0],
+      ]);
+    });
+
+    test('a chunk that fails is tried again as often as it was told to, then nothing of it is left', async () => {
+      const queue = openQueue();
+      let tries = 0;
+      const worker = openWorker(queue, async (_job, _token, _signal) => {
+        tries += 1;
+        throw new Error('the service is away');
+      });
+      let left = 3;
+      const failedForGood = new Promise<void>((resolve) => {
+        worker.on('failed', () => {
+          left -= 1;
+          if (left === 0) resolve();
+        });
+      });
+      await queue.add('chunk', chunkData(1), {
+        jobId: 'run-1',
+        attempts: 3,
+        backoff: { type: 'fixed', delay: 1 },
+      });
+      start(worker);
+      await failedForGood;
+      expect(tries).toBe(3);
+      expect(await queue.getJob('run-1')).toBeUndefined();
+    });
+
+    test('the chunk of a worker that was killed is taken up by another, even after more kills than one', async () => {
+      const queue = openQueue();
+      await add(queue, 1);
+      // A killed worker: it took the chunk, and its lock is never renewed.
+      for (let kill = 0; kill < 2; kill += 1) {
+        const killed = openWorker(queue, async (_job, _token, _signal) => undefined);
+        killed.opts.lockDuration = SHORT_LOCK_MS;
+        const job = await takeWhenBack(killed, `token-${kill}`);
+        expect(job?.id).toBe('run-1');
+      }
+      const survivor = openWorker(queue, async (_job, _token, _signal) => undefined);
+      survivor.opts.stalledInterval = SHORT_CHECK_MS;
+      const completed = once(survivor, 'completed');
+      start(survivor);
+      const [job] = await completed;
+      expect(job.id).toBe('run-1');
+    });
+
+    /** Asks for the chunk, helped by a checker of stalled chunks, until it is there. */
+    async function takeWhenBack(worker: ChunkWorker, token: string) {
+      worker.opts.stalledInterval = SHORT_CHECK_MS;
+      await worker.startStalledCheckTimer();
+      for (let ask = 0; ask < 40; ask += 1) {
+        const job = await worker.getNextJob(token, { block: false });
+        if (job) return job;
+        await once(worker, 'stalled');
+      }
+      return undefined;
+    }
+
+    test('a worker whose lock was lost is told by the signal', async () => {
+      const queue = openQueue();
+      await add(queue, 1);
+      let aborted: (reason: unknown) => void = () => undefined;
+      const told = new Promise((resolve) => {
+        aborted = resolve;
+      });
+      const worker = openWorker(queue, async (job, _token, signal) => {
+        signal?.addEventListener('abort', () => aborted(signal.reason));
+        worker.emit('lockRenewalFailed', [job.id ?? '']);
+        await told;
+      });
+      start(worker);
+      expect(String(await told)).toContain('lock');
+    });
+
+    test('a worker takes as many chunks at once as it was told to', async () => {
+      const queue = openQueue();
+      for (let chunk = 0; chunk < 6; chunk += 1) await add(queue, chunk);
+      let running = 0;
+      let most = 0;
+      let open: () => void = () => undefined;
+      const gate = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      const worker = openWorker(
+        queue,
+        async (_job, _token, _signal) => {
+          running += 1;
+          most = Math.max(most, running);
+          if (running === 3) open();
+          await gate;
+          running -= 1;
+        },
+        3,
+      );
+      const drained = once(worker, 'drained');
+      start(worker);
+      await drained;
+      expect(most).toBe(3);
     });
   });
 }

@@ -1,21 +1,197 @@
 /**
- * What every engine's runs must do, told once and run against each engine.
+ * What every engine's run store must do, told once and run against each engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Tally } from '../../../src/runs/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
+import { runSettings } from './run-settings.js';
+
+const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 export function describeRuns(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: runs`, () => {
     const clock = createTurnedClock();
     let subject: EngineUnderTest;
+    let counted = 0;
     beforeAll(async () => {
       subject = await open({ clockOffsetMs: clock.offsetMs });
     });
     afterAll(() => subject.close());
 
-    test('the engine tells what it is', () => {
-      expect(['embedded', 'redis', 'postgres']).toContain(subject.engine.kind);
+    const store = () => subject.engine.runs;
+    const newRun = (key?: string) => {
+      counted += 1;
+      const id = `run-${counted}`;
+      return { id, key: key ?? `key-${counted}`, label: `host, "${id}".csv ü`, settings: runSettings() };
+    };
+
+    test('a run is kept as it was started, dated by the store', async () => {
+      const run = {
+        ...newRun(),
+        settings: runSettings({
+          quotaCap: 5,
+          refresh: true,
+          period: 15,
+          maxRequests: 0,
+          maxOverageRequests: 3,
+        }),
+      };
+      const record = await store().start(run);
+      expect(record).toMatchObject({
+        ...run,
+        keyStartedAt: record.asOf,
+        beatAt: record.asOf,
+        status: 'running',
+        reason: null,
+        rows: null,
+        identifiers: null,
+        tally: NOTHING,
+      });
+      expect(Math.abs(record.asOf - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
+      expect(await store().get(run.id)).toEqual(record);
+      expect(await store().get('never-started')).toBeNull();
+    });
+
+    test('starting a run twice, because the first answer was lost, is starting it once', async () => {
+      const run = newRun();
+      const first = await store().start(run);
+      clock.advance(1_000);
+      expect(await store().start(run)).toEqual(first);
+    });
+
+    test('its size and what workers did are added up', async () => {
+      const { id } = await store().start(newRun());
+      await store().setSize(id, { rows: 10, identifiers: 7 });
+      const some = { matched: 1, notFound: 2, failed: 3, stored: 4, requests: 5, billed: 6 };
+      await store().addTally(id, some);
+      await store().addTally(id, { ...NOTHING, billed: 1 });
+      await store().addTally(id, NOTHING);
+      expect(await store().get(id)).toMatchObject({
+        rows: 10,
+        identifiers: 7,
+        tally: { ...some, billed: 7 },
+      });
+      expect((await store().beat(id)).tally).toEqual({ ...some, billed: 7 });
+    });
+
+    test('a chunk is counted once, however often it is reported', async () => {
+      const { id } = await store().start(newRun());
+      for (const chunk of [0, 1, 0, 200_000, 1]) await store().finishChunk(id, chunk);
+      expect((await store().beat(id)).chunks).toBe(3);
+    });
+
+    test('a heartbeat is dated, and a run whose heart stopped is still called running', async () => {
+      const { id, beatAt } = await store().start(newRun());
+      clock.advance(60_000);
+      expect(await store().get(id)).toMatchObject({ beatAt, status: 'running' });
+      await store().beat(id);
+      const later = await store().get(id);
+      expect((later?.beatAt ?? 0) - beatAt).toBeGreaterThanOrEqual(60_000);
+    });
+
+    test('a heartbeat tells of cancel, halt and pause', async () => {
+      const { id } = await store().start(newRun());
+      expect(await store().beat(id)).toEqual({
+        chunks: 0,
+        tally: NOTHING,
+        halt: null,
+        isCancelled: false,
+        isPaused: false,
+      });
+      const halt = { why: 'credentials' as const, sentence: 'The service refused the token: 403.' };
+      await store().halt(id, halt);
+      await store().halt(id, { why: 'limit', sentence: 'later' });
+      await subject.engine.ledger.setPaused(true);
+      expect(await store().cancel(id)).toBe(true);
+      expect(await store().beat(id)).toMatchObject({ halt, isCancelled: true, isPaused: true });
+      await subject.engine.ledger.setPaused(false);
+      await store().clearHalt(id);
+      expect(await store().beat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
+      await store().halt(id, { why: 'limit', sentence: 'later' });
+      expect((await store().beat(id)).halt?.why).toBe('limit');
+    });
+
+    test('a run that the store does not know cannot beat and cannot be cancelled; the rest is passed over', async () => {
+      await expect(store().beat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
+      expect(await store().cancel('never-started')).toBe(false);
+      await store().finishChunk('never-started', 1);
+      await store().addTally('never-started', { ...NOTHING, matched: 1 });
+      await store().setSize('never-started', { rows: 1, identifiers: 1 });
+      await store().halt('never-started', { why: 'limit', sentence: '' });
+      await store().end('never-started', 'stopped', null);
+      expect(await store().get('never-started')).toBeNull();
+    });
+
+    test('a run ends once, with its reason; a cancelled one stays cancelled', async () => {
+      const stopped = await store().start(newRun());
+      await store().end(stopped.id, 'stopped', 'quota used up');
+      await store().end(stopped.id, 'completed', null);
+      expect(await store().get(stopped.id)).toMatchObject({ status: 'stopped', reason: 'quota used up' });
+      const cancelled = await store().start(newRun());
+      await store().cancel(cancelled.id);
+      await store().end(cancelled.id, 'stopped', 'cancelled by somebody');
+      expect(await store().get(cancelled.id)).toMatchObject({
+        status: 'cancelled',
+        reason: 'cancelled by somebody',
+      });
+    });
+
+    test('a key remembers its first start until a run of it completes', async () => {
+      const first = await store().start(newRun('same'));
+      clock.advance(5_000);
+      await store().end(first.id, 'stopped', 'interrupted');
+      const second = await store().start(newRun('same'));
+      expect(second.keyStartedAt).toBe(first.asOf);
+      expect(second.asOf).toBeGreaterThanOrEqual(first.asOf + 5_000);
+      await store().end(second.id, 'completed', null);
+      const third = await store().start(newRun('same'));
+      expect(third.keyStartedAt).toBe(third.asOf);
+    });
+
+    test('runs are listed newest first, at most so many', async () => {
+      const ids: string[] = [];
+      for (let i = 0; i < 3; i += 1) ids.unshift((await store().start(newRun())).id);
+      expect((await store().list(2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
+      expect((await store().list(3)).map(({ id }) => id)).toEqual(ids);
+      expect(await store().list(0)).toEqual([]);
+      expect((await store().list(1_000)).length).toBe(
+        new Set((await store().list(1_000)).map((r) => r.id)).size,
+      );
+    });
+
+    test('failures are kept per run, the last word counts, and come back in the order of the keys', async () => {
+      const ours = await store().start(newRun());
+      const other = await store().start(newRun());
+      await store().fail(ours.id, [
+        { key: 'a', reason: 'answer damaged, was billed', billed: true },
+        { key: 'b', reason: '', billed: false },
+        { key: 'c', reason: 'first', billed: false },
+      ]);
+      await store().fail(ours.id, [{ key: 'c', reason: 'second\nline "ü"', billed: true }]);
+      expect(await store().failures(ours.id, ['c', 'x', 'a', 'b'])).toEqual([
+        { key: 'c', reason: 'second\nline "ü"', billed: true },
+        null,
+        { key: 'a', reason: 'answer damaged, was billed', billed: true },
+        { key: 'b', reason: '', billed: false },
+      ]);
+      expect(await store().failures(other.id, ['a'])).toEqual([null]);
+      expect(await store().failures(ours.id, [])).toEqual([]);
+    });
+
+    test('a thousand failures are read at once', async () => {
+      const { id } = await store().start(newRun());
+      const failures = Array.from({ length: 1_000 }, (_, index) => ({
+        key: `k${index}`,
+        reason: `r${index}`,
+        billed: index % 2 === 0,
+      }));
+      await store().fail(id, failures);
+      const read = await store().failures(
+        id,
+        failures.map(({ key }) => key),
+      );
+      expect(read).toEqual(failures);
     });
   });
 }

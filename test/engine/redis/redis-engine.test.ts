@@ -31,7 +31,7 @@ describe.skipIf(!hasRedisServer())('on a Redis server', () => {
     return { engine, close: () => engine.close() };
   };
 
-  describeLedger('redis', open);
+  describeLedger('redis', open, 200);
   describeOutcomes('redis', open);
   describeRuns('redis', open);
   describeQueue('redis', open);

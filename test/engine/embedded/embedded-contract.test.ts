@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
+import { silentLog } from '../../../src/log.js';
+import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
+import { describeLedger } from '../contract/ledger-contract.js';
+import { describeOutcomes } from '../contract/outcomes-contract.js';
+import { describeQueue } from '../contract/queue-contract.js';
+import { describeRuns } from '../contract/runs-contract.js';
+
+const open: OpenEngineUnderTest = async ({ clockOffsetMs }) => {
+  const folder = await mkdtemp(join(tmpdir(), 'embedded-'));
+  const engine = await openEmbeddedEngine({ folder, log: silentLog(), clockOffsetMs });
+  return {
+    engine,
+    async close() {
+      await engine.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+describeLedger('embedded', open);
+describeOutcomes('embedded', open);
+describeRuns('embedded', open);
+describeQueue('embedded', open);
