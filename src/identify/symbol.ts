@@ -26,11 +26,7 @@ export function identifySymbol(cleaned: string, kind: SymbolKind): Identified {
   const value = withoutCashtag(cleaned).toUpperCase();
   if (value.length > LONGEST_SYMBOL)
     return invalid(`longer than ${LONGEST_SYMBOL} characters, not a ${word(kind)}`);
-  if (
-    !HAS_LETTER_OR_DIGIT.test(value) ||
-    !(kind === 'ticker' ? TICKER : CRYPTO).test(value) ||
-    !isStable(value)
-  ) {
+  if (!HAS_LETTER_OR_DIGIT.test(value) || !(kind === 'ticker' ? TICKER : CRYPTO).test(value)) {
     return invalid(`not a ${word(kind)}`);
   }
   const blank = skipBlank(value, kind);
