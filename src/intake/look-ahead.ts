@@ -8,12 +8,14 @@ export interface LookAhead {
   readonly head: Buffer;
   /** Whether the head is the whole input. */
   readonly isWhole: boolean;
-  /** Begins on a byte that begins a line or is not ASCII; empty when all is ASCII. */
+  /** With some ASCII before the first byte beyond it; empty when all is ASCII. */
   readonly stretch: Buffer;
 }
 
 const HEAD_BYTES = 1024 * 1024;
 const STRETCH_BYTES = 64 * 1024;
+/** A code page is better recognised with the words around its letters. */
+const CONTEXT_BYTES = 4 * 1024;
 
 /** @param isStretchWanted false: the encoding is known, and reading stops with the head */
 export async function lookAhead(chunks: AsyncIterable<Buffer>, isStretchWanted: boolean): Promise<LookAhead> {
@@ -32,7 +34,8 @@ export async function lookAhead(chunks: AsyncIterable<Buffer>, isStretchWanted: 
       isWhole = false;
     }
     if (isStretchWanted && stretchBytes < STRETCH_BYTES && (stretchBytes > 0 || !isAscii(chunk))) {
-      const begin = stretchBytes > 0 ? 0 : chunk.findIndex((byte) => byte > 127);
+      const firstAt = stretchBytes > 0 ? 0 : chunk.findIndex((byte) => byte > 127);
+      const begin = Math.max(0, firstAt - CONTEXT_BYTES);
       const part = Buffer.from(chunk.subarray(begin, begin + STRETCH_BYTES - stretchBytes));
       stretch.push(part);
       stretchBytes += part.length;

@@ -50,11 +50,13 @@ function sniffCodePage(stretch: Buffer): EncodingVerdict {
   const whole = stretch.subarray(0, wholeUtf8(stretch));
   if (isUtf8(whole)) return { type: 'encoding', encoding: 'utf-8', bomBytes: 0 };
   const { valid, broken } = countUtf8(whole);
-  // UTF-8 with damage, or two encodings in one file: read strictly, so that the place is named.
-  if (valid * 10 >= broken) return { type: 'encoding', encoding: 'utf-8', bomBytes: 0 };
+  // UTF-8 with damage: read strictly, so that the place is named.
+  if (valid >= broken) return { type: 'encoding', encoding: 'utf-8', bomBytes: 0 };
 
   const western = iconv.decode(stretch, 'windows-1252');
-  const matches = analyse(stretch).filter(({ name }) => name !== 'ASCII' && iconv.encodingExists(name));
+  const matches = analyse(stretch).filter(
+    ({ name }) => !/^(ASCII|UTF-.*)$/.test(name) && iconv.encodingExists(name),
+  );
   const westernShare = Math.max(
     0,
     ...matches.filter(({ name }) => /^(ISO-8859-1|windows-1252)$/.test(name)).map((it) => it.confidence),
@@ -62,7 +64,9 @@ function sniffCodePage(stretch: Buffer): EncodingVerdict {
   const rivals = matches.filter(
     ({ name, confidence }) => confidence > westernShare && iconv.decode(stretch, name) !== western,
   );
-  if (rivals.length === 0 && !western.includes('\ufffd')) {
+  // Many whole UTF-8 characters among the rest: two encodings in one file, or an Asian one.
+  const isMixed = valid * 10 >= broken;
+  if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) {
     return { type: 'encoding', encoding: 'windows-1252', bomBytes: 0 };
   }
   return {

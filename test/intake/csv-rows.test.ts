@@ -1,0 +1,173 @@
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CsvLayout, createCsvReader } from '../../src/intake/csv-rows.js';
+
+const LAYOUT: CsvLayout = { delimiter: ',', mode: 'lf', columnCount: 2, hasHeader: true, passLines: 0 };
+
+function read(text: string, changes: Partial<CsvLayout> = {}) {
+  const reader = createCsvReader({ ...LAYOUT, ...changes });
+  return { rows: reader.push(text, true), notes: reader.notes() };
+}
+
+describe('rows of a CSV table', () => {
+  it('carry number, line, raw text and cells', () => {
+    const { rows } = read('name,site\n"A ""B"", C",a.com\r\n\n1.10,"b\n.com"\n');
+    expect(rows).toEqual([
+      { number: 1, line: 2, raw: '"A ""B"", C",a.com', cells: ['A "B", C', 'a.com'], problem: null },
+      { number: 2, line: 4, raw: '1.10,"b\n.com"', cells: ['1.10', 'b\n.com'], problem: null },
+    ]);
+  });
+
+  it.each([
+    ['too few cells', 'a', '1 cell where the table has 2 columns'],
+    ['too many cells', 'a,b,c', '3 cells where the table has 2 columns'],
+    ['too many cells, quotes doubled', '"a""",b,c', '3 cells where the table has 2 columns'],
+    ['a NUL', 'a\0,b', 'a NUL character'],
+    ['a NUL in quotes', '"a\0",b', 'a NUL character'],
+    ['text after a closing quote', '"a" ,b', 'text after the closing quote of a cell'],
+    ['a bare cell over 64 KiB', `a,${'x'.repeat(65_537)}`, 'a cell is larger than 64 KiB'],
+    ['a cell over 64 KiB only in bytes', `a,${'é'.repeat(32_769)}`, 'a cell is larger than 64 KiB'],
+    ['a quoted cell over 64 KiB only in bytes', `a,"${'é'.repeat(32_769)}"`, 'a cell is larger than 64 KiB'],
+  ])('with %s are marked, keep their raw text and leave the next row alone', (_, bad, problem) => {
+    const { rows } = read(`h,h\n${bad}\nc,d\n`);
+    expect(rows).toEqual([
+      { number: 1, line: 2, raw: bad, cells: [], problem },
+      { number: 2, line: 3, raw: 'c,d', cells: ['c', 'd'], problem: null },
+    ]);
+  });
+
+  it('take cells of exactly 64 KiB', () => {
+    const { rows } = read(`h,h\n${'é'.repeat(32_768)},"${'x'.repeat(65_536)}"\n`);
+    expect(rows[0]?.problem).toBe(null);
+  });
+
+  it('over 1 MiB are marked and cut, though all their cells are small', () => {
+    const raw = Array.from({ length: 3000 }, () => 'x'.repeat(400)).join(',');
+    const { rows } = read(`${raw}\nend\n`, { columnCount: 3000, hasHeader: false });
+    expect(rows[0]?.problem).toBe('the record is larger than 1 MiB; only its beginning is kept');
+    expect(rows[0]?.raw).toBe(raw.slice(0, 1024 * 1024));
+    expect(rows[1]?.raw).toBe('end');
+  });
+
+  it('leave out blank lines of a table with several columns, and say so', () => {
+    const { rows, notes } = read('h,h\na,b\n\n \t \nc,d\n\n');
+    expect(rows.map((it) => [it.number, it.line])).toEqual([
+      [1, 2],
+      [2, 5],
+    ]);
+    expect(notes).toEqual(['3 blank lines: not records, left out']);
+  });
+
+  it('keep blank lines of a table with one column, and say so', () => {
+    const { rows, notes } = read('h\na\n\nb\n', { columnCount: 1 });
+    expect(rows.map((it) => it.cells)).toEqual([['a'], [''], ['b']]);
+    expect(notes[0]).toContain('kept as rows');
+  });
+
+  it('take a line of nothing but delimiters for a row of blank cells', () => {
+    expect(read('h\th\n\t\n', { delimiter: '\t' }).rows[0]?.cells).toEqual(['', '']);
+  });
+});
+
+const cell = fc
+  .array(
+    fc.constantFrom('a', 'B', ' ', '"', '\n', '\r\n', ',', ';', '\t', '|', 'é', '漢', '😀', '0', "'", '\\'),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join(''));
+const table = fc
+  .integer({ min: 2, max: 5 })
+  .chain((width) =>
+    fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 20 }),
+  );
+
+describe('any table', () => {
+  it('written by csv-stringify comes back equal, and its raw records make up the file', () => {
+    fc.assert(
+      fc.property(
+        table,
+        fc.constantFrom(',', ';', '\t', '|'),
+        fc.constantFrom('\n', '\r\n'),
+        fc.boolean(),
+        (rows, delimiter, lineEnd, quoted) => {
+          const text = stringify(rows, {
+            delimiter,
+            record_delimiter: lineEnd,
+            quoted,
+            quoted_empty: true,
+            // With CRLF it would leave a cell with a lone LF bare, which is a line end to most readers.
+            quoted_match: /[\r\n]/,
+          });
+          const read = createCsvReader({
+            ...LAYOUT,
+            delimiter,
+            hasHeader: false,
+            columnCount: rows[0]?.length ?? 0,
+          }).push(text, true);
+          expect(read.map((it) => it.cells)).toEqual(rows);
+          expect(read.map((it) => it.raw + lineEnd).join('')).toBe(text);
+          expect(read.map((it) => it.number)).toEqual(rows.map((_, i) => i + 1));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has the cells that csv-parse finds, wherever quotes stand, as long as csv-parse can read it', () => {
+    const piece = fc.constantFrom('a', 'b', ',', ',', '"', '""', '\n', '","', '"\n"');
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+        const text = `${pieces.join('')}\n`;
+        const { rows } = read(text, { hasHeader: false, columnCount: 3 });
+        if (rows.some((it) => it.problem !== null)) return;
+        const expected = parse(text, {
+          relax_quotes: true,
+          relax_column_count: true,
+          record_delimiter: '\n',
+        });
+        const isBlank = (it: string[]) => it.length === 1 && it[0] === '';
+        expect(rows.map((it) => it.cells)).toEqual(expected.filter((it) => !isBlank(it)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('stray quotes', () => {
+  const row = (i: number) => `company ${i},site${i}.com`;
+
+  it('cost one record of 100,001, wherever they stand', () => {
+    for (const stray of [
+      `company 500,"site500.com`,
+      `"company 500,site500.com`,
+      `"company 500" x,site500.com`,
+    ]) {
+      const lines = Array.from({ length: 100_001 }, (_, i) => (i === 500 ? stray : row(i)));
+      const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
+      expect(rows).toHaveLength(100_001);
+      const bad = rows.filter((it) => it.problem !== null);
+      expect(bad.map((it) => [it.line, it.raw])).toEqual([[501, stray]]);
+      expect(rows[100_000]?.cells).toEqual(['company 100000', 'site100000.com']);
+    }
+  });
+
+  it('490 rows apart cost two records, not the 490 between them', () => {
+    const lines = Array.from({ length: 2000 }, (_, i) => row(i));
+    lines[700] = 'company 700,"site700.com';
+    lines[1190] = 'company 1190,site1190.com"';
+    const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
+    expect(rows).toHaveLength(2000);
+    expect(rows.filter((it) => it.problem !== null).map((it) => it.line)).toEqual([701]);
+    // The closing one stands inside a bare cell, where a quote is data.
+    expect(rows[1190]?.cells).toEqual(['company 1190', 'site1190.com"']);
+  });
+
+  it('on every line cost time in proportion, and every line', () => {
+    const lines = Array.from({ length: 20_000 }, (_, i) => `"company ${i},site${i}.com`);
+    const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
+    expect(rows).toHaveLength(20_000);
+    expect(rows.every((it) => it.problem !== null)).toBe(true);
+  });
+});

@@ -1,0 +1,107 @@
+import iconv from 'iconv-lite';
+import { describe, expect, it } from 'vitest';
+import { checkEncodingName, chooseEncoding } from '../../src/intake/choose-encoding.js';
+import { sniffEncoding } from '../../src/intake/sniff-encoding.js';
+
+function sniff(bytes: Buffer) {
+  const begin = bytes.findIndex((byte) => byte > 127);
+  return sniffEncoding(bytes, begin < 0 ? Buffer.alloc(0) : bytes.subarray(Math.max(0, begin - 4096)));
+}
+
+const FILL = 'Acme Industries;acme.com\n';
+
+describe('the encoding of bytes', () => {
+  it.each([
+    ['ASCII', 'utf-8', Buffer.from('a,b\n1,2\n')],
+    ['UTF-8', 'utf-8', Buffer.from('name\nMüller 漢字\n')],
+    ['UTF-16LE without a mark', 'utf-16le', Buffer.from('name;ort\nMüller;Köln\n', 'utf16le')],
+    ['UTF-16BE without a mark', 'utf-16be', iconv.encode('name;ort\nMüller;Köln\n', 'utf-16be')],
+    ['Chinese in UTF-16LE', 'utf-16le', Buffer.from('公司,城市\n阿里巴巴集团,杭州\n'.repeat(30), 'utf16le')],
+    ['German', 'windows-1252', iconv.encode(`${FILL}Müller;Köln\n`, 'windows-1252')],
+    ['French with a curly apostrophe', 'windows-1252', iconv.encode('nom\nL’Oréal\n', 'windows-1252')],
+    ['one accent in a long file', 'windows-1252', iconv.encode(`${FILL.repeat(300)}Nestlé;x\n`, 'latin1')],
+    ['the euro sign alone', 'windows-1252', iconv.encode('preis\n5 €\n', 'windows-1252')],
+    ['Icelandic', 'windows-1252', iconv.encode('nafn\nÞór Ísland\n', 'windows-1252')],
+    // Damaged, not another code page: read strictly, so that the place is found.
+    ['UTF-8 with one bad byte', 'utf-8', Buffer.concat([Buffer.from('Müller Köln '), Buffer.of(0xe9, 10)])],
+  ])('is found for %s', (_, encoding, bytes) => {
+    expect(sniff(bytes)).toEqual({ type: 'encoding', encoding, bomBytes: 0 });
+  });
+
+  it.each([
+    ['utf-8', 3],
+    ['utf-16le', 2],
+    ['utf-16be', 2],
+    ['utf-32le', 4],
+  ])('is told by the byte order mark of %s', (encoding, bomBytes) => {
+    const bytes = iconv.encode('a,b\n', encoding, { addBOM: true });
+    expect(sniff(bytes)).toEqual({ type: 'encoding', encoding, bomBytes });
+  });
+
+  it.each([
+    ['windows-1251', 'название;город\nГазпром;Москва\nЯндекс;Москва\n'],
+    ['windows-1250', 'nazwa;miasto\nŁódź Spółka;Łódź\nŻabka;Poznań\nŚląsk;Gdańsk\n'],
+    ['shift_jis', '会社名,都市\nトヨタ自動車,豊田市\n任天堂,京都市\n'],
+    ['euc-kr', '회사,도시\n삼성전자,수원\n현대자동차,서울\n'],
+  ])('is not guessed but named for %s', (encoding, text) => {
+    const verdict = sniff(iconv.encode(text, encoding));
+    expect(verdict.type).toBe('doubtful');
+    expect(verdict.type === 'doubtful' && verdict.likely[0]).toBe(encoding);
+  });
+
+  it('is in doubt where two encodings are mixed', () => {
+    const mixed = Buffer.concat([
+      Buffer.from('Müller\n'),
+      Buffer.from('Z\xfcrich\nK\xf6ln\nStra\xdfe', 'latin1'),
+    ]);
+    expect(sniff(mixed).type).toBe('doubtful');
+  });
+
+  it('is none for bytes full of control characters, and text for a few of them', () => {
+    expect(sniff(Buffer.from(Array.from({ length: 4000 }, (_, i) => i % 256))).type).toBe('binary');
+    expect(sniff(Buffer.from(`a,b\n${'x\0y,z\n'.repeat(3)}`)).type).toBe('encoding');
+  });
+});
+
+describe('an encoding that was asked for', () => {
+  const choose = (asked: string, bytes: Buffer) =>
+    chooseEncoding('in.csv', checkEncodingName(asked), {
+      head: bytes,
+      isWhole: true,
+      stretch: bytes.subarray(
+        Math.max(
+          0,
+          bytes.findIndex((byte) => byte > 127),
+        ),
+      ),
+    });
+
+  it.each([
+    ['latin1', 'iso-8859-1'],
+    ['CP1252', 'windows-1252'],
+    ['UTF8', 'utf-8'],
+    ['windows-1251', 'windows-1251'],
+    ['UTF-16LE', 'utf-16le'],
+  ])('as %s is %s', (asked, encoding) => {
+    expect(checkEncodingName(asked)).toBe(encoding);
+  });
+
+  it.each(['klingon', 'base64', 'hex', ''])('as %j is refused', (asked) => {
+    expect(() => checkEncodingName(asked)).toThrow('--encoding');
+  });
+
+  it('finds the byte order of utf-16 by the mark or by the zeros', () => {
+    const text = 'name,site\na,b\n';
+    expect(choose('utf-16', iconv.encode(text, 'utf-16be', { addBOM: true }))).toMatchObject({
+      encoding: 'utf-16be',
+      bomBytes: 2,
+    });
+    expect(choose('utf-16', iconv.encode(text, 'utf-16be'))).toEqual({ encoding: 'utf-16be', bomBytes: 0 });
+  });
+
+  it('is refused when the bytes say otherwise', () => {
+    expect(() => choose('latin1', Buffer.from('\ufeffa,b'))).toThrow('byte order mark of utf-8');
+    expect(() => choose('latin1', Buffer.from('Müller, Köln, Łódź'))).toThrow('its text is utf-8');
+    expect(choose('latin1', Buffer.from('M\xfcller', 'latin1')).encoding).toBe('iso-8859-1');
+  });
+});
