@@ -3,9 +3,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { memberBytes, readCatalogueLine } from '../../src/catalogue/catalogue-line.js';
 import { generateCatalogue } from '../../src/catalogue/generate-catalogue.js';
 import { generatedDomain } from '../../src/catalogue/generate-keys.js';
 import { loadCatalogue } from '../../src/catalogue/load-catalogue.js';
@@ -217,37 +215,5 @@ describe('a file', () => {
     const whole = gzipSync(lines.join('\n'));
     const message = await messageOf(await fileOf(whole.subarray(0, whole.length - 20), 'cut.jsonl.gz'));
     expect(message).toContain('cut.jsonl.gz (unexpected end of file)');
-  });
-});
-
-describe('finding a member in JSON bytes', () => {
-  test('gives what JSON.parse gives, for any JSON', () => {
-    const spaced = fc.tuple(
-      fc.dictionary(fc.string(), fc.jsonValue()),
-      fc.jsonValue(),
-      fc.integer({ max: 3, min: 0 }),
-    );
-    fc.assert(
-      fc.property(spaced, ([others, value, indent]) => {
-        const bytes = Buffer.from(JSON.stringify({ ...others, brand: value, after: others }, null, indent));
-        expect(JSON.parse(memberBytes(bytes, 'brand').toString())).toEqual(JSON.parse(JSON.stringify(value)));
-      }),
-    );
-  });
-
-  test('takes the last of two, as JSON.parse does', () => {
-    expect(memberBytes(Buffer.from('{"brand":1,"\\u0062rand":2}'), 'brand').toString()).toBe('2');
-  });
-
-  test('does not look into other members', () => {
-    expect(memberBytes(Buffer.from('{"keys":{"brand":1},"brand":[{"brand":3}]}'), 'brand').toString()).toBe(
-      '[{"brand":3}]',
-    );
-  });
-
-  test('is done without copying', () => {
-    const bytes = Buffer.from(lines[0] ?? '');
-    const read = readCatalogueLine(bytes);
-    expect(read.type === 'brand' && read.brand.body.buffer === bytes.buffer).toBe(true);
   });
 });
