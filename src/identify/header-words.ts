@@ -53,7 +53,7 @@ const FOREIGN =
   api source quelle redirect callback webhook article news rss feed map maps download
   wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
 const CRYPTO_CONTEXT = words(
-  'blockchain circulating chain coin coins token crypto cryptocurrency supply coingecko coinmarketcap mcap',
+  'blockchain circulating coin coins token crypto cryptocurrency coingecko coinmarketcap mcap',
 );
 const TICKER_CONTEXT = words(
   'stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund issuer shares eps pe cik',

@@ -6,7 +6,7 @@
  * times 0.7 for tickers and symbols, which no check can confirm.
  */
 import type { IdentifierKind } from '../model.js';
-import { readHeader } from './header-words.js';
+import { type HeaderMeaning, readHeader } from './header-words.js';
 import { type ColumnSample, sampleColumn } from './sample-column.js';
 
 export interface ColumnReading {
@@ -85,14 +85,21 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
 
   function readSymbol(): ColumnReading | null {
     const { meaning } = header;
-    const isByName = meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
+    const isSymbol = meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
     const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
-    if (!isByName && wanted === null) return null;
-    if (sample.filled > 0 && sample.symbols / sample.filled < alone) return null;
-    if (sample.filled === 0 && !isByName) return null;
-    const kind = meaning === 'ticker' || meaning === 'crypto' ? meaning : (wanted ?? input.context);
-    const read = reading(kind, sample.symbols, isByName);
+    if (!isSymbol && wanted === null) return null;
+    const isEnough = sample.filled === 0 ? isSymbol : sample.symbols / sample.filled >= alone;
+    if (!isEnough) return null;
+    const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
+    const read = reading(wanted ?? symbolKind(meaning), sample.symbols, isByName);
     return { ...read, score: read.score * SYMBOL_WEIGHT };
+  }
+
+  /** Lists of coins call their symbols tickers too, so "ticker" beside words of that world is a doubt. */
+  function symbolKind(meaning: HeaderMeaning | null): 'ticker' | 'crypto' | null {
+    if (meaning === 'crypto') return 'crypto';
+    if (meaning === 'ticker') return input.context === 'crypto' ? null : 'ticker';
+    return input.context;
   }
 
   function reading(kind: IdentifierKind | null, fitting: number, isByName: boolean): ColumnReading {

@@ -122,6 +122,11 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'a symbol may be a ticker or a coin: "symbol"; say which: --column symbol:ticker or --column symbol:crypto',
     ],
     [
+      'a ticker in a list of coins',
+      ['coin|ticker', 'Bitcoin|BTC', 'Chainlink|LINK'],
+      'a symbol may be a ticker or a coin: "ticker"; say which: --column ticker:ticker or --column ticker:crypto',
+    ],
+    [
       'names of companies',
       ['company|city', 'Acme|Berlin', 'Beta|Rome'],
       'no column clearly holds identifiers: "company", "city"; name it: --column company:domain (kinds: domain, ticker, isin, crypto, id, auto)',
@@ -156,6 +161,13 @@ describe('--kind without --column', () => {
     ],
     ['finds domains in capitals', ['name|x', 'Sap SE|SAP.DE', 'Airbus SE|AIR.PA'], 'domain', 'x:domain'],
     ['finds brand ids of the wild', ['name|x', 'Acme Ltd|idAbCd1234'], 'id', 'x:id'],
+    [
+      'takes the ticker of a list of coins as crypto',
+      ['coin|ticker', 'Bitcoin|BTC', 'Chainlink|LINK'],
+      'crypto',
+      'ticker:crypto',
+    ],
+    ['prefers the name that says it', ['coin|ticker', 'BTC|IBIT', 'ETH|ETHA'], 'crypto', 'coin:crypto'],
     ['takes the only column there is', ['what', 'META', 'acme.com', 'US0378331005'], 'auto', 'what:auto'],
     ['auto takes the surest column', ['name|website', 'Acme|acme.com'], 'auto', 'website:auto'],
   ] as const)('%s', (_, table, kind, expected) => {
