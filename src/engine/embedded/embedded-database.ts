@@ -1,0 +1,135 @@
+/**
+ * The process's end of the database thread: questions by number, answers as promises, notifications to whoever
+ * listens. When the thread dies every open question fails, and every later one.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { FailFileError } from '../../errors.js';
+import { withinDeadline } from '../../lifecycle.js';
+import type { SqlDatabase, SqlParam, SqlRow } from '../sql/database.js';
+import type { FromThread, ThreadError, ThreadSettings, ToThread } from './thread-messages.js';
+
+/** A clean close writes what is in memory to the files; after this long the thread is ended, which loses nothing. */
+const CLOSE_DEADLINE_MS = 5_000;
+
+export interface EmbeddedDatabase extends SqlDatabase {
+  /** One session for everybody: a transaction over several calls is for the opening only. */
+  query(sql: string, params?: readonly SqlParam[]): Promise<{ rows: SqlRow[]; rowCount: number }>;
+  onNotification(listener: (channel: string, payload: string) => void): void;
+  /** The whole database as a packed file. */
+  dump(): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** A failed statement, with the fields of `pg` that BullMQ reads. */
+export class StatementError extends Error {
+  readonly code: string | undefined;
+  readonly detail: string | undefined;
+
+  constructor(error: ThreadError) {
+    super(error.message);
+    this.name = 'StatementError';
+    this.code = error.code;
+    this.detail = error.detail;
+  }
+}
+
+interface Waiter {
+  readonly resolve: (message: FromThread) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Throws {@link FailFileError} `engine-unfit` when the files cannot be used. */
+export async function openEmbeddedDatabase(settings: ThreadSettings): Promise<EmbeddedDatabase> {
+  const thread = new Worker(threadFile(), { workerData: settings });
+  const waiters = new Map<number, Waiter>();
+  const listeners: ((channel: string, payload: string) => void)[] = [];
+  let lastId = 0;
+  let death: Error | undefined;
+  const ended = new Promise<void>((resolve) => thread.once('exit', () => resolve()));
+  const die = (error: Error) => {
+    death ??= error;
+    for (const waiter of waiters.values()) waiter.reject(death);
+    waiters.clear();
+  };
+
+  await new Promise<void>((resolve, reject) => {
+    thread.on('message', (message: FromThread) => {
+      if (message.type === 'ready') resolve();
+      else if (message.type === 'unusable') reject(unusable(settings.dataFolder, message.message));
+      else if (message.type === 'notification') {
+        for (const listener of listeners) listener(message.channel, message.payload);
+      } else {
+        const waiter = waiters.get(message.id);
+        waiters.delete(message.id);
+        if (message.type === 'failed') waiter?.reject(new StatementError(message.error));
+        else waiter?.resolve(message);
+      }
+    });
+    thread.once('error', (error) => {
+      die(error);
+      reject(unusable(settings.dataFolder, error.message));
+    });
+    thread.once('exit', () => {
+      die(new Error('the database thread ended'));
+      reject(unusable(settings.dataFolder, 'the database thread ended'));
+    });
+  });
+
+  const ask = (message: (id: number) => ToThread) =>
+    new Promise<FromThread>((resolve, reject) => {
+      if (death) {
+        reject(death);
+        return;
+      }
+      lastId += 1;
+      waiters.set(lastId, { resolve, reject });
+      thread.postMessage(message(lastId));
+    });
+  const query: EmbeddedDatabase['query'] = async (sql, params) => {
+    const answer = await ask((id) => ({ type: 'query', id, sql, params: params ?? null }));
+    return answer.type === 'rows' ? answer : { rows: [], rowCount: 0 };
+  };
+  let closing: Promise<void> | undefined;
+  return {
+    query,
+    async call(name, params) {
+      const places = params.map((_, index) => `$${index + 1}`).join(', ');
+      return (await query(`SELECT * FROM brand_enrich.${name}(${places})`, params)).rows;
+    },
+    onNotification(listener) {
+      listeners.push(listener);
+    },
+    async dump() {
+      const answer = await ask((id) => ({ type: 'dump', id }));
+      if (answer.type !== 'dumped') throw new Error('the database thread gave no dump');
+      return answer.bytes;
+    },
+    close() {
+      closing ??= (async () => {
+        death ??= new Error('the database is closed');
+        thread.postMessage({ type: 'close' } satisfies ToThread);
+        await withinDeadline(ended, CLOSE_DEADLINE_MS);
+        await thread.terminate();
+      })();
+      return closing;
+    },
+  };
+}
+
+function unusable(folder: string, reason: string): FailFileError {
+  return new FailFileError({
+    code: 'engine-unfit',
+    what: `the embedded database cannot be opened (${reason})`,
+    subject: folder,
+    todo: 'name another folder with --state; the answers in this one stay where they are',
+  });
+}
+
+/** The built thread: beside this file, or in `dist` when the sources run as they are, for Node loads no TypeScript. */
+function threadFile(): URL {
+  const beside = new URL('./database-thread.js', import.meta.url);
+  if (existsSync(fileURLToPath(beside))) return beside;
+  return new URL('../../../dist/src/engine/embedded/database-thread.js', import.meta.url);
+}

@@ -1,0 +1,94 @@
+/**
+ * The engine without a server: BullMQ's Postgres backend and our SQL on PGlite, in a thread of this process, kept in
+ * the state folder. One process at a time owns the folder; others may ask it.
+ */
+import { runMigrations } from 'bullmq';
+import { createReleasers } from '../../lifecycle.js';
+import type { Log } from '../../log.js';
+import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
+import type { Engine } from '../engine.js';
+import { createStoreCalls } from '../sql/database.js';
+import { migrate } from '../sql/migrations.js';
+import { createSqlLedger } from '../sql/sql-ledger.js';
+import { createSqlOutcomes } from '../sql/sql-outcomes.js';
+import { createSqlQueues } from '../sql/sql-queues.js';
+import { createSqlRuns } from '../sql/sql-runs.js';
+import { openEmbeddedDatabase } from './embedded-database.js';
+import type { RequestHandler } from './folder-lock.js';
+import { askFolderHolder, lockFolder } from './folder-lock.js';
+import { createPoolShape } from './pool-shape.js';
+import { lockFolderOf, openDatabaseFolder, prepareStateFolder } from './state-folder.js';
+
+export interface EmbeddedEngineOptions {
+  /** The state folder; made when it is not there. */
+  readonly folder: string;
+  readonly log: Log;
+  /** What a second process is told about this one. Default: the title of the process. */
+  readonly command?: string | undefined;
+  /** Tests only: added to the store's clock, in whole milliseconds. */
+  readonly clockOffsetMs?: () => number;
+}
+
+export interface EmbeddedEngine extends Engine {
+  readonly kind: 'embedded';
+  /** Answers the requests that other processes send with {@link askHolder}. */
+  onRequest(handler: RequestHandler): void;
+}
+
+/** PGlite writes every commit to the files before it answers, and leaves it to the system when they reach the disk. */
+export const POWER_LOSS_WARNING =
+  'The embedded engine leaves it to the operating system when answers reach the disk: a loss of power can cost up to the last seconds of stored answers and of the ledger. A killed process loses nothing.';
+
+/**
+ * Throws {@link FailFileError}: `engine-held` when another process has the folder, `engine-unfit` when the folder or the
+ * database in it cannot be used.
+ */
+export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  const { folder, log, command = process.title, clockOffsetMs = () => 0 } = options;
+  const releasers = createReleasers();
+  await prepareStateFolder(folder);
+  const lock = await lockFolder(lockFolderOf(folder), {
+    pid: process.pid,
+    command,
+    since: new Date().toISOString(),
+  });
+  releasers.push(() => lock.release());
+  try {
+    const files = await openDatabaseFolder(folder);
+    const database = await openEmbeddedDatabase({ dataFolder: files.path, templateFile: null });
+    releasers.push(() => database.close());
+    const pool = createPoolShape(database);
+    await runMigrations(await pool.connect(), 'bullmq', { skipVersionCheck: true });
+    await migrate(database, folder);
+    await files.markComplete();
+    const calls = createStoreCalls(database, clockOffsetMs);
+    await calls.value('tidy', KEEP_ANSWERS_MS);
+    const queues = createSqlQueues(pool, log);
+    releasers.push(() => queues.close());
+    return {
+      kind: 'embedded',
+      address: folder,
+      ledger: createSqlLedger(calls),
+      outcomes: createSqlOutcomes(calls),
+      runs: createSqlRuns(calls),
+      warnings: [POWER_LOSS_WARNING],
+      openQueue: (name) => queues.openQueue(name),
+      openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
+      freeMemory: async () => null,
+      roundTrips: calls.roundTrips,
+      onRequest: (handler) => lock.onRequest(handler),
+      close: () => releasers.releaseAll(),
+    };
+  } catch (error) {
+    await releasers.releaseAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Asks the process that has this state folder, whatever its handler understands. null when no process has it.
+ * Throws {@link FailFileError} `engine-held` when that process does not answer.
+ */
+export function askHolder(folder: string, request: unknown): Promise<unknown | null> {
+  return askFolderHolder(lockFolderOf(folder), request);
+}
