@@ -6,6 +6,8 @@ import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { showConfig, shownSettings } from '../config/show-config.js';
 import { EXIT, type ExitCode } from '../errors.js';
+import { runKeeping } from './keeping.js';
+import { runPlan } from './plan.js';
 import { type RunDoor, runFile } from './run.js';
 import { runServe } from './serve-command.js';
 import { runWorker } from './worker.js';
@@ -37,7 +39,9 @@ export async function runCommand(
           : `${showConfig(loaded, door.configFile)}\n`,
       );
       return EXIT.done;
+    case 'plan':
+      return runPlan(args[0] ?? '-', settings, door);
     default:
-      throw new Error(`not built: ${command}`);
+      return runKeeping(command, args, settings, door);
   }
 }

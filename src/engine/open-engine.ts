@@ -5,6 +5,7 @@
 import { NeverStartError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Engine } from './engine.js';
+import { answerStoreCall } from './store-calls.js';
 
 export interface OpenEngineOptions {
   /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
@@ -24,7 +25,9 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { engine, stateFolder, log, command } = options;
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
-    return openEmbeddedEngine({ folder: stateFolder, log, command });
+    const embedded = await openEmbeddedEngine({ folder: stateFolder, log, command });
+    embedded.onRequest((message) => answerStoreCall(embedded, message));
+    return embedded;
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');

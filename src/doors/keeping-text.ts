@@ -1,0 +1,74 @@
+/**
+ * What `status`, `ledger show` and `outcomes stats` say, in words. Pure.
+ */
+import type { EngineStores } from '../engine/stores.js';
+import type { OutcomeStats } from '../outcomes/store.js';
+import type { LedgerState } from '../quota/ledger.js';
+import { limitOf } from '../quota/policy.js';
+import type { RunRecord } from '../runs/run-store.js';
+
+const count = (value: number) => value.toLocaleString('en-US');
+const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+export function ledgerText(account: string, state: LedgerState): string {
+  const limit = limitOf(state);
+  const used = state.sent + state.held + state.others;
+  const lines = [
+    `account     ${account}`,
+    `period      ${state.period ?? 'not known before the first answer'}`,
+    `quota       ${state.quota === null ? 'not known before the first answer' : count(state.quota)}`,
+    `limit       ${limit === null ? 'unknown' : count(limit)} (quota${state.overage > 0 ? ` and ${count(state.overage)} overage requests` : ''})`,
+    `used        ${count(used)}: ${count(state.sent)} sent by us, ${count(state.held)} in flight, ${count(state.others)} by others`,
+    `service     last said ${state.usage === null ? 'nothing of usage' : `${count(state.usage)} used`}`,
+  ];
+  if (limit !== null) lines.push(`left        ${count(Math.max(0, limit - used))}`);
+  if (state.closedAt !== null)
+    lines.push(`closed      the service refused for quota at ${time(state.closedAt)}`);
+  if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');
+  if (state.pace.rate !== null)
+    lines.push(`pace        ${state.pace.rate.toFixed(1)} requests a second, burst ${state.pace.burst}`);
+  return `${lines.join('\n')}\n`;
+}
+
+export function outcomesText(stats: OutcomeStats): string {
+  const lines = [`stored answers   ${count(stats.matched)} matched, ${count(stats.notFound)} not found`];
+  if (stats.oldestFetchedAt !== null && stats.newestFetchedAt !== null) {
+    lines.push(`fetched          from ${time(stats.oldestFetchedAt)} to ${time(stats.newestFetchedAt)}`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+export function statusText(status: {
+  readonly engine: EngineStores['kind'];
+  readonly address: string;
+  readonly account: string | null;
+  readonly ledger: LedgerState | null;
+  readonly queue: Record<string, number> | null;
+  readonly outcomes: OutcomeStats;
+  readonly runs: readonly RunRecord[];
+}): string {
+  const parts = [`engine      ${status.engine} at ${status.address}\n`];
+  parts.push(
+    status.ledger && status.account !== null
+      ? ledgerText(status.account, status.ledger)
+      : 'account     name the service and its token (or --account) to see it\n',
+  );
+  if (status.queue) {
+    parts.push(
+      `queue       ${count(status.queue.waiting ?? 0)} chunks waiting, ${count(status.queue.active ?? 0)} in work, ${count(status.queue.delayed ?? 0)} parked\n`,
+    );
+  }
+  parts.push(`${outcomesText(status.outcomes)}\n`);
+  if (status.runs.length === 0) parts.push('no runs yet\n');
+  for (const run of status.runs) parts.push(runLine(run));
+  return parts.join('');
+}
+
+function runLine(run: RunRecord): string {
+  const { tally } = run;
+  const done = tally.matched + tally.notFound + tally.failed;
+  const size =
+    run.rows === null ? '' : `, ${count(run.rows)} rows, ${count(run.identifiers ?? 0)} identifiers`;
+  const why = run.reason ? `: ${run.reason}` : '';
+  return `${run.id}  ${run.status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${count(done)} asked, ${count(tally.billed)} billed${why}\n`;
+}

@@ -1,0 +1,173 @@
+/**
+ * The doors of looking after accounts, answers and runs: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They
+ * look and give orders; spending is `run`'s and `worker`'s.
+ */
+import type { CommandName } from '../config/setting.js';
+import type { Settings } from '../config/settings.js';
+import { openStores } from '../engine/open-stores.js';
+import type { EngineStores } from '../engine/stores.js';
+import { EXIT, type ExitCode, NeverStartError } from '../errors.js';
+import { identifyCell } from '../identify/identify-cell.js';
+import { withReleasers } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
+import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
+import { ledgerText, outcomesText, statusText } from './keeping-text.js';
+import { namesOf } from './open-service.js';
+
+export interface KeepingDoor {
+  readonly stdout: NodeJS.WritableStream;
+  readonly log: Log;
+}
+
+const RUNS_SHOWN = 10;
+
+/** Throws NeverStartError for arguments that mean nothing, and what opening the engine throws. */
+export function runKeeping(
+  command: CommandName,
+  args: readonly string[],
+  settings: Settings,
+  door: KeepingDoor,
+): Promise<ExitCode> {
+  return withReleasers(async (releasers) => {
+    const stores = await openStores({ engine: settings.engine, stateFolder: settings.state, log: door.log });
+    releasers.push(() => stores.close());
+    const answer = await obey(command, args, settings, stores);
+    door.stdout.write(settings.json ? `${JSON.stringify(answer.data)}\n` : answer.text);
+    return EXIT.done;
+  });
+}
+
+interface Answer {
+  readonly data: unknown;
+  readonly text: string;
+}
+
+async function obey(
+  command: CommandName,
+  args: readonly string[],
+  settings: Settings,
+  stores: EngineStores,
+): Promise<Answer> {
+  switch (command) {
+    case 'status':
+      return status(settings, stores);
+    case 'pause':
+    case 'resume': {
+      const paused = command === 'pause';
+      await stores.ledger.setPaused(paused);
+      return said(
+        { paused },
+        paused ? 'paused: nothing is spent until `brand-enrich resume`' : 'spending is allowed again',
+      );
+    }
+    case 'cancel': {
+      const id = args[0] ?? '';
+      if (await stores.runs.cancel(id))
+        return said({ cancelled: id }, `${id} is cancelled; what it has bought stays stored`);
+      throw unknownRun(id);
+    }
+    case 'ledger show': {
+      const state = await stores.ledger.show(namesOf(settings).account);
+      return { data: state, text: ledgerText(namesOf(settings).account, state) };
+    }
+    case 'ledger observe': {
+      const { account } = namesOf(settings);
+      const state = await stores.ledger.observe(account, {
+        ...(settings.observedUsage === null ? {} : { usage: settings.observedUsage }),
+        ...(settings.observedQuota === null ? {} : { quota: settings.observedQuota }),
+      });
+      return { data: state, text: ledgerText(account, state) };
+    }
+    case 'ledger reset': {
+      const { account } = namesOf(settings);
+      await stores.ledger.reset(account);
+      return said(
+        { reset: account },
+        `account ${account} is forgotten; the next run reads its usage from the service`,
+      );
+    }
+    case 'outcomes stats': {
+      const stats = await stores.outcomes.stats();
+      return { data: stats, text: outcomesText(stats) };
+    }
+    case 'outcomes forget': {
+      const forgotten = await stores.outcomes.forget(keysOf(args, settings));
+      return said({ forgotten }, `${forgotten} stored ${forgotten === 1 ? 'answer' : 'answers'} forgotten`);
+    }
+    case 'outcomes purge': {
+      const forgotten = await stores.outcomes.purge(Date.now() - settings.olderThanMs);
+      return said({ forgotten }, `${forgotten} stored ${forgotten === 1 ? 'answer' : 'answers'} purged`);
+    }
+    default:
+      throw new Error(`no such command here: ${command}`);
+  }
+}
+
+function said(data: unknown, text: string): Answer {
+  return { data, text: `${text}\n` };
+}
+
+async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
+  const runs = await stores.runs.list(RUNS_SHOWN);
+  const names = settings.baseUrl === null ? null : safeNames(settings);
+  const ledger = names && (await stores.ledger.show(names.account));
+  const queue = names && (await stores.queueCounts(names.queueName));
+  const outcomes = await stores.outcomes.stats();
+  const data = {
+    engine: stores.kind,
+    address: stores.address,
+    account: names?.account ?? null,
+    ledger,
+    queue,
+    outcomes,
+    runs,
+  };
+  return { data, text: statusText(data) };
+}
+
+/** A status can be shown without a token: then the account is left out. */
+function safeNames(settings: Settings): ReturnType<typeof namesOf> | null {
+  if (settings.account === null && settings.token === null && settings.tokenFile === null) return null;
+  return namesOf(settings);
+}
+
+/** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
+function keysOf(args: readonly string[], settings: Settings): string[] {
+  const service = settings.baseUrl;
+  if (service === null) {
+    throw new NeverStartError({
+      code: 'usage-service-missing',
+      subject: '--base-url',
+      todo: 'name the service whose answers are to be forgotten',
+    });
+  }
+  return args.flatMap((text) => {
+    const identifier = readIdentifier(text);
+    return (['unset', 'true', 'false'] as const).map((nsfw) =>
+      outcomeKey(outcomeKeyPrefix(service, nsfw), identifier),
+    );
+  });
+}
+
+function readIdentifier(text: string): Identifier {
+  const colon = text.indexOf(':');
+  const named = IDENTIFIER_KINDS.find((kind) => kind === text.slice(0, colon));
+  const identified = identifyCell(named ? text.slice(colon + 1) : text, named ?? 'domain');
+  if (identified.type === 'identifier') return identified.identifier;
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: identified.reason,
+    subject: text,
+    todo: 'write a domain, or KIND:VALUE such as ticker:ACME',
+  });
+}
+
+function unknownRun(id: string): NeverStartError {
+  return new NeverStartError({
+    code: 'usage-invalid',
+    what: 'the engine knows no such run',
+    subject: id,
+    todo: '`brand-enrich status` lists the runs',
+  });
+}

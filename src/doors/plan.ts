@@ -1,0 +1,98 @@
+/**
+ * The door of `plan`: the same reading as `run`, nothing sent, in words or as JSON.
+ */
+
+import { isLoopbackUrl } from '../config/address-values.js';
+import { readToken } from '../config/read-token.js';
+import type { Settings } from '../config/settings.js';
+import { openStores } from '../engine/open-stores.js';
+import { EXIT, type ExitCode } from '../errors.js';
+import { withReleasers } from '../lifecycle.js';
+import type { Log } from '../log.js';
+import { type Plan, planFile } from '../pipeline/plan-file.js';
+import { type AccountNames, accountNames } from './account.js';
+import { type DoorStreams, intakeOf, runSettingsOf } from './run.js';
+
+export interface PlanDoor extends DoorStreams {
+  readonly log: Log;
+  readonly stop: AbortSignal;
+}
+
+export function runPlan(input: string, settings: Settings, door: PlanDoor): Promise<ExitCode> {
+  return withReleasers(async (releasers) => {
+    const names = knownNames(settings);
+    const stores =
+      names === null
+        ? null
+        : await openStores({ engine: settings.engine, stateFolder: settings.state, log: door.log });
+    if (stores) releasers.push(() => stores.close());
+    const plan = await planFile(
+      {
+        input,
+        stdin: input === '-' ? door.stdin : null,
+        intake: intakeOf(settings),
+        survey: {
+          requested: settings.columns,
+          kind: settings.kind,
+          waterfall: settings.waterfall,
+          prefix: settings.prefix,
+        },
+        stateFolder: settings.state,
+        overagePrice: settings.overagePrice,
+        settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
+      },
+      stores,
+      door.stop,
+    );
+    door.stdout.write(settings.json ? `${JSON.stringify(plan)}\n` : planText(plan));
+    return EXIT.done;
+  });
+}
+
+/** Service and account, when the settings name them: a plan can be made without. */
+function knownNames(settings: Settings): AccountNames | null {
+  if (settings.baseUrl === null) return null;
+  const token = readToken(settings);
+  if (token === null && settings.account === null) return null;
+  return accountNames(settings.baseUrl, token, settings.account);
+}
+
+export function planText(plan: Plan): string {
+  const count = (value: number) => value.toLocaleString('en-US');
+  const { rows, identifiers, requests, spending, account } = plan;
+  const lines = [...plan.warnings, plan.columns, ''];
+  lines.push(`rows                ${count(rows.total)}`);
+  lines.push(`  with identifier   ${count(rows.asked)}, ${count(rows.duplicates)} of them duplicates`);
+  lines.push(`  blank or skipped  ${count(rows.skipped)}`);
+  lines.push(
+    `  invalid           ${count(rows.invalid + rows.unreadable)}, ${count(rows.unreadable)} of them unreadable`,
+  );
+  for (const [reason, number] of Object.entries(plan.reasons)) lines.push(`    ${count(number)} x ${reason}`);
+  const kinds = Object.entries(identifiers.byKind).map(([kind, number]) => `${count(number)} ${kind}`);
+  lines.push(`identifiers         ${count(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`);
+  lines.push(
+    plan.stored === null
+      ? 'stored answers      unknown: no service and token are named'
+      : `stored answers      ${count(plan.stored)} fresh ones cost nothing`,
+  );
+  const range =
+    requests.least === requests.most
+      ? count(requests.least)
+      : `${count(requests.least)} to ${count(requests.most)}`;
+  lines.push(`requests needed     ${range}`);
+  if (account) {
+    lines.push(
+      account.limit === null
+        ? `account             ${count(account.used)} used; no quota is known before the first request`
+        : `account             ${count(account.used)} of ${count(account.limit)} used, ${count(Math.max(0, account.limit - account.used))} left`,
+    );
+  }
+  if (spending) {
+    lines.push(
+      `overage             up to ${count(spending.overageRequests)} requests, at most ${spending.maxCost}`,
+    );
+    if (spending.deferred !== null) lines.push(`would be deferred   ${count(spending.deferred)}`);
+  }
+  lines.push('', 'nothing was sent or spent');
+  return `${lines.join('\n')}\n`;
+}

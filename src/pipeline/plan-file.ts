@@ -1,0 +1,125 @@
+/**
+ * What a run of this file would do, found out without spending anything: rows, identifiers, what is stored, what
+ * would be asked for and what that costs.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineStores } from '../engine/stores.js';
+import { openInput } from '../intake/open-input.js';
+import { withReleasers } from '../lifecycle.js';
+import type { Freshness } from '../model.js';
+import { outcomeKeyPrefix } from '../outcomes/key.js';
+import { limitOf } from '../quota/policy.js';
+import type { RunSettings } from '../runs/run-store.js';
+import type { EnrichRequest } from './enrich-file.js';
+import { unanswered } from './gather.js';
+import { estimateSpending, type SpendingEstimate } from './spending.js';
+import { type Survey, surveyInput } from './survey.js';
+
+export interface PlanRequest
+  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'survey' | 'stateFolder' | 'overagePrice'> {
+  /** null: no service is named, so nothing is known of stored answers and of the account. */
+  readonly settings: RunSettings | null;
+}
+
+export interface Plan {
+  readonly input: string;
+  readonly warnings: readonly string[];
+  readonly columns: string;
+  readonly rows: { readonly total: number } & Survey['counts'];
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly examples: Survey['examples'];
+  readonly identifiers: { readonly distinct: number; readonly byKind: Readonly<Record<string, number>> };
+  /** Identifiers with a fresh answer; null without a service. */
+  readonly stored: number | null;
+  /** Requests needed at least, and with `--waterfall` at most. */
+  readonly requests: { readonly least: number; readonly most: number };
+  readonly spending: SpendingEstimate | null;
+  readonly account: {
+    readonly quota: number | null;
+    readonly limit: number | null;
+    readonly used: number;
+  } | null;
+}
+
+const READ_AT_ONCE = 500;
+
+/** `stores` null where no service is named. Throws what reading the input and choosing columns throw. */
+export function planFile(
+  request: PlanRequest,
+  stores: EngineStores | null,
+  stop: AbortSignal,
+): Promise<Plan> {
+  return withReleasers(async (releasers) => {
+    const folder = join(request.stateFolder, 'runs', `plan-${process.pid}-${randomBytes(4).toString('hex')}`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    const input = await openInput(request.input, request.stdin, { ...request.intake, spoolFolder: folder });
+    releasers.push(() => input.close());
+    const survey = await surveyInput(
+      input,
+      { ...request.survey, folder, stop, onRows: () => undefined },
+      releasers,
+    );
+    const wanted = survey.answers.wanted;
+    const { settings } = request;
+    const state = stores && settings ? await stores.ledger.show(settings.account) : null;
+    const least =
+      stores && settings && state ? await countMissing(survey, stores, settings, state.now) : wanted;
+    let most = least;
+    if (request.survey.waterfall) {
+      for (let index = 0; index < survey.identifiers.count; index += 1) survey.answers.want(index);
+      most =
+        stores && settings && state
+          ? await countMissing(survey, stores, settings, state.now)
+          : survey.answers.wanted;
+    }
+    const limits = settings ?? { overage: 0, quotaCap: null };
+    return {
+      input: input.name,
+      warnings: input.warnings,
+      columns: survey.chosen.sentence,
+      rows: { total: survey.rows.count, ...survey.counts },
+      reasons: Object.fromEntries([...survey.reasons].sort((a, b) => b[1] - a[1]).slice(0, 20)),
+      examples: survey.examples,
+      identifiers: { distinct: wanted, byKind: Object.fromEntries(survey.byKind) },
+      stored: state === null ? null : wanted - least,
+      requests: { least, most },
+      spending:
+        state && settings
+          ? estimateSpending(most, state, { settings, overagePrice: request.overagePrice })
+          : null,
+      account: state && {
+        quota: state.quota,
+        limit: limitOf({ ...state, overage: limits.overage, quotaCap: limits.quotaCap }),
+        used: state.sent + state.held + state.others,
+      },
+    };
+  });
+}
+
+async function countMissing(
+  survey: Survey,
+  stores: EngineStores,
+  settings: RunSettings,
+  now: number,
+): Promise<number> {
+  const prefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
+  const freshness: Freshness = {
+    asOf: now,
+    maxAgeMs: settings.maxAgeMs,
+    maxAgeMissingMs: settings.maxAgeMissingMs,
+    notBefore: settings.refresh ? now : 0,
+  };
+  let missing = 0;
+  for (const batch of unanswered(survey, READ_AT_ONCE)) {
+    const found = await stores.outcomes.read(
+      batch.map(({ text }) => prefix + text),
+      freshness,
+    );
+    missing += found.filter((outcome) => outcome === null).length;
+  }
+  return missing;
+}
