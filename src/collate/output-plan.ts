@@ -1,6 +1,6 @@
 /**
- * What collate is told about an output, and the shapes that a renderer takes and gives. Only types: how a row is
- * rendered is `render-csv.ts` and `render-json.ts`, which of the two is `render.ts`.
+ * What collate is told about an output, and the shapes that a renderer takes and gives. Types and two
+ * small things that all renderers share: how a row is rendered is `render-csv.ts` and `render-json.ts`, which of the two is `render.ts`.
  */
 import type { AnswerSource, Identifier, OutcomeStatus } from '../model.js';
 import type { TableFormat, TableShape } from '../table.js';
@@ -18,6 +18,16 @@ export interface AnswerView {
   /** Why there is no answer: of `failed`, `invalid`, `skipped` and `deferred`. */
   readonly error: string | null;
 }
+
+/** What an unreadable row came to, but for the reason. */
+export const NOTHING_ASKED: AnswerView = {
+  status: 'invalid',
+  identifier: null,
+  profile: null,
+  source: null,
+  fetchedAt: null,
+  error: null,
+};
 
 /** The pieces around `brand_duplicate_of` (CSV); JSON lines have no such piece and use `before` alone. */
 export interface RenderedAnswer {
@@ -41,9 +51,9 @@ export interface OutputPlan {
   /** Put before each of our columns, `brand_`. In JSON lines our key is the prefix without its last `_`, `-` or `.`. */
   readonly prefix: string;
   readonly escapeFormulas: FormulaEscaping;
-  /** Positions of the columns or keys of an earlier run (see `earlier-columns.ts`): cut out of records and header. */
+  /** CSV: positions of the columns of an earlier run, cut out of records and header. In JSON lines our key is found without. */
   readonly replacedColumns: readonly number[];
-  /** Whether a row could not be read: adds the column `brand_raw`. */
+  /** Whether a row could not be read: adds the column `brand_raw`. JSON lines have such text under our key, as `raw`. */
   readonly hasUnreadable: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];

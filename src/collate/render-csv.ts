@@ -7,7 +7,7 @@ import { isObject } from './brand-assets.js';
 import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN } from './columns.js';
 import { tameCell, writeCells } from './csv-record.js';
 import { defuse } from './formulas.js';
-import { type AnswerView, inOnePiece, type OutputPlan, type Renderer } from './output-plan.js';
+import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { createUserPart } from './user-part.js';
 
 export function createCsvRenderer(plan: OutputPlan): Renderer {
@@ -48,15 +48,6 @@ export function createCsvRenderer(plan: OutputPlan): Renderer {
   };
   return renderer;
 }
-
-const NOTHING_ASKED: AnswerView = {
-  status: 'invalid',
-  identifier: null,
-  profile: null,
-  source: null,
-  fetchedAt: null,
-  error: null,
-};
 
 function brandOf(view: AnswerView): Brand {
   if (view.profile === null) return {};

@@ -4,7 +4,7 @@
  */
 import { RAW_COLUMN } from './columns.js';
 import { cellText, splitRecord, writeCells } from './csv-record.js';
-import { membersOf } from './json-text.js';
+import { jsonKey, withoutOurs } from './earlier-key.js';
 import type { OutputPlan } from './output-plan.js';
 
 export interface UserPart {
@@ -12,7 +12,7 @@ export interface UserPart {
   readonly width: number;
   /** Names of its columns as a record; null when the input has no header. */
   readonly header: string | null;
-  /** Whether an earlier run left a column for unreadable rows, whose text is kept. */
+  /** Whether an earlier run may have left the text of unreadable rows, which is kept. */
   readonly carriesRaw: boolean;
   /** The record without line end. */
   record(raw: string): string;
@@ -43,25 +43,24 @@ function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
 }
 
 function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
-  const rawKey = plan.prefix + RAW_COLUMN;
-  const cut = new Set(plan.replacedColumns.map((at) => plan.allColumns[at]));
-  const keys = plan.allColumns.filter((key) => !cut.has(key) && key !== rawKey);
+  const ours = jsonKey(plan.prefix);
+  const keys = plan.allColumns.filter((key) => key !== ours);
   const positions = new Map(keys.map((key, at) => [key, at]));
   return {
     width: keys.length,
     header: writeCells(keys, delimiter),
-    carriesRaw: plan.allColumns.includes(rawKey),
+    carriesRaw: keys.length < plan.allColumns.length,
     record(raw) {
       const cells = keys.map(() => '');
-      for (const member of membersOf(raw) ?? []) {
+      for (const member of withoutOurs(raw, ours).members) {
         const at = positions.get(member.key);
         if (at !== undefined) cells[at] = cellOfJson(raw.slice(member.valueStart, member.valueEnd));
       }
       return writeCells(cells, delimiter);
     },
     carried(raw) {
-      const member = membersOf(raw)?.find(({ key }) => key === rawKey);
-      return member ? writeCells([cellOfJson(raw.slice(member.valueStart, member.valueEnd))], delimiter) : '';
+      const { carried } = withoutOurs(raw, ours);
+      return carried === null ? '' : writeCells([cellOfJson(carried)], delimiter);
     },
   };
 }

@@ -2,8 +2,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findEarlierColumns } from '../../src/collate/earlier-columns.js';
 import { createErrorsFile } from '../../src/collate/errors-file.js';
+import { findOurColumns } from '../../src/identify/our-columns.js';
 import { CSV_SHAPE, DEFERRED, INVALID, JSON_SHAPE, MATCHED, planFor } from './plans.js';
 
 let folder: string;
@@ -39,7 +39,7 @@ describe('the errors file', () => {
       ].join('\n'),
     );
     const columns = text.slice(0, text.indexOf('\n')).split(',');
-    expect(findEarlierColumns(columns, 'brand_', 'csv')).toEqual([2, 3, 4, 5, 6]);
+    expect(findOurColumns(columns, 'brand_')).toEqual([2, 3, 4, 5, 6]);
   });
 
   it('is JSON lines where the output is', async () => {

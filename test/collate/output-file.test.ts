@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
   chmod,
   lstat,
@@ -80,6 +81,15 @@ describe('an output', () => {
     expect(seen).toEqual(['complete']);
     expect(await readFile(target, 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['out.csv']);
+  });
+
+  it('says so when it cannot be put under its name, and leaves nothing beside it', async () => {
+    const output = await createOutput(target, PLAIN);
+    await output.write('a');
+    await mkdir(target);
+    await expect(output.commit()).rejects.toMatchObject({ code: 'output-unwritable' });
+    expect(await readdir(folder)).toEqual(['out.csv']);
+    expect((await stat(target)).isDirectory()).toBe(true);
   });
 
   it('removes what a killed process left for the same target, and nothing of a live one or another target', async () => {
@@ -169,8 +179,7 @@ describe('an output', () => {
     });
     const output = await createOutput('-', { gzip, bom: false, stdout: stream });
     const written = (async () => {
-      await output.write('a');
-      await output.commit();
+      for (let i = 0; i < 100; i++) await output.write(randomBytes(100_000));
     })();
     await expect(written).rejects.toMatchObject({ code: 'output-unwritable' });
     await expect(written).rejects.toThrow('stopped reading');

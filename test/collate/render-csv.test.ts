@@ -84,10 +84,11 @@ describe('CSV output', () => {
 
   it('turns JSON lines into columns without losing a digit', async () => {
     const input = { ...JSON_SHAPE, columns: ['id', 'name', 'more', 'brand'] };
-    const plan = planFor({ input, format: 'csv', fields: [], hasUnreadable: true, replacedColumns: [3] });
+    const plan = planFor({ input, format: 'csv', fields: [], hasUnreadable: true });
     const raws = [
       '{"id":12345678901234567890,"name":"a \\"b\\"","more":{"x": [1,2]}}',
-      '{"more":null,"id":1.10,"brand":{"status":"matched"}}',
+      '{"more":null,"id":1.10,"brand":{"status":"matched","identifier":"x","fetchedAt":null}}',
+      '{"brand":{"status":"invalid","identifier":null,"fetchedAt":null,"raw":"{\\"kept\\":"}}',
       '{}',
     ];
     await expectGolden('from-json.csv', output(plan, raws));

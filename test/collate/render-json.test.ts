@@ -30,7 +30,7 @@ describe('JSON lines', () => {
     const earlier =
       '{"status":"matched","kind":"domain","identifier":"}","fetchedAt":null,"profile":{"a":"{"}}';
     const raws = [`{"id":1,"brand":${earlier},"z":1.0}`, `{"brand":${earlier}}`, '{"id":2}'];
-    await expectGolden('replaced.jsonl', output(planFor({ input, replacedColumns: [1] }), raws));
+    await expectGolden('replaced.jsonl', output(planFor({ input }), raws));
   });
 
   it('are made of CSV records as texts, with a key for every column', async () => {
@@ -48,11 +48,28 @@ describe('JSON lines', () => {
   it('stop where our key would overwrite what is the user’s', () => {
     const column = { ...CSV_SHAPE, columns: ['id', 'brand'], rawHeader: 'id,brand' };
     expect(() => createRenderer(planFor({ input: column, format: 'jsonl' }))).toThrow(NeverStartError);
-    const input = { ...JSON_SHAPE, columns: ['brand'] };
-    const renderer = createRenderer(planFor({ input, replacedColumns: [0] }));
-    const ours = renderer.answer(MATCHED);
-    expect(() => renderer.row('{"brand":"Nike"}', ours, null)).toThrow('--prefix');
-    expect(() => renderer.row('{"brand":{"status":"new"}}', ours, null)).toThrow('--prefix');
+    for (const format of ['jsonl', 'csv'] as const) {
+      const renderer = createRenderer(planFor({ input: JSON_SHAPE, format }));
+      const ours = renderer.answer(MATCHED);
+      expect(() => renderer.row('{"brand":"Nike"}', ours, null)).toThrow('--prefix');
+      expect(() => renderer.row('{"\\u0062rand":{"status":"new"}}', ours, null)).toThrow('--prefix');
+      expect(() => renderer.row('{"maker":"\\u0062","name":"brand"}', ours, null)).not.toThrow();
+    }
+  });
+
+  it('keep the text of an unreadable line through any number of runs', () => {
+    const renderer = createRenderer(planFor({ input: JSON_SHAPE }));
+    const first = renderer.unreadable('{"a":"\\u00', 'not JSON').slice(0, -1);
+    const second = renderer.row(
+      first,
+      renderer.answer({ ...INVALID, status: 'skipped', error: 'blank' }),
+      null,
+    );
+    expect(JSON.parse(second)).toEqual({
+      brand: { ...JSON.parse(first).brand, status: 'skipped', error: 'blank', raw: '{"a":"\\u00' },
+    });
+    const third = renderer.row(second.slice(0, -1), renderer.answer({ ...INVALID, error: 'not JSON' }), null);
+    expect(third.slice(0, -1)).toBe(first);
   });
 
   it('go under the key that the prefix names', () => {
@@ -72,9 +89,6 @@ describe('JSON lines', () => {
 
   it('give back the user’s text character by character in the next run', () => {
     const renderer = createRenderer(planFor({ input: JSON_SHAPE }));
-    const again = createRenderer(
-      planFor({ input: { ...JSON_SHAPE, columns: ['brand'] }, replacedColumns: [0] }),
-    );
     const objects = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
     fc.assert(
       fc.property(objects, fc.constantFrom('', ' '), fc.json(), (object, blank, profile) => {
@@ -84,7 +98,7 @@ describe('JSON lines', () => {
         expect(JSON.parse(first)).toMatchObject({
           brand: { status: 'matched', profile: JSON.parse(profile) },
         });
-        const second = again.row(first.slice(0, -1), again.answer(NOT_FOUND), null);
+        const second = renderer.row(first.slice(0, -1), renderer.answer(NOT_FOUND), null);
         expect(second).toBe(renderer.row(raw, renderer.answer(NOT_FOUND), null));
       }),
     );

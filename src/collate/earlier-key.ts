@@ -1,0 +1,70 @@
+/**
+ * Our one key in JSON lines, and what an earlier run left under it. The key is reserved: what it left is replaced,
+ * anything else under the key is the user's and stops the run rather than being overwritten. Columns of an earlier run in
+ * CSV are `identify`'s to find.
+ */
+import { NeverStartError } from '../errors.js';
+import { cutMembers, type Member, membersOf } from './json-text.js';
+
+/** Keys that the object under our key always has. */
+const ALWAYS_THERE = ['status', 'identifier', 'fetchedAt'];
+/** Where that object keeps the text of a line that could not be read. */
+const RAW_KEY = 'raw';
+
+/** Our key: the prefix without what separates it from a column name; `brand` for a prefix of nothing else. */
+export function jsonKey(prefix: string): string {
+  const key = prefix.replace(/[_.-]+$/, '');
+  return key === '' ? 'brand' : key;
+}
+
+/** Whether the JSON text of a value under our key was written by an earlier run. */
+export function isEarlierValue(value: string): boolean {
+  const members = membersOf(value);
+  return members !== null && ALWAYS_THERE.every((key) => members.some((member) => member.key === key));
+}
+
+export interface WithoutOurs {
+  /** The line as it was before the earlier run. */
+  readonly line: string;
+  /** Its members, with their positions in the line as it came. */
+  readonly members: readonly Member[];
+  /** JSON text of what the earlier run kept of a line that it could not read; null: nothing. */
+  readonly carried: string | null;
+}
+
+/**
+ * Takes out what an earlier run left under our key.
+ * @throws NeverStartError `column-ours` when something else is there.
+ */
+export function withoutOurs(line: string, key: string): WithoutOurs {
+  const all = membersOf(line) ?? [];
+  const ours = all.filter((member) => member.key === key);
+  let carried: string | null = null;
+  for (const { valueStart, valueEnd } of ours) {
+    const value = line.slice(valueStart, valueEnd);
+    if (!isEarlierValue(value)) throw refusal(`the key "${key}" in ${line.slice(0, 80)}`);
+    const raw = membersOf(value)?.find((member) => member.key === RAW_KEY);
+    if (raw) carried = value.slice(raw.valueStart, raw.valueEnd);
+  }
+  if (ours.length === 0) return { line, members: all, carried };
+  return {
+    line: cutMembers(line, all, (member) => member.key === key),
+    members: all.filter((member) => member.key !== key),
+    carried,
+  };
+}
+
+/** The member under our key that keeps the text of a line that could not be read. */
+export function rawMember(json: string): string {
+  return `"${RAW_KEY}":${json}`;
+}
+
+/** The refusal to write over what is the user's. */
+export function refusal(subject: string): NeverStartError {
+  return new NeverStartError({
+    code: 'column-ours',
+    what: 'our key is taken',
+    subject,
+    todo: 'choose another name for what we add with --prefix, for example --prefix enriched_',
+  });
+}
