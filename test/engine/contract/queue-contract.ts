@@ -141,32 +141,24 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     test('the chunk of a worker that was killed is taken up by another, even after more kills than one', async () => {
       const queue = openQueue();
       await add(queue, 1);
-      // A killed worker: it took the chunk, and its lock is never renewed.
+      const checker = openWorker(queue, async (_job, _token, _signal) => undefined);
+      checker.opts.stalledInterval = SHORT_CHECK_MS;
       for (let kill = 0; kill < 2; kill += 1) {
+        // A killed worker: it took the chunk, and its lock is never renewed.
         const killed = openWorker(queue, async (_job, _token, _signal) => undefined);
         killed.opts.lockDuration = SHORT_LOCK_MS;
-        const job = await takeWhenBack(killed, `token-${kill}`);
+        const job = await killed.getNextJob(`token-${kill}`, { block: false });
         expect(job?.id).toBe('run-1');
+        const back = once(checker, 'stalled');
+        await checker.startStalledCheckTimer();
+        await back;
       }
       const survivor = openWorker(queue, async (_job, _token, _signal) => undefined);
-      survivor.opts.stalledInterval = SHORT_CHECK_MS;
       const completed = once(survivor, 'completed');
       start(survivor);
       const [job] = await completed;
       expect(job.id).toBe('run-1');
     });
-
-    /** Asks for the chunk, helped by a checker of stalled chunks, until it is there. */
-    async function takeWhenBack(worker: ChunkWorker, token: string) {
-      worker.opts.stalledInterval = SHORT_CHECK_MS;
-      await worker.startStalledCheckTimer();
-      for (let ask = 0; ask < 40; ask += 1) {
-        const job = await worker.getNextJob(token, { block: false });
-        if (job) return job;
-        await once(worker, 'stalled');
-      }
-      return undefined;
-    }
 
     test('a worker whose lock was lost is told by the signal', async () => {
       const queue = openQueue();

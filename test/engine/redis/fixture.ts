@@ -1,0 +1,49 @@
+/**
+ * A run with claims on a Redis engine, for the tests of what Redis alone does.
+ */
+import type { Engine } from '../../../src/engine/engine.js';
+import type { ExchangeRequest } from '../../../src/quota/ledger.js';
+import { freshnessOf } from '../../../src/runs/run-store.js';
+import { runSettings } from '../contract/run-settings.js';
+
+export interface RunFixture {
+  readonly keys: readonly string[];
+  request(some?: Partial<ExchangeRequest>): ExchangeRequest;
+}
+
+export async function beginRun(engine: Engine, keys: number): Promise<RunFixture> {
+  const run = await engine.runs.start({ id: 'run', key: 'key', label: 'test', settings: runSettings() });
+  const names = Array.from({ length: keys }, (_, index) => `k:u:domain:${index}.example`);
+  await engine.outcomes.claim({ worker: 'worker', run: 'run', keys: names, freshness: freshnessOf(run) });
+  return {
+    keys: names,
+    request: (some = {}) => ({
+      account: 'account',
+      worker: 'worker',
+      run: 'run',
+      seen: null,
+      settle: [],
+      reading: null,
+      heard: true,
+      refusedForQuota: false,
+      pace: null,
+      take: [],
+      permitMs: 50_000,
+      mayHaveTurned: false,
+      usageLagMs: 60_000,
+      ...some,
+    }),
+  };
+}
+
+/** Repeats until it succeeds: what a caller does while the engine is out of reach. */
+export async function untilAnswered<T>(action: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await action();
+    } catch (error) {
+      if (tries > 2_000) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+}

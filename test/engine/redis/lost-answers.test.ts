@@ -1,0 +1,170 @@
+/**
+ * Answers that do not come back, servers that hang or die: nothing is counted twice, nothing acknowledged is lost, and
+ * nobody waits for ever.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Engine } from '../../../src/engine/engine.js';
+import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
+import { createReleasers } from '../../../src/lifecycle.js';
+import { silentLog } from '../../../src/log.js';
+import type { RedisServer } from '../../support/redis-server.js';
+import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { startCutProxy } from './cut-proxy.js';
+import { beginRun, untilAnswered } from './fixture.js';
+
+const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
+
+describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
+  const releasers = createReleasers();
+  afterEach(() => releasers.releaseAll());
+
+  async function start(args: readonly string[] = []): Promise<RedisServer> {
+    const redis = await startRedis({ args });
+    if (!redis) throw new Error('no redis-server');
+    releasers.push(() => redis.stop());
+    return redis;
+  }
+  async function open(url: string): Promise<Engine> {
+    const engine = await openRedisEngine({ url, log: silentLog() });
+    releasers.push(() => engine.close());
+    return engine;
+  }
+
+  test('an exchange whose answer is lost fails, is not sent again by itself, and can be repeated', async () => {
+    const redis = await start();
+    const proxy = await startCutProxy(redis.port);
+    releasers.push(() => proxy.close());
+    const direct = await open(redis.url);
+    const engine = await open(`redis://127.0.0.1:${proxy.port}`);
+    const { request, keys } = await beginRun(engine, 3);
+    const first = request({ reading: { quota: 10, usage: 0, period: null } });
+    await engine.ledger.exchange(first);
+    const take = keys.map((key, index) => ({ permit: `permit-${index}`, key }));
+    const cut = proxy.cutNextAnswer();
+    await expect(engine.ledger.exchange(request({ take }))).rejects.toMatchObject({
+      code: 'engine-unreachable',
+    });
+    await cut;
+    const lost = await direct.ledger.show('account');
+    expect(lost.held).toBe(3);
+    const again = await untilAnswered(() => engine.ledger.exchange(request({ take })));
+    expect(again.permits.map(({ answer }) => answer)).toEqual(['granted', 'granted', 'granted']);
+    expect(again.state.held).toBe(3);
+    // One operation was lost, one answered: a client that resends would have counted another.
+    expect(again.state.version).toBe(lost.version + 1);
+    const settle = take.map(({ permit }) => ({ permit, as: 'billed' as const }));
+    const cutAgain = proxy.cutNextAnswer();
+    await expect(engine.ledger.exchange(request({ settle }))).rejects.toThrow();
+    await cutAgain;
+    const settled = await untilAnswered(() => engine.ledger.exchange(request({ settle })));
+    expect(settled.state).toMatchObject({ sent: 3, held: 0 });
+  });
+
+  test('a server that hangs fails the call after a while, and closing ends in any case', async () => {
+    const redis = await start();
+    const proxy = await startCutProxy(redis.port);
+    releasers.push(() => proxy.close());
+    const engine = await openRedisEngine({ url: `redis://127.0.0.1:${proxy.port}`, log: silentLog() });
+    const worker = engine.openWorker('lookups', async (_job, _token, _signal) => undefined, 1);
+    void worker.run().catch(() => undefined);
+    await worker.waitUntilReady();
+    proxy.hang();
+    await expect(engine.ledger.show('account')).rejects.toMatchObject({ code: 'engine-unreachable' });
+    void worker.close().catch(() => undefined);
+    await engine.close();
+  });
+
+  test('kill -9 of a server with an append-only file loses no acknowledged record, permit or run', async () => {
+    const redis = await start(APPEND_ONLY);
+    const engine = await open(redis.url);
+    const { request, keys } = await beginRun(engine, 600);
+    const take = keys.slice(0, 50).map((key, index) => ({ permit: `permit-${index}`, key }));
+    await engine.ledger.exchange(request({ reading: { quota: 1_000, usage: 0, period: null } }));
+    const before = await engine.ledger.exchange(request({ take }));
+    const acknowledged: string[] = [];
+    const recording = (async () => {
+      for (let from = 0; from < 600; from += 20) {
+        const part = keys.slice(from, from + 20);
+        await engine.outcomes.record(
+          'worker',
+          part.map((key) => ({
+            key,
+            status: 'matched' as const,
+            packed: Buffer.from(key),
+            billed: true,
+            freshMs: null,
+          })),
+        );
+        acknowledged.push(...part);
+        if (acknowledged.length === 300) await redis.kill('SIGKILL');
+      }
+    })();
+    await expect(recording).rejects.toMatchObject({ code: 'engine-unreachable' });
+    expect(acknowledged).toHaveLength(300);
+    await redis.restart();
+    const stats = await untilAnswered(() => engine.outcomes.stats());
+    expect(stats.matched).toBeGreaterThanOrEqual(300);
+    const run = await engine.runs.get('run');
+    expect(run?.status).toBe('running');
+    const stored = await engine.outcomes.read(acknowledged, {
+      asOf: run?.asOf ?? 0,
+      maxAgeMs: 1e9,
+      maxAgeMissingMs: 1e9,
+      notBefore: 0,
+    });
+    expect(stored.map((outcome) => outcome?.packed?.toString())).toEqual(acknowledged);
+    const after = await engine.ledger.show('account');
+    expect(after).toMatchObject({ epoch: before.state.epoch, held: 50, version: before.state.version });
+  });
+
+  test('a ledger that was flushed is brought up by those who remember, and rests', async () => {
+    const redis = await start();
+    const engine = await open(redis.url);
+    const { request, keys } = await beginRun(engine, 2);
+    const [key = '', other = ''] = keys;
+    await engine.ledger.exchange(request({ reading: { quota: 10, usage: 4, period: '2030-01-01' } }));
+    const { state } = await engine.ledger.exchange(request({ take: [{ permit: 'permit-0', key }] }));
+    const flusher = await open(redis.url);
+    await flushAll(redis);
+    await expect(flusher.runs.beat('run')).rejects.toMatchObject({ code: 'engine-unfit' });
+    await beginRun(engine, 2);
+    const seen = {
+      epoch: state.epoch,
+      version: state.version,
+      period: state.period,
+      spent: state.sent + state.held,
+      others: state.others,
+    };
+    const back = await engine.ledger.exchange(request({ seen, take: [{ permit: 'permit-1', key: other }] }));
+    expect(back.permits).toEqual([{ permit: 'permit-1', answer: 'denied' }]);
+    expect(back.state).toMatchObject({ sent: 1, others: 4, heardAt: back.state.now });
+    expect(back.state.restsUntil).toBe(back.state.now + 60_000);
+  });
+
+  test('a server that is gone is told at open, with its address and without the password', async () => {
+    const redis = await start();
+    await redis.kill('SIGKILL');
+    const opening = openRedisEngine({
+      url: `redis://somebody:secret-word@127.0.0.1:${redis.port}/3`,
+      log: silentLog(),
+    });
+    const error: unknown = await opening.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: 'engine-unreachable', exitCode: 5 });
+    expect(String(error)).toContain(`redis://127.0.0.1:${redis.port}/3`);
+    expect(everything(error)).not.toContain('secret-word');
+  });
+});
+
+/** All that a log could make of an error, its causes and their fields included. */
+function everything(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const fields = JSON.stringify(error, Object.getOwnPropertyNames(error));
+  return `${error.message} ${error.stack} ${fields} ${everything(error.cause)}`;
+}
+
+async function flushAll(redis: RedisServer): Promise<void> {
+  const { Redis } = await import('ioredis');
+  const client = new Redis(redis.url);
+  await client.flushall();
+  await client.quit();
+}

@@ -1,0 +1,169 @@
+/**
+ * What is asked of a Redis server: the judgement as a table, and real servers that are set up wrongly.
+ */
+import { afterEach, describe, expect, test } from 'vitest';
+import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
+import { shownAddress } from '../../../src/engine/redis/server-address.js';
+import type { ServerFacts } from '../../../src/engine/redis/server-facts.js';
+import { freeShare, judgeServer, parseInfo } from '../../../src/engine/redis/server-facts.js';
+import { createReleasers } from '../../../src/lifecycle.js';
+import { silentLog } from '../../../src/log.js';
+import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+
+const FIT: ServerFacts = {
+  version: '7.2.4',
+  maxmemoryPolicy: 'noeviction',
+  maxmemory: 0,
+  usedMemory: 1_000,
+  appendOnly: true,
+  appendFsync: 'always',
+  isReplica: false,
+};
+const judge = (some: Partial<ServerFacts>, least: number | null = null) =>
+  judgeServer({ ...FIT, ...some }, 'redis://there:6379', least);
+
+describe('the judgement of a server', () => {
+  test.each<[string, Partial<ServerFacts>, number | null, string]>([
+    ['an old Redis', { version: '6.0.20' }, null, '6.2 or later'],
+    ['a very old Redis', { version: '5.9.9' }, null, '6.2 or later'],
+    ['a replica', { isReplica: true }, null, 'address of the primary'],
+    [
+      'an evicting Redis',
+      { maxmemoryPolicy: 'allkeys-lru' },
+      null,
+      'redis-cli CONFIG SET maxmemory-policy noeviction',
+    ],
+    ['a full Redis', { maxmemory: 1_000, usedMemory: 950 }, 0.1, 'raise maxmemory'],
+  ])('refuses %s and says what to do', (_title, facts, least, todo) => {
+    expect(() => judge(facts, least)).toThrow(todo);
+    expect(() => judge(facts, least)).toThrow('redis://there:6379');
+  });
+
+  test.each<[string, Partial<ServerFacts>, boolean, string | null]>([
+    ['appendfsync always', {}, false, null],
+    ['7.2 with appendfsync everysec', { appendFsync: 'everysec' }, true, null],
+    ['10.0 with appendfsync everysec', { version: '10.0.0', appendFsync: 'everysec' }, true, null],
+    [
+      '7.0 with appendfsync everysec',
+      { version: '7.0.15', appendFsync: 'everysec' },
+      false,
+      'loss of power costs up to 1 s',
+    ],
+    ['appendfsync not told', { appendFsync: null }, false, 'loss of power costs up to 1 s'],
+    ['appendfsync no', { appendFsync: 'no' }, false, 'appendfsync no'],
+    ['no append-only file', { appendOnly: false }, false, 'appendonly yes'],
+    ['append-only file not told', { appendOnly: null }, false, 'does not tell'],
+    ['policy not told', { maxmemoryPolicy: null }, false, 'maxmemory-policy'],
+    ['little memory', { maxmemory: 100, usedMemory: 95 }, false, '5 %'],
+  ])('takes %s', (_title, facts, waitsForDisk, warning) => {
+    const verdict = judge(facts);
+    expect(verdict.waitsForDisk).toBe(waitsForDisk);
+    expect(verdict.warnings.join(' ')).toEqual(warning === null ? '' : expect.stringContaining(warning));
+  });
+
+  test('free memory is a share of the limit, and unknown without one', () => {
+    expect(freeShare({ maxmemory: 0, usedMemory: 5 })).toBeNull();
+    expect(freeShare({ maxmemory: 200, usedMemory: 50 })).toBe(0.75);
+    expect(freeShare({ maxmemory: 200, usedMemory: 250 })).toBe(0);
+  });
+
+  test('INFO is read by field, whatever the line ends', () => {
+    expect([...parseInfo('# Server\r\nredis_version:7.0.15\r\n\r\nos:a:b\nrole:master')]).toEqual([
+      ['redis_version', '7.0.15'],
+      ['os', 'a:b'],
+      ['role', 'master'],
+    ]);
+  });
+
+  test.each([
+    ['redis://user:pa%40ss@host:6380/2?x=secret', 'redis://host:6380/2'],
+    ['rediss://:pass@host', 'rediss://host:6379'],
+    ['redis://[::1]:7000/', 'redis://[::1]:7000'],
+  ])('the address %s is shown as %s', (url, shown) => {
+    expect(shownAddress(url)).toBe(shown);
+  });
+
+  test.each(['', 'host:6379', 'http://user:secret@host', 'redis://'])(
+    '%j is no address, and is not repeated',
+    (url) => {
+      expect(() => shownAddress(url)).toThrow('redis://host:6379');
+      expect(() => shownAddress(url)).not.toThrow('secret');
+    },
+  );
+});
+
+describe.skipIf(!hasRedisServer())('opening a real server', () => {
+  const releasers = createReleasers();
+  afterEach(() => releasers.releaseAll());
+
+  async function start(...args: string[]) {
+    const redis = await startRedis({ args });
+    if (!redis) throw new Error('no redis-server');
+    releasers.push(() => redis.stop());
+    return redis;
+  }
+  const open = async (url: string, minimumFreeMemory?: number) => {
+    const engine = await openRedisEngine({
+      url,
+      log: silentLog(),
+      ...(minimumFreeMemory === undefined ? {} : { minimumFreeMemory }),
+    });
+    releasers.push(() => engine.close());
+    return engine;
+  };
+
+  test('one that evicts is refused', async () => {
+    const redis = await start('--maxmemory-policy', 'allkeys-lru');
+    await expect(open(redis.url)).rejects.toMatchObject({ code: 'engine-unfit' });
+  });
+
+  test('one without an append-only file is taken with a warning', async () => {
+    const redis = await start();
+    const engine = await open(redis.url);
+    expect(engine.warnings.join(' ')).toContain('appendonly yes');
+    expect(await engine.freeMemory()).toBeNull();
+  });
+
+  test('one that syncs every write needs no warning, and CONFIG may be forbidden', async () => {
+    const redis = await start('--appendonly', 'yes', '--appendfsync', 'always', '--maxmemory', '100mb');
+    const engine = await open(redis.url);
+    expect(engine.warnings).toEqual([]);
+    expect(await engine.freeMemory()).toBeGreaterThan(0.8);
+    await expect(open(redis.url, 0.999)).rejects.toMatchObject({ code: 'engine-unfit' });
+    const managed = await start('--appendonly', 'yes', '--rename-command', 'CONFIG', '');
+    expect((await open(managed.url)).warnings.join(' ')).toContain('up to 1 s');
+  });
+
+  test('a wrong password is told without it; the right one opens', async () => {
+    const redis = await start('--requirepass', 'right-word');
+    const error: unknown = await open(`redis://:wrong-word@127.0.0.1:${redis.port}`).catch(
+      (reason: unknown) => reason,
+    );
+    expect(error).toMatchObject({ code: 'engine-unfit' });
+    expect(
+      JSON.stringify(error, Object.getOwnPropertyNames(error)) + String((error as Error).cause),
+    ).not.toContain('wrong-word');
+    const missing: unknown = await open(redis.url).catch((reason: unknown) => reason);
+    expect(missing).toMatchObject({ code: 'engine-unfit' });
+    const engine = await open(`redis://:right-word@127.0.0.1:${redis.port}`);
+    expect(engine.address).toBe(`redis://127.0.0.1:${redis.port}`);
+  });
+
+  test('a full server refuses to record, and says so', async () => {
+    const redis = await start('--maxmemory', '6mb');
+    const engine = await open(redis.url);
+    const fill = async () => {
+      for (let i = 0; i < 100; i += 1) {
+        const outcome = {
+          status: 'matched' as const,
+          packed: Buffer.alloc(100_000),
+          billed: true,
+          freshMs: null,
+        };
+        await engine.outcomes.record('worker', [{ ...outcome, key: `key-${i}` }]);
+      }
+    };
+    await expect(fill()).rejects.toMatchObject({ code: 'engine-unfit' });
+    await expect(fill()).rejects.toThrow('maxmemory');
+  });
+});
