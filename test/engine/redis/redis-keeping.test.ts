@@ -1,0 +1,129 @@
+/**
+ * What the stores keep in Redis: how much memory an answer takes, how long things stay, and that all keys share a slot.
+ */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../../src/engine/engine.js';
+import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
+import { outcomeFlags, readOutcomeValue } from '../../../src/engine/redis/outcome-value.js';
+import { silentLog } from '../../../src/log.js';
+import type { NewOutcome } from '../../../src/outcomes/store.js';
+import type { RedisServer } from '../../support/redis-server.js';
+import { hasRedisServer, startRedis } from '../../support/redis-server.js';
+import { beginRun } from './fixture.js';
+
+const DAY_MS = 86_400_000;
+
+describe('a stored answer as bytes', () => {
+  const outcome: NewOutcome = {
+    key: 'k',
+    status: 'matched',
+    packed: Buffer.from('x'),
+    billed: true,
+    freshMs: null,
+  };
+  test.each<[Partial<NewOutcome>, number]>([
+    [{}, 7],
+    [{ billed: false }, 5],
+    [{ packed: null }, 3],
+    [{ status: 'not_found', packed: null }, 2],
+    [{ status: 'not_found', packed: null, billed: false }, 0],
+    [{ packed: Buffer.alloc(0) }, 7],
+  ])('%j is flagged %i', (some, flags) => {
+    expect(outcomeFlags({ ...outcome, ...some })).toBe(flags);
+  });
+  test('a value that no script wrote is refused', () => {
+    expect(() => readOutcomeValue('key', Buffer.from('{}'))).toThrow('key');
+  });
+});
+
+describe.skipIf(!hasRedisServer())('what is kept', () => {
+  let redis: RedisServer;
+  let client: Redis;
+  let engine: Engine;
+  beforeAll(async () => {
+    const started = await startRedis();
+    if (!started) throw new Error('no redis-server');
+    redis = started;
+    client = new Redis(redis.url);
+    engine = await openRedisEngine({ url: redis.url, log: silentLog() });
+  });
+  afterAll(async () => {
+    await engine.close();
+    client.disconnect();
+    await redis.stop();
+  });
+  const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
+
+  test('an answer of 450 bytes takes at most 900, all included', async () => {
+    const answers = 20_000;
+    const before = await usedMemory();
+    for (let from = 0; from < answers; from += 500) {
+      await engine.outcomes.record(
+        'worker',
+        Array.from({ length: 500 }, (_, index) => ({
+          key: `0123456789:u:domain:some-company-${from + index}.example.com`,
+          status: 'matched' as const,
+          packed: Buffer.alloc(450, from + index),
+          billed: true,
+          freshMs: null,
+        })),
+      );
+    }
+    const each = ((await usedMemory()) - before) / answers;
+    expect(await client.dbsize()).toBeGreaterThanOrEqual(answers);
+    expect(each).toBeGreaterThan(450);
+    expect(each).toBeLessThanOrEqual(900);
+    await client.flushall();
+  });
+
+  test('answers stay 30 days, runs with what is theirs 7, doubts and claims 2; all in one slot', async () => {
+    const { keys, request } = await beginRun(engine, 2);
+    const [first = '', second = ''] = keys;
+    const take = [
+      { permit: 'permit-0', key: first },
+      { permit: 'permit-1', key: second },
+    ];
+    await engine.ledger.exchange(request({ reading: { quota: 9, usage: 0, period: null } }));
+    await engine.ledger.exchange(request({ take }));
+    await engine.ledger.exchange(request({ settle: [{ permit: 'permit-0', as: 'doubtful' }] }));
+    await engine.outcomes.record('worker', [
+      { key: first, status: 'not_found', packed: null, billed: true, freshMs: null },
+    ]);
+    await engine.runs.finishChunk('run', 3);
+    await engine.runs.fail('run', [{ key: second, reason: '404', billed: true }]);
+    await engine.runs.beat('run');
+    const days = async (name: string) =>
+      Math.round(((await client.pttl(`{brand-enrich}:${name}`)) / DAY_MS) * 1_000) / 1_000;
+    expect({
+      answer: await days(`o:${first}`),
+      claim: await days(`claim:${second}`),
+      doubts: await days('doubts:run'),
+      run: await days('run:run'),
+      failures: await days('failures:run'),
+      chunks: await days('chunks:run'),
+      key: await days('key:key'),
+    }).toEqual({ answer: 30, claim: 2, doubts: 2, run: 7, failures: 7, chunks: 7, key: 90 });
+    const queue = engine.openQueue('lookups');
+    await queue.waitUntilReady();
+    const names = await client.keys('*');
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !name.startsWith('{brand-enrich}:'))).toEqual([]);
+  });
+
+  test('a record that has expired is not listed', async () => {
+    await beginRun(engine, 1);
+    await client.del('{brand-enrich}:run:run');
+    expect(await engine.runs.list(10)).toEqual([]);
+    expect(await client.zcard('{brand-enrich}:runs')).toBe(0);
+  });
+
+  test('scripts are sent again to a server that forgot them', async () => {
+    await engine.ledger.show('account');
+    await client.script('FLUSH');
+    const before = engine.roundTrips.count;
+    await engine.ledger.show('account');
+    await engine.ledger.show('account');
+    expect(engine.roundTrips.count - before).toBe(3);
+  });
+});
