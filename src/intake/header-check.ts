@@ -20,15 +20,24 @@ export interface PreambleVerdict {
  */
 export function findPreamble(widths: readonly number[], filled: readonly number[]): PreambleVerdict | null {
   const first = widths[0] ?? 0;
-  const width = commonest(widths.slice(1));
-  if (width < 2) return null;
-  if (first === width) return findPaddedTitle(width, widths, filled);
-  // The header and one row at least, and nearly all that follows, must agree against the first record.
+  const table = findTable(widths);
+  if (table !== null && first < table.width) return table;
+  return findPaddedTitle(first, widths, filled);
+}
+
+/**
+ * The first record from which on nearly all agree on a width of two or more cells. null when there is none, or when
+ * there are too few of them for what stands above.
+ */
+export function findTable(widths: readonly number[]): PreambleVerdict | null {
+  const width = commonest(widths.slice(1).filter((it) => it > 1));
   const headerAt = widths.indexOf(width);
+  if (headerAt < 0 || headerAt > MAX_PREAMBLE) return null;
   const below = widths.slice(headerAt);
   const agreeing = below.filter((it) => it === width).length;
-  const isTable = agreeing >= 2 && agreeing / below.length >= 0.8;
-  return isTable && first < width && headerAt <= MAX_PREAMBLE ? { headerAt, width } : null;
+  // The header and one row at least.
+  const isTable = agreeing >= Math.max(2, headerAt / 2) && agreeing / below.length >= 0.8;
+  return isTable ? { headerAt, width } : null;
 }
 
 function findPaddedTitle(

@@ -5,6 +5,7 @@
 
 import { cellsOfRecords } from './csv-cells.js';
 import { isBlankLine } from './csv-rows.js';
+import { findTable } from './header-check.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
 
@@ -48,9 +49,8 @@ interface Score {
   readonly width: number;
   /** Share of the records after the first that have as many. */
   readonly agreement: number;
-  /** The commonest width of the records after the first, and its share. */
-  readonly commonWidth: number;
-  readonly commonShare: number;
+  /** Width that the records agree on from some line on; 0 when they do not. */
+  readonly tableWidth: number;
   readonly occurrences: number;
 }
 
@@ -74,7 +74,7 @@ export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVe
   }
   // The first line does not fit, but the rest agrees with itself: lines above the table, or a ragged file.
   const loose =
-    scores.filter((it) => it.commonWidth > 1 && it.commonShare >= 0.8).sort(byShare)[0] ??
+    scores.filter((it) => it.tableWidth > 1).sort((a, b) => b.tableWidth - a.tableWidth)[0] ??
     scores.filter((it) => it.width > 1 && it.agreement > 0).sort(byFit)[0];
   if (loose !== undefined) return { delimiter: loose.delimiter, rivals: [] };
   // One column: a separator that does not occur in it leaves its cells whole.
@@ -86,24 +86,16 @@ function byFit(a: Score, b: Score): number {
   return b.agreement - a.agreement || b.width - a.width;
 }
 
-function byShare(a: Score, b: Score): number {
-  return b.commonShare - a.commonShare || b.commonWidth - a.commonWidth;
-}
-
 function judge(delimiter: string, records: readonly SampleRecord[]): Score {
   const readable = records.filter((record) => record.problem === null);
   const width = readable[0]?.texts.length ?? 0;
-  const widths = readable.slice(1).map((record) => record.texts.length);
-  const counts = new Map<number, number>();
-  for (const it of widths) counts.set(it, (counts.get(it) ?? 0) + 1);
-  const [commonWidth, commonCount] = [...counts].sort((a, b) => b[1] - a[1])[0] ?? [0, 0];
+  const widths = readable.map((record) => record.texts.length);
+  const agreeing = widths.filter((it) => it === width).length - 1;
   return {
     delimiter,
     width,
-    agreement: widths.length === 0 ? 1 : (counts.get(width) ?? 0) / widths.length,
-    commonWidth,
-    // Two records at least: one alone agrees with itself.
-    commonShare: commonCount < 2 ? 0 : commonCount / widths.length,
+    agreement: widths.length < 2 ? 1 : agreeing / (widths.length - 1),
+    tableWidth: findTable(widths)?.width ?? 0,
     occurrences: readable.reduce((sum, record) => sum + record.texts.length - 1, 0),
   };
 }

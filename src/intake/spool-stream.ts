@@ -18,6 +18,8 @@ export async function spoolStream(
   name: string,
   folder: string,
 ): Promise<FileHandle> {
+  // It may fail before anybody reads; the loop below is told then.
+  stream.on('error', () => undefined);
   const path = join(folder, `${randomUUID()}.input`);
   let handle: FileHandle;
   try {

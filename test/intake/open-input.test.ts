@@ -1,0 +1,293 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, readdir, rename, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import iconv from 'iconv-lite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FailFileError, NeverStartError } from '../../src/errors.js';
+import { openInput } from '../../src/intake/open-input.js';
+import { createFolder, type Folder, intakeOptions, readAll, readContent } from './reading.js';
+
+let folder: Folder;
+beforeAll(async () => {
+  folder = await createFolder();
+});
+afterAll(() => folder.remove());
+
+const TEXT = 'name;site\r\nMüller;m.de\r\nL’Oréal;loreal.com\r\n';
+const CELLS = [
+  ['Müller', 'm.de'],
+  ['L’Oréal', 'loreal.com'],
+];
+
+describe('an input', () => {
+  it.each([
+    ['utf-8', Buffer.from(TEXT), false],
+    ['utf-8', Buffer.from(`\ufeff${TEXT}`), true],
+    ['utf-16le', iconv.encode(TEXT, 'utf-16le', { addBOM: true }), true],
+    ['utf-16be', iconv.encode(TEXT, 'utf-16be', { addBOM: true }), true],
+    ['utf-16le', iconv.encode(TEXT, 'utf-16le'), false],
+    ['windows-1252', iconv.encode(TEXT, 'windows-1252'), false],
+  ])('in %s is read as it is (%#)', async (encoding, bytes, hasBom) => {
+    const { input, rows } = await readContent(folder, bytes);
+    expect(rows.map((it) => it.cells)).toEqual(CELLS);
+    expect(rows.map((it) => it.raw)).toEqual(['Müller;m.de', 'L’Oréal;loreal.com']);
+    expect(input.shape).toEqual({
+      format: 'csv',
+      delimiter: ';',
+      lineEnd: '\r\n',
+      hasBom,
+      isGzip: false,
+      encoding,
+      columns: ['name', 'site'],
+      rawHeader: 'name;site',
+    });
+    expect(input.warnings).toEqual([`detected: CSV, delimiter ';', ${encoding}`]);
+    expect(input.sample).toEqual(CELLS);
+    expect(input.contentHash()).toBe(createHash('sha256').update(bytes).digest('hex'));
+  });
+
+  it.each(['\n', '\r\n', '\r'] as const)('with lines ended by %j is read', async (lineEnd) => {
+    const lines = ['a,b', '1,"x\ny"', '2,z', ''];
+    const { input, rows } = await readContent(folder, lines.join(lineEnd));
+    expect(rows.map((it) => it.cells)).toEqual([
+      ['1', 'x\ny'],
+      ['2', 'z'],
+    ]);
+    expect(input.shape.lineEnd).toBe(lineEnd);
+  });
+
+  it('packed with gzip has the hash of what is inside, several parts too', async () => {
+    const plain = await readContent(folder, TEXT);
+    const packed = Buffer.concat([gzipSync(TEXT.slice(0, 20)), gzipSync(TEXT.slice(20))]);
+    const { input, rows } = await readContent(folder, packed, { name: 'in.csv.gz' });
+    expect(rows).toEqual(plain.rows);
+    expect(input.contentHash()).toBe(plain.input.contentHash());
+    expect(input.shape.isGzip).toBe(true);
+    expect(input.warnings[0]).toBe("detected: CSV, delimiter ';', utf-8, gzip");
+  });
+
+  it('from standard input is kept without leaving a file behind, and read as often as asked', async () => {
+    const stdin = Readable.from([Buffer.from(TEXT.slice(0, 13)), Buffer.from(TEXT.slice(13))]);
+    const input = await openInput('-', stdin, intakeOptions(folder));
+    expect(await readdir(join(folder.path, 'spool'))).toEqual([]);
+    expect(input.name).toBe('stdin');
+    const first = await readAll(input);
+    expect(first.map((it) => it.cells)).toEqual(CELLS);
+    expect(await readAll(input)).toEqual(first);
+    await input.assertUnchanged();
+    await input.close();
+    await input.close();
+  });
+
+  it('from a named pipe is read without stopping its writer', async () => {
+    const path = join(folder.path, 'pipe');
+    execFileSync('mkfifo', [path]);
+    const [input] = await Promise.all([
+      openInput(path, null, intakeOptions(folder)),
+      writeFile(path, `${TEXT}${'x;y\r\n'.repeat(50_000)}`),
+    ]);
+    expect(await readAll(input)).toHaveLength(50_002);
+    await input.close();
+  });
+
+  it('of JSON lines knows the columns of the sample at once and all of them in the end', async () => {
+    const lines = Array.from({ length: 1500 }, (_, i) =>
+      i === 1400 ? '{"a":"x","late":1}' : `{"a":"${i}"}`,
+    );
+    const path = await folder.write('in.jsonl', lines.join('\n').padEnd(2_000_000));
+    const input = await openInput(path, null, intakeOptions(folder, { format: 'jsonl' }));
+    expect(input.sample).toHaveLength(1000);
+    expect(() => input.columns()).toThrow();
+    const rows = await readAll(input);
+    expect(rows).toHaveLength(1500);
+    expect(input.columns()).toEqual(['a', 'late']);
+    await input.close();
+  });
+
+  it('comes in batches of at most 4,096 rows, numbered without a gap', async () => {
+    const path = await folder.write('many.csv', `n\n${'x\n'.repeat(300_000)}`);
+    const input = await openInput(path, null, intakeOptions(folder));
+    let count = 0;
+    for await (const batch of input.rows()) {
+      expect(batch.length).toBeLessThanOrEqual(4096);
+      for (const row of batch) {
+        count += 1;
+        if (row.number !== count || row.line !== count + 1) throw new Error(`row ${count} is out of place`);
+      }
+    }
+    expect(count).toBe(300_000);
+    await input.close();
+  });
+
+  it('is read up to the limit, but hashed whole', async () => {
+    const text = `n\n${Array.from({ length: 200_000 }, (_, i) => i).join('\n')}\n`;
+    const whole = await readContent(folder, text);
+    const path = await folder.write('limited.csv', text);
+    const input = await openInput(path, null, intakeOptions(folder, { limit: 3 }));
+    const rows = await readAll(input);
+    expect(rows.map((it) => it.raw)).toEqual(['0', '1', '2']);
+    expect(input.contentHash()).toBe(whole.input.contentHash());
+    expect(await readAll(input)).toEqual(rows);
+    await input.close();
+  });
+
+  it('with a header and nothing else has no rows and says so', async () => {
+    const { input, rows } = await readContent(folder, 'name,site');
+    expect(rows).toEqual([]);
+    expect(input.warnings).toContain('the table has a header and no rows');
+    expect(input.shape.columns).toEqual(['name', 'site']);
+  });
+
+  it("keeps a replacement character that is the user's own", async () => {
+    const { rows } = await readContent(folder, 'a,b\nx\ufffdy,é\n');
+    expect(rows[0]?.cells[0]).toBe('x\ufffdy');
+  });
+
+  it('says what it made of blank lines once it was read', async () => {
+    const path = await folder.write('blank.csv', 'a,b\n\n1,2\n');
+    const input = await openInput(path, null, intakeOptions(folder));
+    await readAll(input);
+    await readAll(input);
+    expect(input.warnings).toEqual([
+      "detected: CSV, delimiter ',', utf-8",
+      '1 blank line: not records, left out',
+    ]);
+    await input.close();
+  });
+});
+
+describe('an encoding that shows late', () => {
+  const filler = 'Acme,acme.com\n'.repeat(150_000);
+
+  it('is found when everything before was ASCII', async () => {
+    const bytes = Buffer.concat([Buffer.from(`n,s\n${filler}`), Buffer.from('M\xfcller,m.de\n', 'latin1')]);
+    const { input, rows } = await readContent(folder, bytes);
+    expect(input.shape.encoding).toBe('windows-1252');
+    expect(rows.at(-1)?.cells).toEqual(['Müller', 'm.de']);
+  });
+
+  it('stops the reading with line and byte when it is not the one at the start', async () => {
+    const before = `n,s\nMüller,m.de\n${filler}`;
+    const bytes = Buffer.concat([Buffer.from(before), Buffer.from('K\xf6ln,k.de\n', 'latin1')]);
+    const reading = readContent(folder, bytes);
+    const byte = Buffer.byteLength(before) + 1;
+    await expect(reading).rejects.toThrow(`line 150003, byte ${byte} (0xf6 is not utf-8)`);
+    await expect(reading).rejects.toThrow('--encoding windows-1252');
+    await expect(reading).rejects.toMatchObject({ code: 'input-encoding', exitCode: 5 });
+  });
+
+  it('stops a forced UTF-8 in the same way', async () => {
+    const reading = readContent(folder, Buffer.from('n,s\nM\xfcller,x\n', 'latin1'), { encoding: 'utf-8' });
+    await expect(reading).rejects.toThrow('line 2, byte 5');
+  });
+});
+
+describe('what cannot be read stops with a reason', () => {
+  const zip = (inside: string) => Buffer.from(`PK\x03\x04\x14\0\0\0${inside}\0\0`, 'latin1');
+
+  it.each([
+    ['a workbook', zip('xl/workbook.xml'), 'input-binary', 'an Excel workbook'],
+    ['an archive', zip('a.csv'), 'input-binary', 'a ZIP archive'],
+    ['a PDF', Buffer.from('%PDF-1.7\nabc'), 'input-binary', 'a PDF document'],
+    ['gzip in gzip', gzipSync(gzipSync('a,b')), 'input-binary', 'gzip data inside gzip'],
+    ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],
+    ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
+    ['nothing', Buffer.alloc(0), 'input-empty', 'holds no records'],
+    ['a mark only', Buffer.from('\ufeff'), 'input-empty', 'holds no records'],
+    ['a title above the table', Buffer.from('Export\na,b\n1,2\n3,4\n'), 'input-preamble', '--skip-lines 1'],
+    ['one endless line', Buffer.alloc(3_000_000, 'x'), 'input-binary', 'no lines'],
+    ['Cyrillic', iconv.encode('имя;город\nГазпром;Москва\n', 'windows-1251'), 'input-encoding', '--encoding'],
+  ])('%s', async (_, bytes, code, words) => {
+    const reading = readContent(folder, bytes);
+    await expect(reading).rejects.toBeInstanceOf(FailFileError);
+    await expect(reading).rejects.toMatchObject({ code });
+    await expect(reading).rejects.toThrow(words);
+  });
+
+  it.each([
+    ['a file that is not there', 'nowhere.csv'],
+    ['a folder', '.'],
+  ])('%s', async (_, name) => {
+    const opening = openInput(join(folder.path, name), null, intakeOptions(folder));
+    await expect(opening).rejects.toMatchObject({ code: 'input-missing', exitCode: 5 });
+  });
+
+  it('lines that are no JSON although the name says so', async () => {
+    const reading = readContent(folder, 'a,b\n1,2\n', { name: 'x.jsonl' });
+    await expect(reading).rejects.toThrow('no line of the input is a JSON object');
+  });
+
+  it.each([
+    ['delimiter', { delimiter: ';;' }],
+    ['delimiter', { delimiter: '"' }],
+    ['encoding', { encoding: 'klingon' }],
+  ])('a %s that cannot be meant (%j)', async (flag, options) => {
+    const reading = readContent(folder, 'a,b\n', options);
+    await expect(reading).rejects.toBeInstanceOf(NeverStartError);
+    await expect(reading).rejects.toThrow(`--${flag}`);
+  });
+
+  it('standard input that is not there', async () => {
+    await expect(openInput('-', null, intakeOptions(folder))).rejects.toMatchObject({
+      code: 'usage-invalid',
+    });
+  });
+
+  it('standard input that breaks off', async () => {
+    const stdin = new Readable({ read: () => undefined });
+    const opening = openInput('-', stdin, intakeOptions(folder));
+    stdin.destroy(new Error('gone'));
+    await expect(opening).rejects.toMatchObject({ code: 'input-missing' });
+  });
+
+  it('a spool folder that cannot be used', async () => {
+    const file = await folder.write('a-file', '');
+    const options = intakeOptions(folder, { spoolFolder: join(file, 'spool') });
+    const opening = openInput('-', Readable.from(['a']), options);
+    await expect(opening).rejects.toMatchObject({ code: 'output-unwritable' });
+  });
+});
+
+describe('an input that changes', () => {
+  async function opened(name: string) {
+    const path = await folder.write(name, 'a,b\n1,2\n');
+    const input = await openInput(path, null, intakeOptions(folder));
+    await readAll(input);
+    await input.assertUnchanged();
+    return { path, input };
+  }
+
+  it.each([
+    ['grows', (path: string) => writeFile(path, 'a,b\n1,2\n3,4\n')],
+    ['is touched', (path: string) => utimes(path, 1, 1)],
+    [
+      'is replaced by an equal one',
+      async (path: string) => {
+        await writeFile(`${path}.other`, 'a,b\n1,2\n');
+        await rename(`${path}.other`, path);
+      },
+    ],
+  ])('because it %s is noticed', async (_, change) => {
+    const { path, input } = await opened('changing.csv');
+    await change(path);
+    await expect(input.assertUnchanged()).rejects.toMatchObject({ code: 'input-changed', exitCode: 5 });
+    await input.close();
+  });
+
+  it('stays the same when only its rights change', async () => {
+    const { path, input } = await opened('rights.csv');
+    await chmod(path, 0o400);
+    await input.assertUnchanged();
+    await input.close();
+  });
+
+  it('between two passes is noticed by its content', async () => {
+    const { path, input } = await opened('passes.csv');
+    await writeFile(path, 'a,b\n1,3\n');
+    await expect(readAll(input)).rejects.toMatchObject({ code: 'input-changed' });
+    await input.close();
+  });
+});

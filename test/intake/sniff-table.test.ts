@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { findDataInHeader, findPreamble, headerWarnings } from '../../src/intake/header-check.js';
+import { sniffTable } from '../../src/intake/sniff-table.js';
+
+function sniff(text: string, options: Partial<Parameters<typeof sniffTable>[1]> & { name?: string } = {}) {
+  const { name = 'in.csv', ...rest } = options;
+  return sniffTable({ name, text, isWhole: true }, { hasHeader: true, skipLines: 0, ...rest });
+}
+
+describe('the delimiter', () => {
+  it.each([
+    ['a comma', 'a,b\n1,2\n', ','],
+    ['a semicolon among decimal commas', 'a;b;c\n1,5;2,5;x\n3,5;4,5;y\n', ';'],
+    ['a semicolon among commas in text', 'name;note\nAcme;big, old\nFoo;small, new\n', ';'],
+    ['a tab', 'a\tb\n1,0\t2\n', '\t'],
+    ['a pipe', 'a|b\n1|2\n', '|'],
+    ['a comma outside quotes only', 'a,b\n"x;y;z",1\n"p;q;r",2\n', ','],
+    ['a comma in a ragged table', 'a,b\n1\n2,3,4\n5,6\n', ','],
+    ['the one that the first line names', 'sep=|\na,b|c\n1,2|3\n', '|'],
+    ['one that leaves the cells of a single column whole', 'company\nAcme, Inc\nFoo\nBar\n', ';'],
+    ['a comma for a single column without any', 'company\nAcme\nFoo\n', ','],
+    ['a comma when there is only a header', 'a,b;c,d\n', ','],
+  ])('is %s', (_, text, delimiter) => {
+    expect(sniff(text).delimiter).toBe(delimiter);
+  });
+
+  it('is a tab for a single column in a .tsv', () => {
+    expect(sniff('company\nAcme, Inc\n', { name: 'x.tsv.gz' }).delimiter).toBe('\t');
+  });
+
+  it('that could be another one as well is warned of', () => {
+    const text = 'last,first;mail\nDoe,John;j\nRoe,Jane;k\n';
+    expect(sniff(text).warnings.join()).toContain("';' would fit as well as ','");
+    expect(sniff(text, { delimiter: ';' }).columns).toEqual(['last,first', 'mail']);
+    expect(sniff(text, { delimiter: ';' }).warnings).toEqual([]);
+  });
+});
+
+describe('the header', () => {
+  it('is kept as it stands, with its own line end', () => {
+    const layout = sniff('"na ""me""",site \r\na,b\n');
+    expect(layout.columns).toEqual(['na "me"', 'site ']);
+    expect(layout.rawHeader).toBe('"na ""me""",site ');
+    expect(layout.lineEnd).toBe('\r\n');
+  });
+
+  it('may run over several lines, and stand below blank ones', () => {
+    const layout = sniff('\n \n"na\nme",site\na,b\n');
+    expect(layout.columns).toEqual(['na\nme', 'site']);
+    expect(layout.warnings).toEqual(['blank lines above the header: passed over']);
+    expect(layout.createReader().push('\n \n"na\nme",site\na,b\n', true)).toMatchObject([
+      { number: 1, line: 5, cells: ['a', 'b'] },
+    ]);
+  });
+
+  it('is not there with --no-header: columns are numbered by the commonest width', () => {
+    const layout = sniff('x\na.com,b\nc.com,d\n', { hasHeader: false });
+    expect(layout.columns).toEqual(['column_1', 'column_2']);
+    expect(layout.rawHeader).toBe(null);
+  });
+
+  it('stands below the lines that --skip-lines passes over', () => {
+    const layout = sniff('Title\n\na;b\n1;2\n', { skipLines: 2 });
+    expect(layout.columns).toEqual(['a', 'b']);
+    expect(layout.createReader().push('Title\n\na;b\n1;2\n', true)).toMatchObject([{ line: 4, raw: '1;2' }]);
+  });
+
+  it('with blank or equal names is kept by position and warned of', () => {
+    expect(headerWarnings(['a', '', 'a', ' ', 'b', 'a '])).toEqual([
+      'header cells 2, 4 are blank: kept by position',
+      "columns 1, 3, 6 are called 'a': kept by position",
+    ]);
+    expect(headerWarnings(['a', '', 'b'])).toEqual(['header cell 2 is blank: kept by position']);
+    expect(headerWarnings(['a', 'b'])).toEqual([]);
+  });
+
+  it.each([
+    ['"name"x,site\na,b\n', 'text after the closing quote'],
+    ['na\0me,site\na,b\n', 'a NUL character'],
+  ])('that cannot be read stops (%j)', (text, reason) => {
+    expect(() => sniff(text)).toThrow(reason);
+  });
+});
+
+describe('lines above the table', () => {
+  it.each([
+    ['Customer export\nGenerated 2024-01-01\n\nname;site;x\na;b;1\nc;d;2\n', '--skip-lines 3'],
+    ['Customers, Q1\nid,name,site\n1,a,b\n2,c,d\n', '--skip-lines 1'],
+    ['\nTitle\nname,site\na,b\n', '--skip-lines 2'],
+    ['Customer export,,\n,,\nname,site,x\na,b,1\n', '--skip-lines 2'],
+    ['# made by x\n# on day y\nname\tsite\na\tb\n', '--skip-lines 2'],
+  ])('stop the run and name the flag (%j)', (text, flag) => {
+    expect(() => sniff(text)).toThrow(flag);
+    const lines = Number(/\d+$/.exec(flag)?.[0]);
+    expect(sniff(text, { skipLines: lines }).columns.length).toBeGreaterThan(1);
+  });
+
+  it.each([
+    ['a fitting header', [3, 3, 3], [3, 3, 3]],
+    ['a ragged record', [2, 1, 3, 2], [2, 1, 3, 2]],
+    ['a header with most names blank above rows with gaps', [3, 3, 3], [1, 2, 2]],
+    ['one wide record below', [2, 3], [2, 3]],
+    ['one column', [1, 1, 1], [1, 1, 1]],
+    ['a header wider than its rows', [3, 2, 2], [3, 2, 2]],
+  ])('are not seen in %s', (_, widths, filled) => {
+    expect(findPreamble(widths, filled)).toBe(null);
+  });
+});
+
+describe('data where the header should be', () => {
+  it.each([
+    [['acme.com'], [['foo.com'], ['bar.de']], 'acme.com'],
+    [['Acme', 'https://acme.com/x'], [['Foo', 'http://foo.com']], 'https://acme.com/x'],
+    [['1', 'info@acme.com'], [['2', 'a@foo.com']], 'info@acme.com'],
+    [['US0378331005'], [['DE0007164600']], 'US0378331005'],
+    [['acme.com'], [], 'acme.com'],
+    [['name', 'website'], [['Acme', 'acme.com']], null],
+    [['company', 'Booking.com'], [['Acme', '12']], null],
+    [['company.website'], [['acme.com']], null],
+    [['2021', '2022'], [['1', '2']], null],
+    [['TICKER'], [['AAPL']], null],
+  ])('is seen in %j above %j: %j', (header, rows, expected) => {
+    expect(findDataInHeader(header, rows)).toBe(expected);
+  });
+
+  it('stops the run before anything starts', () => {
+    expect(() => sniff('acme.com\nfoo.com\n')).toThrow('--no-header');
+    expect(sniff('acme.com\nfoo.com\n', { hasHeader: false }).columns).toEqual(['column_1']);
+  });
+});
+
+describe('the format', () => {
+  it.each([
+    ['{"a":1}\n{"a":2}\n', 'in.csv', 'jsonl'],
+    ['\n{"a":"\u2028"}\n', 'stdin', 'jsonl'],
+    ['{"a":\n{"a":2}\n', 'in.txt', 'jsonl'],
+    ['{"a":\n{"a":2}\n', 'in.ndjson', 'jsonl'],
+    ['{odd},name\n1,2\n', 'in.csv', 'csv'],
+    ['a,b\n1,2\n', 'in.txt', 'csv'],
+  ] as const)('of %j in %s is %s', (text, name, format) => {
+    expect(sniff(text, { name }).format).toBe(format);
+  });
+
+  it.each([
+    ['<!DOCTYPE html><html>', 'a web page'],
+    ['<?xml version="1.0"?>', 'XML'],
+    ['[\n {"a":1}\n]', 'one JSON array'],
+    ['{\n "a": 1\n}', 'JSON over several lines'],
+  ])('that is no table stops the run (%j)', (text, seen) => {
+    expect(() => sniff(text)).toThrow(seen);
+  });
+
+  it.each(['', ' \n\t\r\n'])('of nothing stops the run (%j)', (text) => {
+    expect(() => sniff(text)).toThrow('holds no records');
+  });
+
+  it('of nothing below the lines passed over says so', () => {
+    expect(() => sniff('a\nb\n', { skipLines: 5 })).toThrow('--skip-lines 5');
+  });
+});
