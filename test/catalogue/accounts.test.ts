@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadAccounts, parseAccounts } from '../../src/catalogue/accounts.js';
 import { hashToken } from '../../src/catalogue/credentials.js';
 import { decimalText } from '../../src/catalogue/decimal.js';
 import { NeverStartError } from '../../src/errors.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const parse = (...accounts: unknown[]) => parseAccounts(JSON.stringify({ accounts }), 'accounts.json');
 const problemOf = (text: string) => {
@@ -32,7 +32,7 @@ describe('accounts', () => {
   });
 
   it('a token in clear is kept as its hash only, is named as such, and the file is left alone', async () => {
-    const path = join(await mkdtemp(join(tmpdir(), 'accounts-')), 'accounts.json');
+    const path = join(temporaryFolder(), 'accounts.json');
     const text = JSON.stringify({ accounts: [{ name: 'data', token: 'very-secret-word', quota: 5 }] });
     await writeFile(path, text);
     const accounts = await loadAccounts(path);

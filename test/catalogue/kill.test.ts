@@ -2,15 +2,16 @@
  * A service in a process of its own, killed in the middle of its work: whatever a caller was answered is counted. Runs
  * the built program (`npm run build`), as the test command does.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const built = new URL('../../dist/src/', import.meta.url);
 const children: ChildProcess[] = [];
@@ -61,7 +62,7 @@ async function askUntilKilled(url: string, child: ChildProcess, killAfter: numbe
 it('kill -9, three times in mid-work, loses no request that was answered', async () => {
   if (!existsSync(fileURLToPath(new URL('doors/serve.js', built))))
     throw new Error('run `npm run build` first');
-  const folder = mkdtempSync(join(tmpdir(), 'kill-'));
+  const folder = temporaryFolder();
   const files = ['catalogue.jsonl', 'accounts.json', 'journal.jsonl'].map((name) => join(folder, name));
   const [catalogue = '', accounts = '', journal = ''] = files;
   await writeCatalogue(catalogue, { seed: 1, brands: 5, cryptoSymbols: 0, etfTickers: 0, etfProviders: 0 });

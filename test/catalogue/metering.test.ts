@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readUsageCounts } from '../../src/catalogue/usage-journal.js';
+import { temporaryFolder } from './temporary-folder.js';
 import { accountsOf, createTinyService, OWN_DOMAIN, QUOTA, type TinyService, USAGE } from './tiny-service.js';
 
-const folder = () => mkdtempSync(join(tmpdir(), 'metering-'));
+const folder = () => temporaryFolder();
 const files = (dir: string) => ({ usageFile: join(dir, 'usage'), statementFile: join(dir, 'statements') });
 
 /** How many of `count` different lookups are not refused, sent all at once. */

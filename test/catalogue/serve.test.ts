@@ -1,11 +1,11 @@
-import { appendFileSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
 import { DEMO_TOKEN, readStatements, type ServeOptions, type Serving, serve } from '../../src/doors/serve.js';
 import { FailFileError, NeverStartError } from '../../src/errors.js';
 import { silentLog } from '../../src/log.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 const open: Serving[] = [];
 afterEach(async () => {
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function makeFiles() {
-  const folder = mkdtempSync(join(tmpdir(), 'serve-'));
+  const folder = temporaryFolder();
   const catalogue = join(folder, 'catalogue.jsonl');
   const accounts = join(folder, 'accounts.json');
   await writeCatalogue(catalogue, { seed: 1, brands: 20, cryptoSymbols: 2, etfTickers: 2, etfProviders: 1 });

@@ -1,11 +1,11 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openUsageJournal, readUsageCounts, type UsageCount } from '../../src/catalogue/usage-journal.js';
 import { FailFileError } from '../../src/errors.js';
+import { temporaryFolder } from './temporary-folder.js';
 
-const newPath = () => join(mkdtempSync(join(tmpdir(), 'usage-')), 'usage.jsonl');
+const newPath = () => join(temporaryFolder(), 'usage.jsonl');
 const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount => ({
   account: 'data',
   period: '2026-03',

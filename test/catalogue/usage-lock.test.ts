@@ -1,12 +1,12 @@
-import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { lockUsage } from '../../src/catalogue/usage-lock.js';
 import { FailFileError } from '../../src/errors.js';
+import { temporaryFolder } from './temporary-folder.js';
 
 it('an accounts file has one meter at a time, by whatever path it is named', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lock-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'accounts.json');
   const alias = join(folder, 'alias.json');
   writeFileSync(path, '{}');
@@ -20,7 +20,7 @@ it('an accounts file has one meter at a time, by whatever path it is named', asy
 });
 
 it('two accounts files do not hinder each other', async () => {
-  const paths = ['a.json', 'b.json'].map((name) => join(mkdtempSync(join(tmpdir(), 'lock-')), name));
+  const paths = ['a.json', 'b.json'].map((name) => join(temporaryFolder(), name));
   for (const path of paths) writeFileSync(path, '{}');
   const releases = await Promise.all(paths.map((path) => lockUsage(path)));
   for (const release of releases) await release();

@@ -1,10 +1,9 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseAccounts } from '../../src/catalogue/accounts.js';
 import { type Received, startMailServer, startWebhook } from './small-servers.js';
+import { temporaryFolder } from './temporary-folder.js';
 import { createTinyService, type TinyService } from './tiny-service.js';
 
 const closing: (() => Promise<void>)[] = [];
@@ -43,7 +42,7 @@ describe('the 80 % notice', () => {
 
   it('is not repeated after a restart', async () => {
     const { log, saying } = listeningLog();
-    const usageFile = join(mkdtempSync(join(tmpdir(), 'notice-')), 'usage');
+    const usageFile = join(temporaryFolder(), 'usage');
     for (let start = 0; start < 3; start += 1) {
       const tiny = createTinyService({ log, usageFile, terms: { quota: 10 } });
       await spend(tiny, 9);
