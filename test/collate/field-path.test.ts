@@ -5,6 +5,12 @@ import { BRAND } from './plans.js';
 
 const SEEN = {
   ...BRAND,
+  images: [
+    {
+      type: 'other',
+      formats: [64, 512, 128].map((width) => ({ src: `${width}.png`, format: 'png', width })),
+    },
+  ],
   novelty: { level: 3, list: ['a', 'b'], deep: { x: null } },
   colors: [...BRAND.colors, { hex: null, type: 'light' }, null],
 };
@@ -39,6 +45,7 @@ describe('fieldAt', () => {
     ['fonts.title', 'Inter'],
     ['fonts.title.weights', '400|700'],
     ['images.banner', ''],
+    ['images.other.png', '512.png'],
     ['novelty.level', '3'],
     ['novelty.list', 'a|b'],
     ['novelty', '{"level":3,"list":["a","b"],"deep":{"x":null}}'],

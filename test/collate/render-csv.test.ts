@@ -109,6 +109,14 @@ describe('CSV output', () => {
     expect(row('none')).toEqual(['=SUM(A1)', '=HYPERLINK("x")', '-1.5', '@a']);
   });
 
+  it('repeats the text of an unreadable row as it is, and defuses it only with "all"', () => {
+    const raw = (escapeFormulas: OutputPlan['escapeFormulas']) => {
+      const renderer = createRenderer(planFor({ escapeFormulas, hasUnreadable: true }));
+      return cellsOf(renderer.header() + renderer.unreadable('=1,"a', 'an unclosed quote'))[0]?.brand_raw;
+    };
+    expect([raw('none'), raw('ours'), raw('all')]).toEqual(['=1,"a', '=1,"a', '\'=1,"a']);
+  });
+
   it('refuses an unreadable row in an output without brand_raw', () => {
     expect(() => createRenderer(planFor()).unreadable('"', 'x')).toThrow('planned without');
   });
