@@ -25,7 +25,7 @@ export const SERVICE_SETTINGS = {
     env: 'BRAND_API_URL',
     kind: baseUrlValue,
     group: 'Service',
-    commands: [...SENDING, 'plan', 'status', 'outcomes forget'],
+    commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     secrecy: 'address',
     description: 'address of the service, without /v2',
   }),
@@ -60,7 +60,7 @@ export const SERVICE_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Service',
-    commands: [...SENDING, 'plan', 'status', 'outcomes forget'],
+    commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     description: 'send the token over plain http to another machine',
   }),
   allowNsfw: derived({

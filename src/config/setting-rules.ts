@@ -143,7 +143,10 @@ const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 
 
 function findMissing({ settings, problems }: Draft, { command, isUnread }: Found): void {
   const isUnder = (commands: readonly CommandName[]) => commands.includes(command) && !settings.sample;
-  if (isUnder(NEEDS_SERVICE) && settings.baseUrl === null && !isUnread('baseUrl')) {
+  const isNamed = settings.account !== null || isUnread('account');
+  // The name of an account that nobody gave one is made of address and token.
+  const needsService = isUnder(NEEDS_SERVICE) || (isUnder(NEEDS_ACCOUNT) && !isNamed);
+  if (needsService && settings.baseUrl === null && !isUnread('baseUrl')) {
     problems.push({
       code: 'usage-service-missing',
       what: 'no address of the service was given',
@@ -152,7 +155,6 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
     });
   }
   const hasToken = settings.token !== null || settings.tokenFile !== null || isUnread('token');
-  const isNamed = settings.account !== null || isUnread('account');
   if (!hasToken && (isUnder(NEEDS_TOKEN) || (isUnder(NEEDS_ACCOUNT) && !isNamed))) {
     problems.push({
       code: 'usage-token-missing',

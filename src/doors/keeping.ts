@@ -13,7 +13,7 @@ import type { Log } from '../log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
 import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
 import { ledgerText, outcomesText, statusText } from './keeping-text.js';
-import { namesOf } from './open-service.js';
+import { accountOf, knownNames } from './open-service.js';
 
 export interface KeepingDoor {
   readonly stdout: NodeJS.WritableStream;
@@ -68,11 +68,12 @@ async function obey(
       throw unknownRun(id);
     }
     case 'ledger show': {
-      const state = await stores.ledger.show(namesOf(settings).account);
-      return { data: state, text: ledgerText(namesOf(settings).account, state) };
+      const account = accountOf(settings);
+      const state = await stores.ledger.show(account);
+      return { data: state, text: ledgerText(account, state) };
     }
     case 'ledger observe': {
-      const { account } = namesOf(settings);
+      const account = accountOf(settings);
       const state = await stores.ledger.observe(account, {
         ...(settings.observedUsage === null ? {} : { usage: settings.observedUsage }),
         ...(settings.observedQuota === null ? {} : { quota: settings.observedQuota }),
@@ -80,7 +81,7 @@ async function obey(
       return { data: state, text: ledgerText(account, state) };
     }
     case 'ledger reset': {
-      const { account } = namesOf(settings);
+      const account = accountOf(settings);
       await stores.ledger.reset(account);
       return said(
         { reset: account },
@@ -110,7 +111,7 @@ function said(data: unknown, text: string): Answer {
 
 async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
   const runs = await stores.runs.list(RUNS_SHOWN);
-  const names = settings.baseUrl === null ? null : safeNames(settings);
+  const names = knownNames(settings);
   const ledger = names && (await stores.ledger.show(names.account));
   const queue = names && (await stores.queueCounts(names.queueName));
   const outcomes = await stores.outcomes.stats();
@@ -124,12 +125,6 @@ async function status(settings: Settings, stores: EngineStores): Promise<Answer>
     runs,
   };
   return { data, text: statusText(data) };
-}
-
-/** A status can be shown without a token: then the account is left out. */
-function safeNames(settings: Settings): ReturnType<typeof namesOf> | null {
-  if (settings.account === null && settings.token === null && settings.tokenFile === null) return null;
-  return namesOf(settings);
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

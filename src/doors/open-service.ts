@@ -11,12 +11,13 @@ import type { Log } from '../log.js';
 import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/http-send.js';
 import { createServiceSend } from '../lookup/service-send.js';
-import { type AccountNames, accountNames } from './account.js';
+import { type AccountNames, accountName, accountNames } from './account.js';
 import { openSampleService } from './sample-service.js';
 import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } from './serve.js';
 
 export interface OpenedService extends AccountNames {
-  readonly client: Client;
+  /** A client for the service of a run; null for one that the token must not go to. */
+  readonly clientFor: (service: string) => Client | null;
   readonly isLoopback: boolean;
   /** The service's own brand, for free requests; null when unknown. */
   readonly ownDomain: string | null;
@@ -33,9 +34,10 @@ export async function openService(
   if (settings.sample) {
     const service = await openSampleService(log);
     releasers.push(() => service.close());
+    const client = createClient(createServiceSend(service), DEMO_TOKEN);
     return {
       ...accountNames(SAMPLE_SERVICE, DEMO_TOKEN, null),
-      client: createClient(createServiceSend(service), DEMO_TOKEN),
+      clientFor: (name) => (name === SAMPLE_SERVICE ? client : null),
       isLoopback: true,
       ownDomain: DEFAULT_OWN_DOMAIN,
     };
@@ -44,21 +46,58 @@ export async function openService(
   const token = readToken(settings);
   if (baseUrl === null) throw missingService();
   if (token === null) throw missingToken();
-  const http = createHttpSend({ baseUrl, connections: settings.concurrency, timeoutMs: settings.timeoutMs });
-  releasers.push(() => http.close());
   return {
     ...accountNames(baseUrl, token, settings.account),
-    client: createClient(http.send, token),
+    clientFor: openClients(settings, token, releasers),
     isLoopback: isLoopbackUrl(baseUrl),
     ownDomain: settings.ownDomain,
   };
 }
 
-/** The names alone, for commands that send nothing. */
-export function namesOf(settings: Settings): AccountNames {
+/**
+ * Clients by service, made when a run needs one. The token goes to `--base-url` alone when that is said; a worker
+ * without it follows the runs of its token, to https and loopback addresses only unless `--allow-http`.
+ */
+export function openClients(
+  settings: Settings,
+  token: string,
+  releasers: Releasers,
+): (service: string) => Client | null {
+  const clients = new Map<string, Client>();
+  return (service) => {
+    const known = clients.get(service);
+    if (known) return known;
+    const isAllowed =
+      settings.baseUrl === null
+        ? service.startsWith('https://') || isLoopbackUrl(service) || settings.allowHttp
+        : service === settings.baseUrl;
+    if (!isAllowed || !URL.canParse(service)) return null;
+    const http = createHttpSend({
+      baseUrl: service,
+      connections: settings.concurrency,
+      timeoutMs: settings.timeoutMs,
+    });
+    releasers.push(() => http.close());
+    const client = createClient(http.send, token);
+    clients.set(service, client);
+    return client;
+  };
+}
+
+/** The account's name alone, for commands that send nothing. Throws NeverStartError when nothing names it. */
+export function accountOf(settings: Settings): string {
+  if (settings.account !== null) return settings.account;
   if (settings.baseUrl === null) throw missingService();
-  const token = settings.account === null ? readToken(settings) : null;
-  if (settings.account === null && token === null) throw missingToken();
+  const token = readToken(settings);
+  if (token === null) throw missingToken();
+  return accountName(settings.baseUrl, token, null);
+}
+
+/** Service and account, null where the settings do not name them: looking is possible without. */
+export function knownNames(settings: Settings): AccountNames | null {
+  if (settings.baseUrl === null) return null;
+  const token = readToken(settings);
+  if (token === null && settings.account === null) return null;
   return accountNames(settings.baseUrl, token, settings.account);
 }
 

@@ -3,14 +3,13 @@
  */
 
 import { isLoopbackUrl } from '../config/address-values.js';
-import { readToken } from '../config/read-token.js';
 import type { Settings } from '../config/settings.js';
 import { openStores } from '../engine/open-stores.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { type Plan, planFile } from '../pipeline/plan-file.js';
-import { type AccountNames, accountNames } from './account.js';
+import { knownNames } from './open-service.js';
 import { type DoorStreams, intakeOf, runSettingsOf } from './run.js';
 
 export interface PlanDoor extends DoorStreams {
@@ -47,14 +46,6 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
     door.stdout.write(settings.json ? `${JSON.stringify(plan)}\n` : planText(plan));
     return EXIT.done;
   });
-}
-
-/** Service and account, when the settings name them: a plan can be made without. */
-function knownNames(settings: Settings): AccountNames | null {
-  if (settings.baseUrl === null) return null;
-  const token = readToken(settings);
-  if (token === null && settings.account === null) return null;
-  return accountNames(settings.baseUrl, token, settings.account);
 }
 
 export function planText(plan: Plan): string {

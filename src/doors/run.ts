@@ -61,7 +61,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
       log,
     });
     releasers.push(() => engine.close());
-    for (const warning of engine.warnings) log.warn(warning);
+    if (!settings.sample) for (const warning of engine.warnings) view.notice(`note: ${warning}`);
 
     const request = requestOf(input, settings, service, stateFolder, door);
     const warn = warnOnce(view);
@@ -72,9 +72,8 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
         ? (onChunk) =>
             createLookupWorker({
               engine,
-              client: service.client,
+              clientFor: service.clientFor,
               queueName: service.queueName,
-              account: service.account,
               concurrency: settings.concurrency,
               timeoutMs: settings.timeoutMs,
               usageLagMs: settings.usageLagMs,

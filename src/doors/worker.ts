@@ -3,14 +3,15 @@
  */
 import { join } from 'node:path';
 import { systemClock } from '../clock.js';
-import { isLoopbackUrl } from '../config/address-values.js';
+import { readToken } from '../config/read-token.js';
 import type { Settings } from '../config/settings.js';
 import { openEngine } from '../engine/open-engine.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
-import { openService } from './open-service.js';
+import { queueName } from './account.js';
+import { openClients } from './open-service.js';
 
 export interface WorkerDoor {
   readonly log: Log;
@@ -22,15 +23,14 @@ export interface WorkerDoor {
 export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
-    const service = await openService(settings, log, releasers);
+    const token = readToken(settings) ?? '';
     const engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);
     const worker = createLookupWorker({
       engine,
-      client: service.client,
-      queueName: service.queueName,
-      account: service.account,
+      clientFor: openClients(settings, token, releasers),
+      queueName: queueName(token, settings.account),
       concurrency: settings.concurrency,
       timeoutMs: settings.timeoutMs,
       usageLagMs: settings.usageLagMs,
@@ -40,15 +40,7 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
       log,
     });
     await worker.start();
-    log.info(
-      {
-        worker: worker.name,
-        engine: engine.address,
-        account: service.account,
-        isLoopback: isLoopbackUrl(service.service),
-      },
-      'waiting for chunks',
-    );
+    log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();
       else stop.addEventListener('abort', () => resolve(), { once: true });

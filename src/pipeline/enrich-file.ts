@@ -189,7 +189,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
         wanted: survey.answers.wanted,
         answered: answeredSoFar(survey, progress),
         run: progress,
-        ledger: worker?.governor.state ?? null,
+        ledger: worker?.ledgerState(request.settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
       });
 
@@ -288,8 +288,8 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
     async function readOwnBrand(opened: LookupWorker): Promise<RunHalt | null> {
       if (request.ownDomain === null) return null;
-      const { meaning } = await opened.readUsage(request.ownDomain, run);
-      if (meaning.type !== 'credentials') return null;
+      const meaning = (await opened.readUsage(request.ownDomain, run))?.meaning;
+      if (meaning?.type !== 'credentials') return null;
       return { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` };
     }
   });

@@ -9,28 +9,32 @@ import { hostname } from 'node:os';
 import { DelayedError } from 'bullmq';
 import pLimit from 'p-limit';
 import type { Clock } from '../clock.js';
-import type { ChunkJob, Engine } from '../engine/engine.js';
+import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
 import { createReleasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
 import { createGovernor, type Governor } from '../quota/governor.js';
-import type { RunRecord } from '../runs/run-store.js';
+import type { LedgerState } from '../quota/ledger.js';
+import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import { bringInAnswers } from './answer-spool.js';
 import { heardFrom } from './ask.js';
 import { createBreaker } from './breaker.js';
 import { createRecorder } from './recorder.js';
-import { type ChunkContext, resolveChunk } from './resolve-chunk.js';
+import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
 export const CHUNK_SIZE = 50;
 const BEAT_MS = 5_000;
+/** How long a chunk of a service that this worker does not ask is left alone. */
+const NOT_OURS_MS = 5_000;
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
-  readonly client: Client;
+  /** Chunks of one token's runs. */
   readonly queueName: string;
-  readonly account: string;
+  /** A client for the service of a run; null when this worker must not talk to it. */
+  readonly clientFor: (service: string) => Client | null;
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
@@ -46,12 +50,13 @@ export interface LookupWorkerOptions {
 export interface LookupWorker {
   /** Unique over all workers and time. */
   readonly name: string;
-  readonly governor: Governor;
   /** Requests under way. */
   readonly inFlight: number;
   start(): Promise<void>;
-  /** One free request, for the service's own brand: reads quota and usage before anything is spent. */
-  readUsage(ownDomain: string, run: RunRecord): Promise<Answer>;
+  /** The account of a run as this worker last saw it; null before its first exchange. */
+  ledgerState(account: string): LedgerState | null;
+  /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
+  readUsage(ownDomain: string, run: RunRecord): Promise<Answer | null>;
   /** A halted run may be asked for again. */
   resumeRun(run: string): void;
   /** Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. */
@@ -60,9 +65,7 @@ export interface LookupWorker {
 
 export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   const { engine, clock, log, concurrency } = options;
-  const name = `${hostname()
-    .replaceAll(/[^A-Za-z0-9-]/g, '-')
-    .slice(0, 40)}-${process.pid}-${randomBytes(4).toString('hex')}`;
+  const name = workerName();
   const stopping = new AbortController();
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
@@ -74,35 +77,67 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     spoolFolder: options.spoolFolder,
     room: concurrency,
   });
-  const governor = createGovernor({
-    ledger: engine.ledger,
-    account: options.account,
-    worker: name,
-    clock,
-    log,
-    timeoutMs: options.timeoutMs,
-    usageLagMs: options.usageLagMs,
-  });
-  const context: ChunkContext = {
+  const governors = new Map<string, Governor>();
+  const contexts = new Map<string, ChunkContext>();
+  const shared = {
     engine,
-    client: options.client,
-    governor,
     recorder,
-    breaker: createBreaker(),
     clock,
     compress: options.compress,
     gauge: { inFlight: 0 },
     worker: name,
     limit: pLimit(concurrency),
-    halts: new Map(),
+    halts: new Map<string, RunHalt>(),
   };
 
-  async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
+  function governorOf(account: string): Governor {
+    let governor = governors.get(account);
+    if (!governor) {
+      const { timeoutMs, usageLagMs } = options;
+      governor = createGovernor({
+        ledger: engine.ledger,
+        account,
+        worker: name,
+        clock,
+        log,
+        timeoutMs,
+        usageLagMs,
+      });
+      governors.set(account, governor);
+    }
+    return governor;
+  }
+
+  /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */
+  function contextOf({ settings: { service, account } }: RunRecord): ChunkContext | null {
+    const known = contexts.get(`${account} ${service}`);
+    if (known) return known;
+    const client = options.clientFor(service);
+    if (client === null) return null;
+    const context = { ...shared, client, governor: governorOf(account), breaker: createBreaker() };
+    contexts.set(`${account} ${service}`, context);
+    return context;
+  }
+
+  async function work(data: ChunkData, signal: AbortSignal | undefined): Promise<ChunkResult> {
+    const run = await engine.runs.get(data.run);
+    if (run === null || run.status !== 'running') return finishChunk(engine, data);
+    const context = contextOf(run);
+    if (context === null) {
+      log.warn(
+        { run: run.id, service: run.settings.service },
+        'this worker does not ask that service; its chunk is left to others',
+      );
+      return { type: 'parked', data, waitMs: NOT_OURS_MS };
+    }
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
-    // Every identifier of the chunk listens to them.
+    // Every identifier of the chunk listens to it.
     setMaxListeners(0, stop);
-    const signals = { stop, abort: aborting.signal };
-    const result = await resolveChunk(context, job.data, signals);
+    return resolveChunk(context, run, data, { stop, abort: aborting.signal });
+  }
+
+  async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
+    const result = await work(job.data, signal);
     if (result.type === 'finished') {
       options.onChunk?.();
       return;
@@ -121,10 +156,10 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
 
   return {
     name,
-    governor,
     get inFlight() {
-      return context.gauge.inFlight;
+      return shared.gauge.inFlight;
     },
+    ledgerState: (account) => governors.get(account)?.state ?? null,
     async start() {
       await engine.outcomes.beat(name);
       const beat = setInterval(() => {
@@ -138,18 +173,16 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
     async readUsage(ownDomain, run) {
-      const { allowNsfw, freeStatuses, period } = run.settings;
+      const client = contextOf(run)?.client;
+      if (!client) return null;
+      const { allowNsfw, freeStatuses, period, account } = run.settings;
       const identifier = { kind: 'domain', value: ownDomain } as const;
-      const answer = await options.client.lookup(identifier, {
-        allowNsfw,
-        freeStatuses,
-        signal: stopping.signal,
-      });
-      governor.note(heardFrom(answer, period));
+      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: stopping.signal });
+      governorOf(account).note(heardFrom(answer, period));
       return answer;
     },
     resumeRun(run) {
-      context.halts.delete(run);
+      shared.halts.delete(run);
     },
     async stop(deadlineMs) {
       const endsAt = clock.now() + deadlineMs;
@@ -167,7 +200,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
         await withinDeadline(closed, 1_000);
       }
       await withinDeadline(recorder.close(), Math.max(left(), 1_000));
-      await governor.close(Math.max(Math.min(left(), 5_000), 500));
+      const settleMs = Math.max(Math.min(left(), 5_000), 500);
+      await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
       await withinDeadline(
         engine.outcomes.retire(name).catch(() => undefined),
         1_000,
@@ -175,4 +209,11 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       await releasers.releaseAll();
     },
   };
+}
+
+function workerName(): string {
+  const host = hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
+  return `${host}-${process.pid}-${randomBytes(4).toString('hex')}`;
 }

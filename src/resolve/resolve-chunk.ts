@@ -31,16 +31,15 @@ export type ChunkResult =
   | { readonly type: 'finished' }
   | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
 
-/** Work on `data`. `stop` ends it early with the rest parked; `abort` also ends requests under way. */
+/** Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it early with the rest parked; `abort` also ends requests under way. */
 export async function resolveChunk(
   context: ChunkContext,
+  run: RunRecord,
   data: ChunkData,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<ChunkResult> {
-  const { engine, worker, halts } = context;
-  const run = await engine.runs.get(data.run);
-  // Nobody waits for a run that is unknown, over or cancelled; a dead one is noticed by the ledger.
-  if (run === null || run.status !== 'running' || halts.has(run.id)) return finish(engine, data);
+  const { engine, worker } = context;
+  if (context.halts.has(run.id)) return finishChunk(engine, data);
 
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
   const keys = data.identifiers.map((text) => prefix + text);
@@ -158,7 +157,7 @@ async function whatIsLeft(
   const attempts: Record<string, number> = {};
   let waitMs = Number.POSITIVE_INFINITY;
   for (const [text, { result }] of asked) {
-    if (result.type === 'halted' || result.type === 'revoked') return finish(context.engine, data);
+    if (result.type === 'halted' || result.type === 'revoked') return finishChunk(context.engine, data);
     if (result.type !== 'again' || givesUp(data, text, result)) continue;
     identifiers.push(text);
     const made = attemptsOf(data, text) + (result.countsAsAttempt ? 1 : 0);
@@ -166,11 +165,12 @@ async function whatIsLeft(
     const wait = result.countsAsAttempt ? (parkMs(made, result.retryInMs) ?? 0) : result.retryInMs;
     waitMs = Math.min(waitMs, wait);
   }
-  if (identifiers.length === 0) return finish(context.engine, data);
+  if (identifiers.length === 0) return finishChunk(context.engine, data);
   return { type: 'parked', data: { run: run.id, chunk: data.chunk, identifiers, attempts }, waitMs };
 }
 
-async function finish(engine: Engine, data: ChunkData): Promise<ChunkResult> {
+/** Nothing is left to do for this chunk, or nobody waits for it. */
+export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
   await engine.runs.finishChunk(data.run, data.chunk);
   return { type: 'finished' };
 }
