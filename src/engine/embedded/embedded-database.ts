@@ -2,12 +2,11 @@
  * The process's end of the database thread: questions by number, answers as promises, notifications to whoever
  * listens. When the thread dies every open question fails, and every later one.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { FailFileError } from '../../errors.js';
 import { withinDeadline } from '../../lifecycle.js';
 import type { SqlDatabase, SqlParam, SqlRow } from '../sql/database.js';
+import { builtFile } from './built-file.js';
 import type { FromThread, ThreadError, ThreadSettings, ToThread } from './thread-messages.js';
 
 /** A clean close writes what is in memory to the files; after this long the thread is ended, which loses nothing. */
@@ -42,7 +41,7 @@ interface Waiter {
 
 /** Throws {@link FailFileError} `engine-unfit` when the files cannot be used. */
 export async function openEmbeddedDatabase(settings: ThreadSettings): Promise<EmbeddedDatabase> {
-  const thread = new Worker(threadFile(), { workerData: settings });
+  const thread = new Worker(builtFile('database-thread.js'), { workerData: settings });
   const waiters = new Map<number, Waiter>();
   const listeners: ((channel: string, payload: string) => void)[] = [];
   let lastId = 0;
@@ -125,11 +124,4 @@ function unusable(folder: string, reason: string): FailFileError {
     subject: folder,
     todo: 'name another folder with --state; the answers in this one stay where they are',
   });
-}
-
-/** The built thread: beside this file, or in `dist` when the sources run as they are, for Node loads no TypeScript. */
-function threadFile(): URL {
-  const beside = new URL('./database-thread.js', import.meta.url);
-  if (existsSync(fileURLToPath(beside))) return beside;
-  return new URL('../../../dist/src/engine/embedded/database-thread.js', import.meta.url);
 }

@@ -2,17 +2,16 @@
  * The engine without a server: BullMQ's Postgres backend and our SQL on PGlite, in a thread of this process, kept in
  * the state folder. One process at a time owns the folder; others may ask it.
  */
-import { runMigrations } from 'bullmq';
 import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
 import { createStoreCalls } from '../sql/database.js';
-import { migrate } from '../sql/migrations.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
 import { createSqlOutcomes } from '../sql/sql-outcomes.js';
 import { createSqlQueues } from '../sql/sql-queues.js';
 import { createSqlRuns } from '../sql/sql-runs.js';
+import { findTemplate, makeSchemas } from './database-template.js';
 import { openEmbeddedDatabase } from './embedded-database.js';
 import type { RequestHandler } from './folder-lock.js';
 import { askFolderHolder, lockFolder } from './folder-lock.js';
@@ -55,12 +54,14 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   releasers.push(() => lock.release());
   try {
     const files = await openDatabaseFolder(folder);
-    const database = await openEmbeddedDatabase({ dataFolder: files.path, templateFile: null });
+    const database = await openEmbeddedDatabase({
+      dataFolder: files.path,
+      templateFile: files.isNew ? findTemplate() : null,
+    });
     releasers.push(() => database.close());
-    const pool = createPoolShape(database);
-    await runMigrations(await pool.connect(), 'bullmq', { skipVersionCheck: true });
-    await migrate(database, folder);
+    await makeSchemas(database, folder);
     await files.markComplete();
+    const pool = createPoolShape(database);
     const calls = createStoreCalls(database, clockOffsetMs);
     await calls.value('tidy', KEEP_ANSWERS_MS);
     const queues = createSqlQueues(pool, log);
@@ -70,7 +71,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       address: folder,
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
-      runs: createSqlRuns(calls),
+      runs: createSqlRuns(calls, folder),
       warnings: [POWER_LOSS_WARNING],
       openQueue: (name) => queues.openQueue(name),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),

@@ -58,7 +58,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       address,
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
-      runs: createSqlRuns(calls),
+      runs: createSqlRuns(calls, address),
       warnings,
       openQueue: (name) => queues.openQueue(name),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),

@@ -26,6 +26,11 @@ const STEPS: readonly string[] = [
   ].join('\n'),
 ];
 
+/** All steps as one text, to tell one state of the schema from another. */
+export function schemaSource(): string {
+  return STEPS.join('\n');
+}
+
 const MIGRATION_LOCK = 0x62656e6d;
 
 /**

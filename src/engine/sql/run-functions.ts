@@ -71,13 +71,13 @@ DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r br
 BEGIN
   INSERT INTO brand_enrich.run_key AS k (key, started_at) VALUES (p_key, v_now)
   ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
-  -- A start that is sent twice is one start.
+  -- A start that is sent twice is one start, and changes nothing.
   INSERT INTO brand_enrich.run AS t (id, key, label, settings, account, plan, quota_cap, overage, max_requests,
     max_overage_requests, as_of, key_started_at, beat_at)
   VALUES (p_id, p_key, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
     (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
     (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now)
-  ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at
+  ON CONFLICT (id) DO UPDATE SET id = t.id
   RETURNING * INTO r;
   RETURN brand_enrich.run_record(r);
 END $$;
@@ -155,15 +155,16 @@ CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void
   UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
 $$;
 
--- A run that was cancelled stays so, unless it completed all the same.
+-- Only a running run ends; a cancelled one stays cancelled and learns why it stopped.
 CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE v_key text;
+DECLARE r brand_enrich.run;
 BEGIN
   UPDATE brand_enrich.run SET reason = p_reason,
-    status = CASE WHEN status = 'cancelled' AND p_status = 'stopped' THEN status ELSE p_status END
-   WHERE id = p_id RETURNING key INTO v_key;
-  IF p_status = 'completed' THEN DELETE FROM brand_enrich.run_key WHERE key = v_key; END IF;
+    status = CASE WHEN status = 'running' THEN p_status ELSE status END
+   WHERE id = p_id AND status IN ('running', 'cancelled') RETURNING * INTO r;
+  IF NOT FOUND THEN RETURN; END IF;
+  IF r.status = 'completed' THEN DELETE FROM brand_enrich.run_key WHERE key = r.key; END IF;
   DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
   DELETE FROM brand_enrich.doubt WHERE run = p_id;
 END $$;

@@ -1,6 +1,7 @@
 /**
  * The `RunStore` over SQL.
  */
+import { FailFileError } from '../../errors.js';
 import type { LookupFailure, RunProgress, RunRecord, RunStore } from '../../runs/run-store.js';
 import type { StoreCalls } from './database.js';
 import { storableText } from './database.js';
@@ -11,16 +12,8 @@ interface FoundFailure {
   readonly billed: boolean;
 }
 
-/** What a run is told that the store does not know: it was revoked. */
-const UNKNOWN_RUN: RunProgress = {
-  chunks: 0,
-  tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },
-  halt: null,
-  isCancelled: true,
-  isPaused: false,
-};
-
-export function createSqlRuns(calls: StoreCalls): RunStore {
+/** @param address Where the store is, for messages. */
+export function createSqlRuns(calls: StoreCalls, address: string): RunStore {
   return {
     async start(run) {
       const settings = JSON.stringify(run.settings);
@@ -39,7 +32,14 @@ export function createSqlRuns(calls: StoreCalls): RunStore {
       return (await calls.value('list_runs', limit)) as RunRecord[];
     },
     async beat(id) {
-      return ((await calls.value('beat_run', id)) ?? UNKNOWN_RUN) as RunProgress;
+      const progress = (await calls.value('beat_run', id)) as RunProgress | null;
+      if (progress !== null) return progress;
+      throw new FailFileError({
+        code: 'engine-unfit',
+        what: 'the engine no longer knows this run (was it restored from a backup?)',
+        subject: address,
+        todo: 'run the same command again',
+      });
     },
     async setSize(id, size) {
       await calls.value('set_run_size', id, size.rows, size.identifiers);
