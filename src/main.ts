@@ -1,0 +1,101 @@
+/**
+ * What every root does with its process: arguments, environment, signals and exit codes meet here and nowhere else.
+ * The roots are `cli.ts` and `workers/*.ts`.
+ */
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { parseCommandLine } from './config/command-line.js';
+import { loadSettings } from './config/load-settings.js';
+import { readConfigFile } from './config/read-config-file.js';
+import type { Settings } from './config/settings.js';
+import { runCommand } from './doors/run-command.js';
+import { BrandEnrichError, EXIT } from './errors.js';
+import { createLog } from './log.js';
+
+/** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
+const TERM_MS = 25_000;
+const TERM_GRACE_MS = 15_000;
+const LINGER_MS = 3_000;
+
+/** Found upwards: this file runs from `dist/src`. */
+function packageVersion(): string {
+  const path = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
+
+async function runArguments(argv: readonly string[]): Promise<number> {
+  const parsed = parseCommandLine(argv, packageVersion());
+  if ('help' in parsed) {
+    process.stdout.write(parsed.help);
+    return EXIT.done;
+  }
+  if ('version' in parsed) {
+    process.stdout.write(`${parsed.version}\n`);
+    return EXIT.done;
+  }
+  const file = readConfigFile({ flags: parsed.flags, env: process.env, folder: process.cwd() });
+  const loaded = loadSettings({
+    flags: parsed.flags,
+    env: process.env,
+    file,
+    command: parsed.command,
+    home: homedir(),
+  });
+  const { stop, graceMs } = listenForSignals(loaded.settings);
+  return runCommand(parsed.command, parsed.args, loaded, {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    log: createLog({ level: levelFor(loaded.settings), file: loaded.settings.logFile ?? undefined }),
+    stop,
+    graceMs,
+    configFile: file,
+    folder: process.cwd(),
+  });
+}
+
+/** On a terminal the log's chatter would cut the bar in pieces: warnings and worse, unless a file takes it. */
+function levelFor(settings: Settings): string {
+  const isTalkative = settings.logFile !== null || settings.logLevel !== 'info';
+  return isTalkative ? settings.logLevel : settings.quiet ? 'error' : 'warn';
+}
+
+function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {
+  const stopping = new AbortController();
+  let isTerm = false;
+  const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
+    if (stopping.signal.aborted) process.exit(EXIT.interrupted);
+    if (signal === 'SIGTERM') {
+      isTerm = true;
+      setTimeout(() => process.exit(EXIT.interrupted), TERM_MS).unref();
+    }
+    if (!settings.quiet) {
+      process.stderr.write(
+        '\nstopping: nothing new is asked, requests in flight are waited for; once more leaves at once\n',
+      );
+    }
+    stopping.abort(new Error(`stopped by ${signal}`));
+  };
+  process.on('SIGINT', () => onSignal('SIGINT'));
+  process.on('SIGTERM', () => onSignal('SIGTERM'));
+  return {
+    stop: stopping.signal,
+    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, TERM_GRACE_MS) : timeoutMs),
+  };
+}
+
+/** Runs one command to its end and sets the exit code of the process. Never rejects. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    process.exitCode = await runArguments(argv);
+  } catch (error) {
+    process.exitCode = error instanceof BrandEnrichError ? error.exitCode : EXIT.trouble;
+    process.stderr.write(
+      error instanceof BrandEnrichError
+        ? `brand-enrich: ${error.message}\n`
+        : `brand-enrich: this is a bug, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
+    );
+  }
+  // Whatever still holds the loop (a socket that does not close) has had its deadline.
+  setTimeout(() => process.exit(), LINGER_MS).unref();
+}
