@@ -19,7 +19,16 @@ const WORKER_DEAD_AFTER_MS = 15_000;
 export interface BothAnswers {
   readonly store: unknown;
   readonly model: unknown;
+  /** The store's answers to the permits asked for, if any were. */
+  readonly answers: readonly string[];
 }
+
+const both = (store: unknown, modelled: unknown, answers: readonly string[] = []): BothAnswers => ({
+  store,
+  model: modelled,
+  answers,
+});
+const NOTHING = both(null, null);
 
 export interface LedgerTwin {
   apply(operation: Operation): Promise<BothAnswers>;
@@ -105,7 +114,8 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     const answer = await ledger.exchange(request);
     beats.set(worker, answer.state.now);
     last.set(account, answer.state);
-    return { store: answer, model: model.exchange(world, request, answer.state.now) };
+    const answers = answer.permits.map((permit) => permit.answer);
+    return both(answer, model.exchange(world, request, answer.state.now), answers);
   }
 
   function claimInModel(worker: string, wanted: readonly string[]): ClaimAnswer[] {
@@ -133,13 +143,13 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     const record = await runs.start({ id, key, label: name, settings });
     started.push(id);
     world.runs.set(id, { key, beatAt: record.beatAt, status: 'running', settings });
-    return { store: record.status, model: 'running' };
+    return both(record.status, 'running');
   }
 
   async function changeRun(operation: Extract<Operation, { type: 'beat' | 'cancel' | 'end' }>) {
     const id = pick(started, operation.run);
     const run = id === undefined ? undefined : world.runs.get(id);
-    if (id === undefined || run === undefined) return { store: null, model: null };
+    if (id === undefined || run === undefined) return NOTHING;
     const isRunning = run.status === 'running';
     if (operation.type === 'beat') await runs.beat(id);
     else if (operation.type === 'cancel') {
@@ -154,7 +164,7 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     }
     const record = await runs.get(id);
     if (operation.type === 'beat' && isRunning) run.beatAt = record?.beatAt ?? 0;
-    return { store: record?.status, model: run.status };
+    return both(record?.status, run.status);
   }
 
   return {
@@ -175,45 +185,45 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
           await meet(account);
           if (operation.type === 'show') {
             const state = await ledger.show(account);
-            return { store: state, model: model.show(world, account, state.now) };
+            return both(state, model.show(world, account, state.now));
           }
           if (operation.type === 'open') {
             const state = await ledger.open(account, operation);
-            return { store: state, model: model.open(world, account, operation, state.now) };
+            return both(state, model.open(world, account, operation, state.now));
           }
           const state = await ledger.observe(account, operation);
-          return { store: state, model: model.observe(world, account, operation, state.now) };
+          return both(state, model.observe(world, account, operation, state.now));
         }
         case 'pause':
           await ledger.setPaused(operation.paused);
           world.isPaused = operation.paused;
-          return { store: null, model: null };
+          return NOTHING;
         case 'claim': {
           const worker = named(workers, operation.worker);
           const wanted = operation.keys.map((key) => named(keys, key));
           const run = await runs.get(started[0] ?? '');
-          if (!run) return { store: null, model: null };
+          if (!run) return NOTHING;
           const request = { worker, run: run.id, keys: wanted, freshness: freshnessOf(run) };
-          return { store: await outcomes.claim(request), model: claimInModel(worker, wanted) };
+          return both(await outcomes.claim(request), claimInModel(worker, wanted));
         }
         case 'release': {
           const worker = named(workers, operation.worker);
           const dropped = operation.keys.map((key) => named(keys, key));
           await outcomes.release(worker, dropped);
           for (const key of dropped) if (world.claims.get(key)?.worker === worker) world.claims.delete(key);
-          return { store: null, model: null };
+          return NOTHING;
         }
         case 'live':
           await outcomes.beat(named(workers, operation.worker));
           beats.set(named(workers, operation.worker), localNow());
-          return { store: null, model: null };
+          return NOTHING;
         case 'retire':
           await outcomes.retire(named(workers, operation.worker));
           beats.delete(named(workers, operation.worker));
-          return { store: null, model: null };
+          return NOTHING;
         case 'advance':
           clock.advance(operation.ms);
-          return { store: null, model: null };
+          return NOTHING;
       }
     },
   };
