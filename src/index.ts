@@ -20,13 +20,13 @@ export { type Client, createClient } from './lookup/client.js';
 export { createHttpSend, type HttpSend } from './lookup/http-send.js';
 export type { Answer, Meaning } from './lookup/read-answer.js';
 export type { Identified, Identifier, IdentifierKind, OutcomeStatus, StatusCounts } from './model.js';
-export {
-  type EnrichProgress,
-  type EnrichRequest,
-  type EnrichResult,
-  type EnrichSurroundings,
-  enrichFile,
-} from './pipeline/enrich-file.js';
+export { enrichFile } from './pipeline/enrich-file.js';
+export type {
+  EnrichProgress,
+  EnrichRequest,
+  EnrichResult,
+  EnrichSurroundings,
+} from './pipeline/enrich-request.js';
 export { type Plan, type PlanRequest, planFile } from './pipeline/plan-file.js';
 export { makeReport, type RunReport } from './pipeline/report.js';
 export { createLookupWorker, type LookupWorker, type LookupWorkerOptions } from './resolve/lookup-worker.js';

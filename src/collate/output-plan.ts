@@ -2,6 +2,7 @@
  * What collate is told about an output, and the shapes that a renderer takes and gives. Types and two
  * small things that all renderers share: how a row is rendered is `render-csv.ts` and `render-json.ts`, which of the two is `render.ts`.
  */
+import type { Brand } from '../contract/brand.js';
 import type { AnswerSource, Identifier, OutcomeStatus } from '../model.js';
 import type { TableFormat, TableShape } from '../table.js';
 
@@ -12,6 +13,8 @@ export interface AnswerView {
   readonly identifier: Identifier | null;
   /** The service's JSON text, whole; null when there is none. */
   readonly profile: string | null;
+  /** The same, parsed, where the caller has it; else CSV parses `profile` itself. */
+  readonly brand?: Brand;
   readonly source: AnswerSource | null;
   /** Milliseconds since 1970, UTC. */
   readonly fetchedAt: number | null;

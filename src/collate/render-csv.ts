@@ -50,6 +50,7 @@ export function createCsvRenderer(plan: OutputPlan): Renderer {
 }
 
 function brandOf(view: AnswerView): Brand {
+  if (view.brand) return view.brand;
   if (view.profile === null) return {};
   const parsed: unknown = JSON.parse(view.profile);
   return isObject(parsed) ? parsed : {};

@@ -3,7 +3,7 @@
  * What is shown comes from the pipeline; nothing is decided here.
  */
 
-import type { EnrichProgress } from '../pipeline/enrich-file.js';
+import type { EnrichProgress } from '../pipeline/enrich-request.js';
 import { costOf } from '../quota/money.js';
 import { limitOf } from '../quota/policy.js';
 

@@ -2,7 +2,7 @@
  * The end of a run in words that a person can read: what came out, what it cost, where it lies, what to do next.
  */
 import { EXIT, type ExitCode } from '../errors.js';
-import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-file.js';
+import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import type { RunReport } from '../pipeline/report.js';
 import { durationText } from './progress-view.js';
 

@@ -7,8 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Clock } from '../clock.js';
-import { type OutputNames, outputNames } from '../collate/output-names.js';
+import { formatOfName, outputNames } from '../collate/output-names.js';
 import { createRenderer, type OutputPlan } from '../collate/render.js';
 import { qualityTier } from '../contract/brand.js';
 import type { Engine } from '../engine/engine.js';
@@ -17,103 +16,16 @@ import { openInput } from '../intake/open-input.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
-import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
-import {
-  freshnessOf,
-  type RunHalt,
-  type RunProgress,
-  type RunRecord,
-  type RunSettings,
-} from '../runs/run-store.js';
-import type { TableFormat } from '../table.js';
-import { type AcquireEnd, acquire } from './acquire.js';
+import { freshnessOf, type RunProgress } from '../runs/run-store.js';
+import type { AcquireEnd } from './acquire.js';
+import { buyMissing } from './buy-missing.js';
+import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
 import { deferRest, type GatherContext, gatherStored } from './gather.js';
-import { assertDiskRoom, assertEngineRoom } from './headroom.js';
-import { createNudge, removeDeadChunks } from './purchase.js';
-import { createRunSummary, type RunFacts } from './run-summary.js';
-import { estimateSpending, type SpendingEstimate } from './spending.js';
-import { runKeyOf, type Survey, type SurveyOptions, surveyInput } from './survey.js';
-import { type Written, writeOutput } from './write-output.js';
-
-/** What one run is asked to do. Settings as the table of settings has them. */
-export interface EnrichRequest {
-  readonly input: string;
-  readonly stdin: NodeJS.ReadableStream | null;
-  readonly stdout: NodeJS.WritableStream | null;
-  readonly intake: {
-    readonly delimiter?: string;
-    readonly encoding?: string;
-    readonly hasHeader: boolean;
-    readonly skipLines: number;
-    readonly limit: number | null;
-  };
-  readonly survey: Pick<SurveyOptions, 'requested' | 'kind' | 'waterfall' | 'prefix'>;
-  readonly output: {
-    readonly path: string | null;
-    readonly format: TableFormat | null;
-    readonly fields: readonly string[] | null;
-    readonly isSorted: boolean;
-    readonly escapeFormulas: OutputPlan['escapeFormulas'];
-    readonly errors: string | null;
-    readonly report: string | null;
-  };
-  readonly settings: RunSettings;
-  readonly overagePrice: string;
-  /** Pace to begin with; see `openingPace`. */
-  readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
-  readonly onLimit: 'stop' | 'wait';
-  readonly ownDomain: string | null;
-  /** Failed lookups that are too many, as a number or a share of the identifiers; null: no limit. */
-  readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
-  /** Where spools live while the run does. */
-  readonly stateFolder: string;
-}
-
-export interface EnrichSurroundings {
-  readonly engine: Engine;
-  readonly queueName: string;
-  /** null: workers elsewhere do the lookups. */
-  readonly openWorker: ((onChunk: () => void) => LookupWorker) | null;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** No new requests; what is in flight is waited for, and what is there is written. */
-  readonly stop: AbortSignal;
-  readonly onProgress: (progress: EnrichProgress) => void;
-  /** Sentences for people, as they become true. */
-  readonly onNotice: (notice: string) => void;
-  /** How long requests in flight are waited for once `stop` is aborted. */
-  readonly graceMs: () => number;
-  /** Asked before money is spent; false ends the run before it. */
-  readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;
-}
-
-export interface EnrichProgress {
-  readonly phase: 'reading' | 'asking' | 'parked' | 'writing';
-  readonly rows: number;
-  /** Distinct identifiers wanted, and those that have an answer or failed. */
-  readonly wanted: number;
-  readonly answered: number;
-  readonly run: RunProgress | null;
-  readonly ledger: LedgerState | null;
-  readonly inFlight: number;
-}
-
-export interface EnrichResult {
-  readonly run: RunRecord;
-  readonly end: AcquireEnd;
-  readonly isComplete: boolean;
-  readonly survey: Survey;
-  readonly facts: RunFacts;
-  readonly written: Written;
-  readonly names: OutputNames;
-  readonly progress: RunProgress | null;
-  readonly ledger: LedgerState | null;
-  readonly inputWarnings: readonly string[];
-  readonly inputName: string;
-  readonly startedAt: number;
-  readonly endedAt: number;
-}
+import { assertDiskRoom } from './headroom.js';
+import { createRunSummary } from './run-summary.js';
+import { runKeyOf, type Survey, surveyInput } from './survey.js';
+import { writeOutput } from './write-output.js';
 
 const BEAT_MS = 5_000;
 
@@ -135,7 +47,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     });
     await input.assertUnchanged();
 
-    const format = request.output.format ?? formatFor(request, input.shape.format);
+    const format = request.output.format ?? formatOfName(request.output.path ?? '') ?? input.shape.format;
     const plan: OutputPlan = {
       input: input.shape,
       format,
@@ -198,7 +110,19 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       const missing = await gatherStored(gather, 'stored', stop);
       tell('asking');
       if (missing > 0) {
-        end = await acquireMissing(missing);
+        const tellAsking = (
+          phase: EnrichProgress['phase'],
+          latest: RunProgress | null,
+          at: LookupWorker | null,
+        ) => {
+          progress = latest;
+          worker = at;
+          tell(phase);
+        };
+        end = await buyMissing(
+          { request, around, gather, survey, run, releasers, tell: tellAsking },
+          missing,
+        );
       }
     } catch (error) {
       if (!stop.aborted) throw error;
@@ -239,59 +163,6 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       startedAt,
       endedAt: clock.now(),
     };
-
-    async function acquireMissing(missing: number): Promise<AcquireEnd> {
-      await assertEngineRoom(engine);
-      const estimate = estimateSpending(missing, await engine.ledger.show(request.settings.account), request);
-      if (!(await around.confirm(estimate))) return { type: 'stopped' };
-      const queue = engine.openQueue(around.queueName);
-      releasers.push(() => queue.close());
-      const removed = await removeDeadChunks(engine, queue, run.asOf);
-      if (removed > 0)
-        onNotice(`${removed} chunks of runs that nobody waits for were removed from the queue`);
-      await engine.ledger.open(request.settings.account, request.pace);
-      const nudge = createNudge();
-      if (around.openWorker) {
-        const opened = around.openWorker(() => nudge.wake());
-        worker = opened;
-        releasers.push(() => opened.stop(around.graceMs()));
-        await opened.start();
-        const refused = await readOwnBrand(opened);
-        if (refused) return { type: 'halted', halt: refused };
-      }
-      return acquire({
-        gather,
-        survey,
-        run,
-        queue,
-        worker,
-        waterfall: request.survey.waterfall,
-        onLimit: request.onLimit,
-        ownDomain: request.ownDomain,
-        maxFailures: maxFailuresOf(request, survey.answers.wanted),
-        graceMs: () => (stop.aborted ? around.graceMs() : request.settings.timeoutMs),
-        stop,
-        nudge,
-        clock,
-        log,
-        onProgress: (latest) => {
-          progress = latest;
-          tell('asking');
-        },
-        onParked: (halt) => {
-          onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending is possible again');
-          tell(halt ? 'parked' : 'asking');
-        },
-        onSilence: () => onNotice(silenceNotice(worker !== null)),
-      });
-    }
-
-    async function readOwnBrand(opened: LookupWorker): Promise<RunHalt | null> {
-      if (request.ownDomain === null) return null;
-      const meaning = (await opened.readUsage(request.ownDomain, run))?.meaning;
-      if (meaning?.type !== 'credentials') return null;
-      return { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` };
-    }
   });
 }
 
@@ -332,30 +203,11 @@ function interruptedEarly(name: string): InterruptedError {
   });
 }
 
-function silenceNotice(hasWorker: boolean): string {
-  return hasWorker
-    ? 'no chunk was finished for 15 seconds; the service may be slow or pausing us'
-    : 'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and account';
-}
-
-/** The format that the output's name asks for, else the input's. */
-function formatFor(request: EnrichRequest, format: TableFormat): TableFormat {
-  const name = request.output.path?.toLowerCase().replace(/\.gz$/, '') ?? '';
-  if (/\.(jsonl|ndjson)$/.test(name)) return 'jsonl';
-  return /\.(csv|tsv)$/.test(name) ? 'csv' : format;
-}
-
 /** What chooses identifiers, or the meaning of their answers: part of the run's key. */
 function keySettings(request: EnrichRequest): Record<string, unknown> {
   const { requested, kind, waterfall } = request.survey;
   const { service, allowNsfw } = request.settings;
   return { ...request.intake, requested, kind, waterfall, service, allowNsfw };
-}
-
-function maxFailuresOf(request: EnrichRequest, identifiers: number): number | null {
-  const { maxErrors } = request;
-  if (maxErrors === null) return null;
-  return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
 }
 
 function newRunId(now: number): string {

@@ -126,6 +126,7 @@ function keep(
     status: outcome.status,
     identifier: parseIdentifierText(text),
     profile,
+    brand,
     source,
     fetchedAt: outcome.fetchedAt,
     error: null,

@@ -13,7 +13,7 @@ import type { Freshness } from '../model.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { limitOf } from '../quota/policy.js';
 import type { RunSettings } from '../runs/run-store.js';
-import type { EnrichRequest } from './enrich-file.js';
+import type { EnrichRequest } from './enrich-request.js';
 import { unanswered } from './gather.js';
 import { estimateSpending, type SpendingEstimate } from './spending.js';
 import { type Survey, surveyInput } from './survey.js';

@@ -6,7 +6,7 @@ import { createOutput } from '../collate/output-file.js';
 import type { ExitCode } from '../errors.js';
 import { costOf } from '../quota/money.js';
 import { limitOf } from '../quota/policy.js';
-import type { EnrichRequest, EnrichResult } from './enrich-file.js';
+import type { EnrichRequest, EnrichResult } from './enrich-request.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { isEarlierValue, jsonKey, refusal } from '../collate/earlier-key.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
 import { identifyRow } from '../identify/identify-row.js';
 import type { Input } from '../intake/input.js';
@@ -62,13 +63,16 @@ export async function surveyInput(
   releasers: Releasers,
 ): Promise<Survey> {
   const { folder, waterfall, stop, onRows } = options;
+  const isJson = input.shape.format === 'jsonl';
   const chosen = chooseColumns({
     columns: input.shape.columns,
     sample: input.sample,
     requested: options.requested,
     kind: options.kind,
-    prefix: options.prefix,
+    // JSON lines get one key, so that no column of theirs can be ours.
+    prefix: isJson ? '' : options.prefix,
   });
+  const ourKey = jsonKey(options.prefix);
   const open = (name: string) => {
     const file = createSpoolFile(join(folder, name));
     releasers.push(() => file.close());
@@ -89,7 +93,10 @@ export async function surveyInput(
 
   for await (const batch of input.rows()) {
     stop.throwIfAborted();
+    const ourColumn = isJson ? input.columns().indexOf(ourKey) : -1;
     for (const row of batch) {
+      const there = row.cells[ourColumn] ?? '';
+      if (there !== '' && !isEarlierValue(there)) throw refusal(`the key "${ourKey}" on line ${row.line}`);
       if (row.problem !== null) {
         counts.unreadable += 1;
         note(row.problem);

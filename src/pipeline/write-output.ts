@@ -49,7 +49,7 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     const { survey, renderer, plan, names, isSorted, isComplete } = request;
     const target = isComplete ? names.complete : names.partial;
     const isStdout = target === '-';
-    const shape = { gzip: names.gzip, bom: plan.input.hasBom };
+    const shape = { gzip: names.gzip, bom: plan.input.hasBom && plan.format === plan.input.format };
     const output = await createOutput(target, { ...shape, stdout: isStdout ? request.stdout : null });
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape);
@@ -80,15 +80,20 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
       request.onRows(rows);
     }
     if (isSorted) for await (const chunk of sorter.merged()) await output.write(chunk);
-    await output.commit();
     const count: CountShape = {
       format: plan.format,
       delimiter: plan.input.delimiter || ',',
       hasHeader: header !== null,
       lineEnd: plan.input.lineEnd,
     };
-    const readBack = isStdout ? null : await countRecords(target, count);
-    assertAccounts(target, { read: survey.rows.count, byStatus: counts, written: readBack });
+    let readBack: number | null = null;
+    const accounts = () => ({ read: survey.rows.count, byStatus: counts, written: readBack });
+    // The finished file is counted before it gets its name: a miscounted one never has it.
+    await output.commit(async (path) => {
+      readBack = await countRecords(path, count);
+      assertAccounts(target, accounts());
+    });
+    if (readBack === null) assertAccounts(target, accounts());
     await errors.commit();
     if (isComplete && !isStdout) await rm(names.partial, { force: true });
     return { output: target, errors: errors.count > 0 ? names.errors : null, counts, readBack };

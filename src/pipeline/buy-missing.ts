@@ -1,0 +1,103 @@
+/**
+ * The stage that may spend: estimate and consent first, then queue, ledger and worker are opened, and what is missing
+ * is acquired. Everything opened here is released by the caller's releasers.
+ */
+import type { Releasers } from '../lifecycle.js';
+import type { LookupWorker } from '../resolve/lookup-worker.js';
+import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
+import { type AcquireEnd, acquire } from './acquire.js';
+import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
+import type { GatherContext } from './gather.js';
+import { assertEngineRoom } from './headroom.js';
+import { createNudge, removeDeadChunks } from './purchase.js';
+import { estimateSpending } from './spending.js';
+import type { Survey } from './survey.js';
+
+export interface BuyContext {
+  readonly request: EnrichRequest;
+  readonly around: EnrichSurroundings;
+  readonly gather: GatherContext;
+  readonly survey: Survey;
+  readonly run: RunRecord;
+  readonly releasers: Releasers;
+  /** Where the run stands, whenever something has changed. */
+  readonly tell: (
+    phase: EnrichProgress['phase'],
+    progress: RunProgress | null,
+    worker: LookupWorker | null,
+  ) => void;
+}
+
+/** Asks for `missing` identifiers. Throws engine trouble. */
+export async function buyMissing(context: BuyContext, missing: number): Promise<AcquireEnd> {
+  const { request, around, gather, survey, run, releasers } = context;
+  const { engine, stop, clock, log, onNotice } = around;
+  const { account, timeoutMs } = request.settings;
+  await assertEngineRoom(engine);
+  const estimate = estimateSpending(missing, await engine.ledger.show(account), request);
+  if (!(await around.confirm(estimate))) return { type: 'stopped' };
+  const queue = engine.openQueue(around.queueName);
+  releasers.push(() => queue.close());
+  const removed = await removeDeadChunks(engine, queue, run.asOf);
+  if (removed > 0) onNotice(`${removed} chunks of runs that nobody waits for were removed from the queue`);
+  await engine.ledger.open(account, request.pace);
+
+  const nudge = createNudge();
+  const worker = around.openWorker?.(() => nudge.wake()) ?? null;
+  if (worker) {
+    releasers.push(() => worker.stop(around.graceMs()));
+    await worker.start();
+    const refused = await readOwnBrand(worker, request, run);
+    if (refused) return { type: 'halted', halt: refused };
+  }
+  let progress: RunProgress | null = null;
+  return acquire({
+    gather,
+    survey,
+    run,
+    queue,
+    worker,
+    waterfall: request.survey.waterfall,
+    onLimit: request.onLimit,
+    ownDomain: request.ownDomain,
+    maxFailures: maxFailuresOf(request, survey.answers.wanted),
+    graceMs: () => (stop.aborted ? around.graceMs() : timeoutMs),
+    stop,
+    nudge,
+    clock,
+    log,
+    onProgress: (latest) => {
+      progress = latest;
+      context.tell('asking', latest, worker);
+    },
+    onParked: (halt) => {
+      onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again');
+      context.tell(halt ? 'parked' : 'asking', progress, worker);
+    },
+    onSilence: () => onNotice(silenceNotice(worker !== null)),
+  });
+}
+
+/** Quota and usage before any money is spent; a refusal of the credentials ends the run there. */
+async function readOwnBrand(
+  worker: LookupWorker,
+  request: EnrichRequest,
+  run: RunRecord,
+): Promise<RunHalt | null> {
+  if (request.ownDomain === null) return null;
+  const meaning = (await worker.readUsage(request.ownDomain, run))?.meaning;
+  if (meaning?.type !== 'credentials') return null;
+  return { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` };
+}
+
+function maxFailuresOf(request: EnrichRequest, identifiers: number): number | null {
+  const { maxErrors } = request;
+  if (maxErrors === null) return null;
+  return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
+}
+
+function silenceNotice(hasWorker: boolean): string {
+  return hasWorker
+    ? 'no chunk was finished for 15 seconds; the service may be slow or pausing us'
+    : 'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and with the same token';
+}

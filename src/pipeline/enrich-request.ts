@@ -1,0 +1,96 @@
+/**
+ * What a run is asked to do, what it may touch, and what it comes to. Only types; `enrich-file.ts` does it.
+ */
+import type { Clock } from '../clock.js';
+import type { OutputNames } from '../collate/output-names.js';
+import type { OutputPlan } from '../collate/output-plan.js';
+import type { Engine } from '../engine/engine.js';
+import type { Log } from '../log.js';
+import type { LedgerState } from '../quota/ledger.js';
+import type { LookupWorker } from '../resolve/lookup-worker.js';
+import type { RunProgress, RunRecord, RunSettings } from '../runs/run-store.js';
+import type { TableFormat } from '../table.js';
+import type { AcquireEnd } from './acquire.js';
+import type { RunFacts } from './run-summary.js';
+import type { SpendingEstimate } from './spending.js';
+import type { Survey, SurveyOptions } from './survey.js';
+import type { Written } from './write-output.js';
+
+/** What one run is asked to do. Settings as the table of settings has them. */
+export interface EnrichRequest {
+  readonly input: string;
+  readonly stdin: NodeJS.ReadableStream | null;
+  readonly stdout: NodeJS.WritableStream | null;
+  readonly intake: {
+    readonly delimiter?: string;
+    readonly encoding?: string;
+    readonly hasHeader: boolean;
+    readonly skipLines: number;
+    readonly limit: number | null;
+  };
+  readonly survey: Pick<SurveyOptions, 'requested' | 'kind' | 'waterfall' | 'prefix'>;
+  readonly output: {
+    readonly path: string | null;
+    readonly format: TableFormat | null;
+    readonly fields: readonly string[] | null;
+    readonly isSorted: boolean;
+    readonly escapeFormulas: OutputPlan['escapeFormulas'];
+    readonly errors: string | null;
+    readonly report: string | null;
+  };
+  readonly settings: RunSettings;
+  readonly overagePrice: string;
+  /** Pace to begin with; see `openingPace`. */
+  readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
+  readonly onLimit: 'stop' | 'wait';
+  readonly ownDomain: string | null;
+  /** Failed lookups that are too many, as a number or a share of the identifiers; null: no limit. */
+  readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
+  /** Where spools live while the run does. */
+  readonly stateFolder: string;
+}
+
+export interface EnrichSurroundings {
+  readonly engine: Engine;
+  readonly queueName: string;
+  /** null: workers elsewhere do the lookups. */
+  readonly openWorker: ((onChunk: () => void) => LookupWorker) | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** No new requests; what is in flight is waited for, and what is there is written. */
+  readonly stop: AbortSignal;
+  readonly onProgress: (progress: EnrichProgress) => void;
+  /** Sentences for people, as they become true. */
+  readonly onNotice: (notice: string) => void;
+  /** How long requests in flight are waited for once `stop` is aborted. */
+  readonly graceMs: () => number;
+  /** Asked before money is spent; false ends the run before it. */
+  readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;
+}
+
+export interface EnrichProgress {
+  readonly phase: 'reading' | 'asking' | 'parked' | 'writing';
+  readonly rows: number;
+  /** Distinct identifiers wanted, and those that have an answer or failed. */
+  readonly wanted: number;
+  readonly answered: number;
+  readonly run: RunProgress | null;
+  readonly ledger: LedgerState | null;
+  readonly inFlight: number;
+}
+
+export interface EnrichResult {
+  readonly run: RunRecord;
+  readonly end: AcquireEnd;
+  readonly isComplete: boolean;
+  readonly survey: Survey;
+  readonly facts: RunFacts;
+  readonly written: Written;
+  readonly names: OutputNames;
+  readonly progress: RunProgress | null;
+  readonly ledger: LedgerState | null;
+  readonly inputWarnings: readonly string[];
+  readonly inputName: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+}
