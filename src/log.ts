@@ -6,6 +6,13 @@ import pino from 'pino';
 
 export type Log = pino.Logger;
 
+/** Names of secrets, up to three levels deep: pino knows no wildcard for any depth. */
+const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
+  name,
+  `*.${name}`,
+  `*.*.${name}`,
+]);
+
 export interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
@@ -26,14 +33,7 @@ export function createLog(options: LogOptions): Log {
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: {
-        paths: [
-          'token',
-          '*.token',
-          'authorization',
-          '*.authorization',
-          '*.*.authorization',
-          'headers.Authorization',
-        ],
+        paths: SECRETS,
         censor: '[removed]',
       },
     },
