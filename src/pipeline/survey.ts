@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { isEarlierValue, jsonKey, refusal } from '../collate/earlier-key.js';
+import { jsonKey, withoutOurs } from '../collate/earlier-key.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
 import { identifyRow } from '../identify/identify-row.js';
 import type { Input } from '../intake/input.js';
@@ -93,10 +93,9 @@ export async function surveyInput(
 
   for await (const batch of input.rows()) {
     stop.throwIfAborted();
-    const ourColumn = isJson ? input.columns().indexOf(ourKey) : -1;
     for (const row of batch) {
-      const there = row.cells[ourColumn] ?? '';
-      if (there !== '' && !isEarlierValue(there)) throw refusal(`the key "${ourKey}" on line ${row.line}`);
+      // A value of the user's under our key stops the run before anything is spent.
+      if (isJson && row.problem === null && row.raw.includes(ourKey)) withoutOurs(row.raw, ourKey);
       if (row.problem !== null) {
         counts.unreadable += 1;
         note(row.problem);
