@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+const missingServers = fileURLToPath(new URL('support/missing-servers.ts', import.meta.url));
+
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
@@ -9,5 +11,10 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    reporters: [
+      'default',
+      ...(process.env.CI ? [['json', { outputFile: '.test-results.json' }] as const] : []),
+      missingServers,
+    ],
   },
 });

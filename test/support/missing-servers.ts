@@ -1,0 +1,26 @@
+/**
+ * The last lines of the test command: which suites did not run because a server's program is not on this machine, and the
+ * one command that would add it.
+ */
+import type { Reporter } from 'vitest/node';
+import { hasPostgres } from './postgres-server.ts';
+import { hasRedisServer } from './redis-server.ts';
+
+export default class MissingServersReporter implements Reporter {
+  async onTestRunEnd(): Promise<void> {
+    const missing = [
+      ...(hasRedisServer() ? [] : [{ suites: 'Redis', package: 'redis-server' }]),
+      ...((await hasPostgres()) ? [] : [{ suites: 'PostgreSQL', package: 'postgresql' }]),
+    ];
+    if (missing.length === 0) return;
+    const suites = missing.map((each) => each.suites).join(' and ');
+    const packages = missing.map((each) => each.package).join(' ');
+    // After vitest's own summary, which is written in the same turn.
+    setImmediate(() => {
+      process.stdout.write(
+        `\nNot run: the suites on ${suites}, which need a server of their own.\n` +
+          `To add them: sudo apt-get install -y ${packages}\n`,
+      );
+    });
+  }
+}
