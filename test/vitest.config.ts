@@ -11,10 +11,7 @@ export default defineConfig({
     pool: 'forks',
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    reporters: [
-      'default',
-      ...(process.env.CI ? [['json', { outputFile: '.test-results.json' }] as const] : []),
-      missingServers,
-    ],
+    reporters: ['default', ...(process.env.CI ? ['json'] : []), missingServers],
+    outputFile: { json: '.test-results.json' },
   },
 });

@@ -11,7 +11,14 @@ import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
 import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
 import { type GatherContext, gatherFailed, gatherStored, unanswered } from './gather.js';
-import { awaitStragglers, type Nudge, type PurchaseContext, type PurchaseEnd, purchase } from './purchase.js';
+import {
+  awaitStragglers,
+  type Nudge,
+  type PurchaseContext,
+  type PurchaseEnd,
+  purchase,
+  withdraw,
+} from './purchase.js';
 import { type Survey, wantNextCandidates } from './survey.js';
 
 export interface AcquireContext {
@@ -120,6 +127,8 @@ async function windUp(
     end.chunks,
     worker ? Math.min(1_000, endsAt - clock.now()) : endsAt - clock.now(),
   );
+  // What the stop had parked is nobody's any more.
+  await withdraw(purchased);
   await gatherStored(gather, 'api');
   await gatherFailed(gather, run.id);
   if (end.type === 'halted') return { type: 'halted', halt: end.halt };

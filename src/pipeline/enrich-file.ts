@@ -16,6 +16,7 @@ import { openInput } from '../intake/open-input.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
+import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { freshnessOf, type RunProgress } from '../runs/run-store.js';
 import type { AcquireEnd } from './acquire.js';
@@ -132,22 +133,21 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
     const reason = whyDeferred(end);
     deferRest(gather, reason);
-    const isComplete = survey.answers.wanted === 0 || summary.facts.identifiers.deferred === 0;
+    const isComplete = end.type !== 'too_many_failures' && summary.facts.identifiers.deferred === 0;
     const written = await writeOutput({
       survey,
       renderer,
       plan,
       names,
       isSorted: request.output.isSorted,
-      isComplete: isComplete && end.type !== 'too_many_failures',
+      isComplete,
       reasons: gather.reasons,
       folder,
       stdout: request.stdout,
       onRows: (rows) => tell('writing', rows),
     });
+    const ledger = progress === null ? null : await accountAfter(engine, request, run.id);
     await engine.runs.end(run.id, isComplete ? 'completed' : 'stopped', isComplete ? null : reason);
-    const ledger =
-      worker === null && progress === null ? null : await engine.ledger.show(request.settings.account);
     return {
       run: (await engine.runs.get(run.id)) ?? run,
       end,
@@ -164,6 +164,27 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       endedAt: clock.now(),
     };
   });
+}
+
+/** The account with what this run spent of it, as its own policy sees it: a stopped run is no longer among the live ones. */
+async function accountAfter(engine: Engine, request: EnrichRequest, runId: string): Promise<LedgerState> {
+  const { account, overage, quotaCap } = request.settings;
+  const { state } = await engine.ledger.exchange({
+    account,
+    worker: runId,
+    run: runId,
+    seen: null,
+    settle: [],
+    reading: null,
+    heard: false,
+    refusedForQuota: false,
+    pace: null,
+    take: [],
+    permitMs: 0,
+    mayHaveTurned: false,
+    usageLagMs: 0,
+  });
+  return { ...state, overage, quotaCap };
 }
 
 function reading(rows: number): EnrichProgress {

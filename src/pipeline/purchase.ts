@@ -73,6 +73,7 @@ const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const ENGINE_PATIENCE_MS = 120_000;
+const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 
 /** Does not throw for what stops a run; engine trouble is thrown after retries by the caller's stores. */
 export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
@@ -124,7 +125,8 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
     batch.push({
       name: 'chunk',
       data: { run: runId, chunk: next, identifiers, attempts: {} },
-      opts: { jobId: `${runId}-${next}` },
+      // Thrown errors are the engine's: they pass. Failed lookups are counted in the chunk itself.
+      opts: { ...JOB_OPTIONS, jobId: `${runId}-${next}` },
     });
     next += 1;
     // The first chunk goes at once, so that the first answer does not wait for a full batch.
@@ -191,7 +193,12 @@ async function ownJobs(queue: ChunkQueue, runId: string) {
 }
 
 /** Takes back the chunks that nobody works on and counts them as finished. */
-async function withdraw({ engine, queue, runId, log }: PurchaseContext): Promise<void> {
+export async function withdraw({
+  engine,
+  queue,
+  runId,
+  log,
+}: Pick<PurchaseContext, 'engine' | 'queue' | 'runId' | 'log'>): Promise<void> {
   for (const job of await ownJobs(queue, runId)) {
     try {
       await job.remove();
