@@ -28,6 +28,8 @@ export interface AskContext {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly compress: boolean;
+  /** Runs that must not be asked for any more, as far as this process knows. */
+  readonly halts: ReadonlyMap<string, RunHalt>;
   /** Requests in flight now and the most there were: for the report. */
   readonly gauge: { inFlight: number };
 }
@@ -59,7 +61,7 @@ export async function ask(
   identifier: Identifier,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  const { client, governor, recorder, breaker, clock } = context;
+  const { client, governor, recorder, breaker, halts, clock } = context;
   const { allowNsfw, freeStatuses, period } = run.settings;
   let requests = 0;
   let billed = 0;
@@ -95,6 +97,13 @@ export async function ask(
       if (grant.type !== 'granted') {
         breaker.forgo();
         return come(withoutPermit(grant));
+      }
+      const halt = halts.get(run.id);
+      if (halt) {
+        // Halted while this one waited for its permit: a refused token must not be shown again.
+        breaker.forgo();
+        governor.settle(grant.permit, 'free', { reading: null, heard: false });
+        return come({ type: 'halted', halt });
       }
       permit = grant.permit;
     } catch {
