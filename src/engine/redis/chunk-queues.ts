@@ -20,7 +20,7 @@ const STALLED_INTERVAL_MS = 5_000;
 const MAX_STALLED_COUNT = 10;
 /** While a worker sits out a rate limit it promotes no delayed jobs. */
 const MAXIMUM_RATE_LIMIT_DELAY_MS = 10_000;
-const CLOSE_DEADLINE_MS = 2_000;
+const CLOSE_DEADLINE_MS = 1_000;
 
 /** A chunk leaves nothing behind: what it came to lies in the outcome store and in the run. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
@@ -42,7 +42,7 @@ export function createChunkQueues(options: {
   const { connect, namespace, log } = options;
   const prefix = queuePrefix(namespace);
   const workers = new Set<ChunkWorker>();
-  // BullMQ closes the connection that it made for itself, not the one that it was handed.
+  // BullMQ closes the connection that it made for blocking, not the one that it was handed.
   const handed = new Set<Redis>();
   let producer: Redis | undefined;
 
@@ -79,7 +79,11 @@ export function createChunkQueues(options: {
       worker.on('lockRenewalFailed', (ids) => {
         for (const id of ids) worker.cancelJob(id, 'the lock on this chunk was lost');
       });
-      worker.on('closed', () => workers.delete(worker));
+      worker.on('closed', () => {
+        workers.delete(worker);
+        handed.delete(connection);
+        void closeConnection(connection);
+      });
       return worker;
     },
     async close() {
@@ -95,9 +99,8 @@ export function createChunkQueues(options: {
         ),
       );
       await Promise.all(closing);
-      await Promise.all([...handed].map(closeConnection));
+      await Promise.all([...handed, ...(producer ? [producer] : [])].map(closeConnection));
       handed.clear();
-      if (producer) await closeConnection(producer);
     },
   };
 }

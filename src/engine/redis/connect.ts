@@ -41,13 +41,14 @@ export interface ConnectOptions {
   readonly log: Log;
 }
 
-/** A connection that is not opened yet; it reconnects by itself, and its errors go to the log, once per outage. */
+/** A connection that opens and reconnects by itself (`store`: once it is told to); its errors go to the log, once per outage. */
 export function createConnection({ url, address, use, log }: ConnectOptions): Redis {
   const redis = new Redis(url, {
     ...OPTIONS_OF_USE[use],
     // RESP3 would bring credentials into HELLO and nothing that is needed here.
     protocol: 2,
-    lazyConnect: true,
+    // BullMQ gives up on a connection whose first attempt it makes itself and sees fail; one under way it waits for.
+    lazyConnect: use === 'store',
     connectTimeout: CONNECT_TIMEOUT_MS,
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),

@@ -24,6 +24,12 @@ export interface RedisEngineOptions {
   readonly log: Log;
   /** Refuse to open with a smaller share of free memory, 0 to 1. Default: no such check. */
   readonly minimumFreeMemory?: number;
+  /**
+   * On Redis 7.2+ with `appendfsync everysec`, permits and answers wait for the disk (`WAITAOF`), so that a loss of power costs
+   * nothing. Redis syncs once a second, so each such call takes up to a second under load; false: up to a second of
+   * them may be lost instead, and `warnings` says so. Default true. Elsewhere it changes nothing.
+   */
+  readonly waitsForDisk?: boolean;
   /** A seam for tests: added to the store's clock by every operation. Milliseconds. */
   readonly clockOffsetMs?: () => number;
 }
@@ -33,7 +39,7 @@ export interface RedisEngineOptions {
  * the server does not answer or could lose what is given to it. No message holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
-  const { url, namespace = DEFAULT_NAMESPACE, log, minimumFreeMemory, clockOffsetMs = () => 0 } = options;
+  const { url, namespace = DEFAULT_NAMESPACE, log, clockOffsetMs = () => 0 } = options;
   if (!/^[\w.-]+$/.test(namespace)) {
     throw new NeverStartError({
       code: 'usage-invalid',
@@ -48,7 +54,10 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const facts = await readServerFacts(redis).catch((error: unknown) => {
       throw storeFailure(address, error);
     });
-    const { waitsForDisk, warnings } = judgeServer(facts, address, minimumFreeMemory ?? null);
+    const { waitsForDisk, warnings } = judgeServer(facts, address, {
+      minimumFreeMemory: options.minimumFreeMemory ?? null,
+      mayWaitForDisk: options.waitsForDisk ?? true,
+    });
     const root = storeRoot(namespace);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
     const queues = createChunkQueues({ connect, namespace, log });
@@ -70,8 +79,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       },
       roundTrips: store.roundTrips,
       async close() {
-        await queues.close();
-        await closeConnection(redis);
+        await Promise.all([queues.close(), closeConnection(redis)]);
       },
     };
   } catch (error) {

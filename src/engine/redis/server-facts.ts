@@ -18,6 +18,13 @@ export interface ServerFacts {
   readonly isReplica: boolean;
 }
 
+export interface ServerDemands {
+  /** Share of memory that must be free, 0 to 1; null: any. */
+  readonly minimumFreeMemory: number | null;
+  /** Whether writes may wait for the disk where that makes them durable. */
+  readonly mayWaitForDisk: boolean;
+}
+
 export interface ServerVerdict {
   /** `WAITAOF` makes a write durable here, and nothing else does. */
   readonly waitsForDisk: boolean;
@@ -38,14 +45,9 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
   return facts.maxmemory > 0 ? Math.max(0, 1 - facts.usedMemory / facts.maxmemory) : null;
 }
 
-/**
- * Throws `FailFileError` `engine-unfit` with the line that mends it. `minimumFreeMemory` is a share, 0 to 1; null asks for none.
- */
-export function judgeServer(
-  facts: ServerFacts,
-  address: string,
-  minimumFreeMemory: number | null,
-): ServerVerdict {
+/** Throws `FailFileError` `engine-unfit` with the line that mends it. */
+export function judgeServer(facts: ServerFacts, address: string, demands: ServerDemands): ServerVerdict {
+  const { minimumFreeMemory, mayWaitForDisk } = demands;
   const unfit = (what: string, todo: string) =>
     new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
   if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
@@ -72,10 +74,10 @@ export function judgeServer(
   }
   if (free !== null && free < LITTLE_MEMORY)
     warnings.push(`Only ${Math.floor(free * 100)} % of Redis' memory is free.`);
-  return judgeDurability(facts, warnings);
+  return judgeDurability(facts, mayWaitForDisk, warnings);
 }
 
-function judgeDurability(facts: ServerFacts, warnings: string[]): ServerVerdict {
+function judgeDurability(facts: ServerFacts, mayWaitForDisk: boolean, warnings: string[]): ServerVerdict {
   const verdict = (waitsForDisk: boolean, warning?: string): ServerVerdict => ({
     waitsForDisk,
     warnings: warning === undefined ? warnings : [...warnings, warning],
@@ -100,7 +102,7 @@ function judgeDurability(facts: ServerFacts, warnings: string[]): ServerVerdict 
     );
   }
   const hasWaitAof = facts.version !== null && isAtLeast(facts.version, WAITAOF_SINCE);
-  if (hasWaitAof && facts.appendFsync === 'everysec') return verdict(true);
+  if (hasWaitAof && mayWaitForDisk && facts.appendFsync === 'everysec') return verdict(true);
   return verdict(
     false,
     'A loss of power costs up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" costs none.',

@@ -8,8 +8,9 @@ import type { ExchangeRequest, LedgerState } from '../../../src/quota/ledger.js'
 import { freshnessOf } from '../../../src/runs/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
+import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';
 import { operations } from './ledger-operations.js';
-import { LEDGER_SCENARIOS } from './ledger-scenarios.js';
+import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
 import { runSettings } from './run-settings.js';
 
@@ -99,16 +100,19 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await subject.engine.ledger.setPaused(false);
     });
 
-    test.each(LEDGER_SCENARIOS)('$title', async ({ title, steps, answers: expected }) => {
-      const twin = createLedgerTwin(subject.engine, clock, title.replaceAll(/[^a-z]+/g, '-'));
-      const given: string[] = [];
-      for (const step of steps) {
-        const both = await twin.apply(step);
-        expect(rounded(both.store)).toEqual(rounded(both.model));
-        given.push(...both.answers);
-      }
-      expect(given).toEqual(expected);
-    });
+    test.each([...LEDGER_LIMIT_SCENARIOS, ...LEDGER_SPENDING_SCENARIOS])(
+      '$title',
+      async ({ title, steps, answers: expected }) => {
+        const twin = createLedgerTwin(subject.engine, clock, title.replaceAll(/[^a-z]+/g, '-'));
+        const given: string[] = [];
+        for (const step of steps) {
+          const both = await twin.apply(step);
+          expect(rounded(both.store)).toEqual(rounded(both.model));
+          given.push(...both.answers);
+        }
+        expect(given).toEqual(expected);
+      },
+    );
 
     test('a request that is repeated is granted again and counted once', async () => {
       const { wanted, exchange } = await begin(3);

@@ -4,136 +4,25 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Freshness } from '../../../src/model.js';
 import { isFresh } from '../../../src/outcomes/freshness.js';
-import type { NewOutcome } from '../../../src/outcomes/store.js';
+import { testClaims } from './claims-contract.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
-import { runSettings } from './run-settings.js';
-
-const DAY_MS = 86_400_000;
+import { createOutcomesBench, DAY_MS } from './outcomes-bench.js';
 
 export function describeOutcomes(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: outcomes`, () => {
     const clock = createTurnedClock();
     let subject: EngineUnderTest;
-    let counted = 0;
     beforeAll(async () => {
       subject = await open({ clockOffsetMs: clock.offsetMs });
     });
     afterAll(() => subject.close());
 
-    /** Names that no other test uses. */
-    function begin(count: number) {
-      counted += 1;
-      const mark = `o${counted}`;
-      const keys = Array.from({ length: count }, (_, index) => `${mark}:u:domain:${index}.example`);
-      return { mark, keys, first: `${mark}-first`, second: `${mark}-second` };
-    }
-    const store = () => subject.engine.outcomes;
-    const storeNow = () => Date.now() + clock.offsetMs();
-    /** Everything that is kept is fresh, unless a test says otherwise. */
-    const fresh = (some: Partial<Freshness> = {}): Freshness => ({
-      asOf: storeNow(),
-      maxAgeMs: 29 * DAY_MS,
-      maxAgeMissingMs: 29 * DAY_MS,
-      notBefore: 0,
-      ...some,
-    });
-    const claim = (worker: string, keys: readonly string[], freshness = fresh()) =>
-      store().claim({ worker, run: 'run', keys, freshness });
-    const matched = (key: string, some: Partial<NewOutcome> = {}): NewOutcome => ({
-      key,
-      status: 'matched',
-      packed: Buffer.from(key),
-      billed: true,
-      freshMs: null,
-      ...some,
-    });
+    const bench = createOutcomesBench(() => subject.engine, clock);
+    const { begin, store, storeNow, fresh, claim, matched } = bench;
 
-    test('the first to claim a key may ask, the next is told that somebody does, in the order of the keys', async () => {
-      const { keys, first, second } = begin(3);
-      expect(await claim(first, keys.slice(0, 2))).toEqual(['ours', 'ours']);
-      expect(await claim(second, [...keys].reverse())).toEqual(['ours', 'busy', 'busy']);
-      expect(await claim(first, keys)).toEqual(['ours', 'ours', 'busy']);
-    });
-
-    test('a key that is named twice in one claim has one answer', async () => {
-      const { keys, first, second } = begin(1);
-      expect(await claim(first, [...keys, ...keys])).toEqual(['ours', 'ours']);
-      expect(await claim(second, [...keys, ...keys])).toEqual(['busy', 'busy']);
-    });
-
-    test('of many workers at once one gets each key', async () => {
-      const { keys, mark } = begin(20);
-      const workers = Array.from({ length: 10 }, (_, index) => `${mark}-${index}`);
-      const answers = await Promise.all(workers.map((worker) => claim(worker, keys)));
-      for (const index of keys.keys())
-        expect(answers.filter((list) => list[index] === 'ours')).toHaveLength(1);
-    });
-
-    test('a recorded answer is fresh for everybody, and nobody claims it any more', async () => {
-      const { keys, first, second } = begin(2);
-      await claim(first, keys);
-      await store().record(
-        first,
-        keys.slice(0, 1).map((key) => matched(key)),
-      );
-      expect(await claim(second, keys)).toEqual(['fresh', 'busy']);
-      expect(await claim(second, keys, fresh({ notBefore: storeNow() + DAY_MS }))).toEqual(['ours', 'busy']);
-    });
-
-    test('what is released can be claimed by others; what others hold is left alone', async () => {
-      const { keys, first, second } = begin(2);
-      await claim(first, keys.slice(0, 1));
-      await claim(second, keys.slice(1));
-      await store().release(first, keys);
-      expect(await claim(second, keys)).toEqual(['ours', 'ours']);
-      await store().release(first, keys);
-      expect(await claim(first, keys)).toEqual(['busy', 'busy']);
-    });
-
-    test('a worker that is not heard of for 15 s loses its claims, one that beats keeps them', async () => {
-      const { keys, first, second } = begin(1);
-      await claim(first, keys);
-      clock.advance(14_000);
-      await store().beat(first);
-      clock.advance(14_000);
-      expect(await claim(second, keys)).toEqual(['busy']);
-      clock.advance(2_000);
-      expect(await claim(second, keys)).toEqual(['ours']);
-      expect(await claim(first, keys)).toEqual(['busy']);
-    });
-
-    test('the exchange of a permit counts as a heartbeat', async () => {
-      const { keys, first, second, mark } = begin(1);
-      await claim(first, keys);
-      clock.advance(14_000);
-      await subject.engine.ledger.exchange({
-        account: mark,
-        worker: first,
-        run: null,
-        seen: null,
-        settle: [],
-        reading: null,
-        heard: false,
-        refusedForQuota: false,
-        pace: null,
-        take: [],
-        permitMs: 50_000,
-        mayHaveTurned: false,
-        usageLagMs: 60_000,
-      });
-      clock.advance(14_000);
-      expect(await claim(second, keys)).toEqual(['busy']);
-    });
-
-    test('a worker that retires frees its claims at once', async () => {
-      const { keys, first, second } = begin(2);
-      await claim(first, keys);
-      await store().retire(first);
-      expect(await claim(second, keys)).toEqual(['ours', 'ours']);
-    });
+    testClaims(bench);
 
     test('bodies come back byte for byte, dated by the store, in the order of the keys', async () => {
       const { keys, first } = begin(4);
@@ -267,34 +156,6 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
         c,
         null,
       ]);
-    });
-
-    test('taking over a claim without a permit costs nothing', async () => {
-      const { keys, mark, first, second } = begin(1);
-      const { runs, ledger } = subject.engine;
-      const settings = runSettings({ account: mark });
-      const run = await runs.start({ id: mark, key: mark, label: mark, settings });
-      for (const worker of [first, second, first, second]) {
-        await claim(worker, keys);
-        await store().retire(worker);
-      }
-      await claim(first, keys);
-      const { permits } = await ledger.exchange({
-        account: mark,
-        worker: first,
-        run: run.id,
-        seen: null,
-        settle: [],
-        reading: null,
-        heard: false,
-        refusedForQuota: false,
-        pace: null,
-        take: [{ permit: `${mark}-permit`, key: keys[0] ?? '' }],
-        permitMs: 50_000,
-        mayHaveTurned: false,
-        usageLagMs: 60_000,
-      });
-      expect(permits).toMatchObject([{ answer: 'granted' }]);
     });
   });
 }

@@ -19,8 +19,8 @@ const FIT: ServerFacts = {
   appendFsync: 'always',
   isReplica: false,
 };
-const judge = (some: Partial<ServerFacts>, least: number | null = null) =>
-  judgeServer({ ...FIT, ...some }, 'redis://there:6379', least);
+const judge = (some: Partial<ServerFacts>, minimumFreeMemory: number | null = null, mayWaitForDisk = true) =>
+  judgeServer({ ...FIT, ...some }, 'redis://there:6379', { minimumFreeMemory, mayWaitForDisk });
 
 describe('the judgement of a server', () => {
   test.each<[string, Partial<ServerFacts>, number | null, string]>([
@@ -59,6 +59,12 @@ describe('the judgement of a server', () => {
     const verdict = judge(facts);
     expect(verdict.waitsForDisk).toBe(waitsForDisk);
     expect(verdict.warnings.join(' ')).toEqual(warning === null ? '' : expect.stringContaining(warning));
+  });
+
+  test('who does not want to wait for the disk is warned instead', () => {
+    const verdict = judge({ appendFsync: 'everysec' }, null, false);
+    expect(verdict.waitsForDisk).toBe(false);
+    expect(verdict.warnings.join(' ')).toContain('up to 1 s');
   });
 
   test('free memory is a share of the limit, and unknown without one', () => {

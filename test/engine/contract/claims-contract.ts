@@ -1,0 +1,98 @@
+/**
+ * What claims on outcome keys must do: one worker asks for a key, for as long as it lives, and who comes after is told.
+ * Told to the suite of `outcomes-contract.ts`.
+ */
+import { expect, test } from 'vitest';
+import type { OutcomesBench } from './outcomes-bench.js';
+import { DAY_MS } from './outcomes-bench.js';
+import { runSettings } from './run-settings.js';
+
+export function testClaims(bench: OutcomesBench): void {
+  const { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange } = bench;
+
+  test('the first to claim a key may ask, the next is told that somebody does, in the order of the keys', async () => {
+    const { keys, first, second } = begin(3);
+    expect(await claim(first, keys.slice(0, 2))).toEqual(['ours', 'ours']);
+    expect(await claim(second, [...keys].reverse())).toEqual(['ours', 'busy', 'busy']);
+    expect(await claim(first, keys)).toEqual(['ours', 'ours', 'busy']);
+  });
+
+  test('a key that is named twice in one claim has one answer', async () => {
+    const { keys, first, second } = begin(1);
+    expect(await claim(first, [...keys, ...keys])).toEqual(['ours', 'ours']);
+    expect(await claim(second, [...keys, ...keys])).toEqual(['busy', 'busy']);
+  });
+
+  test('of many workers at once one gets each key', async () => {
+    const { keys, mark } = begin(20);
+    const workers = Array.from({ length: 10 }, (_, index) => `${mark}-${index}`);
+    const answers = await Promise.all(workers.map((worker) => claim(worker, keys)));
+    for (const index of keys.keys()) expect(answers.filter((list) => list[index] === 'ours')).toHaveLength(1);
+  });
+
+  test('a recorded answer is fresh for everybody, and nobody claims it any more', async () => {
+    const { keys, first, second } = begin(2);
+    await claim(first, keys);
+    await store().record(
+      first,
+      keys.slice(0, 1).map((key) => matched(key)),
+    );
+    expect(await claim(second, keys)).toEqual(['fresh', 'busy']);
+    expect(await claim(second, keys, fresh({ notBefore: storeNow() + DAY_MS }))).toEqual(['ours', 'busy']);
+  });
+
+  test('what is released can be claimed by others; what others hold is left alone', async () => {
+    const { keys, first, second } = begin(2);
+    await claim(first, keys.slice(0, 1));
+    await claim(second, keys.slice(1));
+    await store().release(first, keys);
+    expect(await claim(second, keys)).toEqual(['ours', 'ours']);
+    await store().release(first, keys);
+    expect(await claim(first, keys)).toEqual(['busy', 'busy']);
+  });
+
+  test('a worker that is not heard of for 15 s loses its claims, one that beats keeps them', async () => {
+    const { keys, first, second } = begin(1);
+    await claim(first, keys);
+    clock.advance(14_000);
+    await store().beat(first);
+    clock.advance(14_000);
+    expect(await claim(second, keys)).toEqual(['busy']);
+    clock.advance(2_000);
+    expect(await claim(second, keys)).toEqual(['ours']);
+    expect(await claim(first, keys)).toEqual(['busy']);
+  });
+
+  test('the exchange of a permit counts as a heartbeat', async () => {
+    const { keys, first, second, mark } = begin(1);
+    await claim(first, keys);
+    clock.advance(14_000);
+    await exchange(mark, first);
+    clock.advance(14_000);
+    expect(await claim(second, keys)).toEqual(['busy']);
+  });
+
+  test('a worker that retires frees its claims at once', async () => {
+    const { keys, first, second } = begin(2);
+    await claim(first, keys);
+    await store().retire(first);
+    expect(await claim(second, keys)).toEqual(['ours', 'ours']);
+  });
+
+  test('taking over a claim without a permit costs nothing', async () => {
+    const { keys, mark, first, second } = begin(1);
+    const { runs } = engine();
+    const settings = runSettings({ account: mark });
+    const run = await runs.start({ id: mark, key: mark, label: mark, settings });
+    for (const worker of [first, second, first, second]) {
+      await claim(worker, keys);
+      await store().retire(worker);
+    }
+    await claim(first, keys);
+    const { permits } = await exchange(mark, first, {
+      run: run.id,
+      take: [{ permit: `${mark}-permit`, key: keys[0] ?? '' }],
+    });
+    expect(permits).toMatchObject([{ answer: 'granted' }]);
+  });
+}

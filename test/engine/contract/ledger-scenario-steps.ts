@@ -1,0 +1,63 @@
+/**
+ * The steps that told histories of a ledger are made of, and the shape of such a history.
+ */
+import type { ExchangeOperation, Operation } from './ledger-operations.js';
+
+export interface LedgerScenario {
+  readonly title: string;
+  readonly steps: readonly Operation[];
+  /** Answers to all permits asked for, in order. */
+  readonly answers: readonly string[];
+}
+
+export const start = (
+  settings: Partial<Extract<Operation, { type: 'start' }>['settings']> = {},
+): Operation[] => [
+  {
+    type: 'start',
+    account: 0,
+    key: 0,
+    settings: {
+      plan: 'unsaid',
+      quotaCap: null,
+      overage: 0,
+      maxRequests: null,
+      maxOverageRequests: null,
+      ...settings,
+    },
+  },
+  { type: 'claim', worker: 0, keys: [0, 1, 2, 3, 4, 5] },
+];
+export const ask = (some: Partial<ExchangeOperation> = {}): ExchangeOperation => ({
+  type: 'exchange',
+  account: 0,
+  worker: 0,
+  run: 0,
+  settle: [],
+  reading: null,
+  heard: false,
+  refusedForQuota: false,
+  pace: null,
+  take: [],
+  repeat: null,
+  permitMs: 5_000_000,
+  mayHaveTurned: false,
+  seen: 'nothing',
+  ...some,
+});
+export const read = (
+  usage: number | null,
+  quota: number | null = 100,
+  period: string | null = '2030-01-01',
+) => ask({ heard: true, reading: { quota, usage, period } });
+/** Time passes; the run and its worker live on. */
+export const wait = (ms: number): Operation[] => [
+  { type: 'advance', ms },
+  { type: 'beat', run: 0 },
+  { type: 'live', worker: 0 },
+];
+export const settle = (permit: number, as: 'billed' | 'free' | 'doubtful' = 'billed') =>
+  ask({ heard: as === 'billed', settle: [{ permit, as }] });
+
+export const G = 'granted';
+export const D = 'denied';

@@ -1,0 +1,129 @@
+/**
+ * Histories that reach the ledger's rules of pace, doubts, caps, deadlines and runs, which made-up ones seldom do. Each is done to the
+ * store and to the model, and says in passing what became of the permits asked for, in order.
+ */
+import type { LedgerScenario } from './ledger-scenario-steps.js';
+import { ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
+
+export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
+  {
+    title: 'the usage header lags behind what is held, and nobody is invented',
+    steps: [
+      ...start(),
+      read(0, 10),
+      ask({ take: [0, 1, 2, 3] }),
+      read(2, 10),
+      settle(0),
+      read(4, 10),
+      read(7, 10),
+      read(1, 10),
+    ],
+    answers: [G, G, G, G],
+  },
+  {
+    title: 'the pace spreads requests over the second, and refuses what lies beyond it',
+    steps: [
+      ...start(),
+      read(0),
+      ask({ pace: { isJudged: true, rate: 3, burst: 2, floorMs: 0 }, take: [0, 1, 2, 3, 4, 5, 0, 1] }),
+    ],
+    answers: [G, G, G, G, G, D, D, D],
+  },
+  {
+    title: 'a pace that was judged by an old version is left as it is',
+    steps: [
+      ...start(),
+      read(0),
+      ask({ pace: { isJudged: false, rate: 0.5, burst: 1, floorMs: 5_000 }, take: [0, 1, 2] }),
+    ],
+    answers: [G, G, G],
+  },
+  {
+    title: 'nobody sends before the floor that Retry-After set',
+    steps: [
+      ...start(),
+      read(0),
+      ask({ pace: { isJudged: true, rate: null, burst: 1, floorMs: 5_000 }, take: [0] }),
+      ...wait(4_000),
+      ask({ pace: { isJudged: true, rate: null, burst: 1, floorMs: 100 }, take: [1] }),
+      ...wait(4_000),
+      ask({ take: [2] }),
+    ],
+    answers: [D, G, G],
+  },
+  {
+    title: 'a key that was doubted twice in a run is not asked for again, a key billed once is',
+    steps: [
+      ...start(),
+      read(0),
+      ask({ take: [0, 1] }),
+      ask({
+        settle: [
+          { permit: 0, as: 'doubtful' },
+          { permit: 1, as: 'billed' },
+        ],
+        take: [0, 1],
+      }),
+      ask({
+        settle: [
+          { permit: 2, as: 'doubtful' },
+          { permit: 3, as: 'billed' },
+        ],
+        take: [0, 1],
+      }),
+    ],
+    answers: [G, G, G, G, 'spent', G],
+  },
+  {
+    title: 'what is given back is given back to the caps too, overage included',
+    steps: [
+      ...start({ overage: 5, maxRequests: 3, maxOverageRequests: 1 }),
+      read(0, 1),
+      ask({ take: [0, 1, 2] }),
+      settle(1, 'free'),
+      ask({ take: [3, 4] }),
+    ],
+    answers: [G, G, D, G, D],
+  },
+  {
+    title: 'permits past their deadline count as sent, and free the others for nothing',
+    steps: [
+      ...start(),
+      read(0, 2),
+      ask({ take: [0, 1], permitMs: 6_000 }),
+      ...wait(8_000),
+      ask({ settle: [{ permit: 0, as: 'free' }], take: [2] }),
+    ],
+    answers: [G, G, D],
+  },
+  {
+    title: 'of two live runs the lower quota and the lower overage hold, until it is dead',
+    steps: [
+      ...start({ quotaCap: 4, overage: 2 }),
+      {
+        type: 'start',
+        account: 0,
+        key: 1,
+        settings: { plan: 'paid', quotaCap: 2, overage: 0, maxRequests: null, maxOverageRequests: null },
+      },
+      read(0, 3),
+      ask({ take: [0, 1, 2] }),
+      ...wait(40_000),
+      ask({ take: [3, 4, 5, 0] }),
+    ],
+    answers: [G, G, D, G, G, G, D],
+  },
+  {
+    title: 'a ledger that went back is brought up, and rests until the header has caught up',
+    steps: [
+      ...start(),
+      read(0, 10),
+      ask({ take: [0], seen: 'ahead' }),
+      ...wait(40_000),
+      ask({ take: [1], seen: 'last' }),
+      ...wait(20_000),
+      ask({ take: [2, 3] }),
+    ],
+    answers: [D, D, G, D],
+  },
+];

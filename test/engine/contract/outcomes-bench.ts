@@ -1,0 +1,63 @@
+/**
+ * Short ways of saying things to an outcome store, for the tests of its contract.
+ */
+import type { Engine } from '../../../src/engine/engine.js';
+import type { Freshness } from '../../../src/model.js';
+import type { NewOutcome } from '../../../src/outcomes/store.js';
+import type { ExchangeRequest } from '../../../src/quota/ledger.js';
+import type { TurnedClock } from './engine-under-test.js';
+
+export const DAY_MS = 86_400_000;
+
+export type OutcomesBench = ReturnType<typeof createOutcomesBench>;
+
+/** `engine` is asked for anew each time: it is opened after the tests are told. */
+export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
+  let counted = 0;
+  /** Names that no other test uses. */
+  function begin(count: number) {
+    counted += 1;
+    const mark = `o${counted}`;
+    const keys = Array.from({ length: count }, (_, index) => `${mark}:u:domain:${index}.example`);
+    return { mark, keys, first: `${mark}-first`, second: `${mark}-second` };
+  }
+  const store = () => engine().outcomes;
+  const storeNow = () => Date.now() + clock.offsetMs();
+  /** Everything that is kept is fresh, unless a test says otherwise. */
+  const fresh = (some: Partial<Freshness> = {}): Freshness => ({
+    asOf: storeNow(),
+    maxAgeMs: 29 * DAY_MS,
+    maxAgeMissingMs: 29 * DAY_MS,
+    notBefore: 0,
+    ...some,
+  });
+  const claim = (worker: string, keys: readonly string[], freshness = fresh()) =>
+    store().claim({ worker, run: 'run', keys, freshness });
+  const matched = (key: string, some: Partial<NewOutcome> = {}): NewOutcome => ({
+    key,
+    status: 'matched',
+    packed: Buffer.from(key),
+    billed: true,
+    freshMs: null,
+    ...some,
+  });
+  /** An exchange that only shows the worker to be alive, unless it is told more. */
+  const exchange = (account: string, worker: string, some: Partial<ExchangeRequest> = {}) =>
+    engine().ledger.exchange({
+      account,
+      worker,
+      run: null,
+      seen: null,
+      settle: [],
+      reading: null,
+      heard: false,
+      refusedForQuota: false,
+      pace: null,
+      take: [],
+      permitMs: 50_000,
+      mayHaveTurned: false,
+      usageLagMs: 60_000,
+      ...some,
+    });
+  return { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange };
+}

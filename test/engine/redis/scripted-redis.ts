@@ -1,0 +1,63 @@
+/**
+ * A stand-in for a Redis that this machine does not have: it speaks the wire protocol, answers each command from a table, and
+ * remembers what it was asked. For what depends on the server's version.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+export interface ScriptedRedis {
+  readonly url: string;
+  /** Names of the commands in order of arrival. */
+  readonly asked: readonly string[];
+  close(): Promise<void>;
+}
+
+/** `answer` is handed a command's words and returns the reply as it goes over the wire. */
+export async function startScriptedRedis(
+  answer: (command: readonly string[]) => string,
+): Promise<ScriptedRedis> {
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    let received = '';
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+      for (let next = readCommand(received); next; next = readCommand(received)) {
+        received = next.rest;
+        asked.push(next.words[0]?.toUpperCase() ?? '');
+        socket.write(answer(next.words));
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return {
+    url: `redis://127.0.0.1:${address.port}`,
+    asked,
+    async close() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** The first whole command (`*2 $3 GET $1 k`, each line ended by CR LF), and what follows it. */
+function readCommand(text: string): { words: string[]; rest: string } | null {
+  const head = /^\*(\d+)\r\n/.exec(text);
+  if (!head) return null;
+  let at = head[0].length;
+  const words: string[] = [];
+  for (let word = 0; word < Number(head[1]); word += 1) {
+    const size = /^\$(\d+)\r\n/.exec(text.slice(at, at + 20));
+    if (!size) return null;
+    const from = at + size[0].length;
+    at = from + Number(size[1]) + 2;
+    if (at > text.length) return null;
+    words.push(text.slice(from, at - 2));
+  }
+  return { words, rest: text.slice(at) };
+}
+
+export const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+export const bulks = (...list: string[]) => `*${list.length}\r\n${list.map(bulk).join('')}`;

@@ -1,0 +1,73 @@
+/**
+ * Redis 7.2 and later can be asked whether a write has reached the disk: what is asked, when, and what follows from the answer.
+ */
+import { afterEach, expect, test } from 'vitest';
+import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
+import { createReleasers } from '../../../src/lifecycle.js';
+import { silentLog } from '../../../src/log.js';
+import { bulk, bulks, startScriptedRedis } from './scripted-redis.js';
+
+const releasers = createReleasers();
+afterEach(() => releasers.releaseAll());
+
+const OUTCOME = { key: 'k', status: 'not_found' as const, packed: null, billed: true, freshMs: null };
+
+async function open(options: { version: string; synced: number; knowsScripts?: boolean }) {
+  const info = `redis_version:${options.version}\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\nrole:master\r\n`;
+  const redis = await startScriptedRedis(([name = '', ...words]) => {
+    switch (name.toUpperCase()) {
+      case 'INFO':
+        return bulk(info);
+      case 'CONFIG':
+        return bulks(words[1] ?? '', 'everysec');
+      case 'WAITAOF':
+        return `*2\r\n:${options.synced}\r\n:0\r\n`;
+      case 'EVALSHA':
+        return options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulks('0');
+      case 'EVAL':
+        return bulks('0');
+      default:
+        return '+OK\r\n';
+    }
+  });
+  releasers.push(() => redis.close());
+  const engine = await openRedisEngine({ url: redis.url, log: silentLog() });
+  releasers.push(() => engine.close());
+  const from = redis.asked.length;
+  return { engine, asked: () => redis.asked.slice(from) };
+}
+
+test('a record waits until it is on disk, in the same round trip', async () => {
+  const { engine, asked } = await open({ version: '7.2.4', synced: 1 });
+  expect(engine.warnings).toEqual([]);
+  await engine.outcomes.record('worker', [OUTCOME]);
+  expect(asked()).toEqual(['EVALSHA', 'WAITAOF']);
+  expect(engine.roundTrips.count).toBe(1);
+});
+
+test('a record that did not reach the disk in time has failed', async () => {
+  const { engine } = await open({ version: '7.2.4', synced: 0 });
+  await expect(engine.outcomes.record('worker', [OUTCOME])).rejects.toMatchObject({
+    code: 'engine-unreachable',
+  });
+});
+
+test('a script that the server does not know is sent whole, and waited for', async () => {
+  const { engine, asked } = await open({ version: '8.0.0', synced: 1, knowsScripts: false });
+  await engine.outcomes.record('worker', [OUTCOME]);
+  expect(asked()).toEqual(['EVALSHA', 'WAITAOF', 'EVAL', 'WAITAOF']);
+});
+
+test('what only reads or claims does not wait', async () => {
+  const { engine, asked } = await open({ version: '7.2.4', synced: 1 });
+  await engine.outcomes.release('worker', ['k']);
+  await engine.outcomes.beat('worker');
+  expect(asked()).toEqual(['EVALSHA', 'EVALSHA']);
+});
+
+test('an older server is not asked, and the warning says what that may cost', async () => {
+  const { engine, asked } = await open({ version: '7.0.15', synced: 1 });
+  await engine.outcomes.record('worker', [OUTCOME]);
+  expect(asked()).toEqual(['EVALSHA']);
+  expect(engine.warnings.join(' ')).toContain('up to 1 s');
+});
