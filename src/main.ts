@@ -7,6 +7,7 @@ import { homedir } from 'node:os';
 import { parseCommandLine } from './config/command-line.js';
 import { loadSettings } from './config/load-settings.js';
 import { readConfigFile } from './config/read-config-file.js';
+import type { CommandName } from './config/setting.js';
 import type { Settings } from './config/settings.js';
 import { runCommand } from './doors/run-command.js';
 import { BrandEnrichError, EXIT } from './errors.js';
@@ -46,7 +47,10 @@ async function runArguments(argv: readonly string[]): Promise<number> {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    log: createLog({ level: levelFor(loaded.settings), file: loaded.settings.logFile ?? undefined }),
+    log: createLog({
+      level: levelFor(parsed.command, loaded.settings),
+      file: loaded.settings.logFile ?? undefined,
+    }),
     stop,
     graceMs,
     configFile: file,
@@ -54,10 +58,11 @@ async function runArguments(argv: readonly string[]): Promise<number> {
   });
 }
 
-/** On a terminal the log's chatter would cut the bar in pieces: warnings and worse, unless a file takes it. */
-function levelFor(settings: Settings): string {
-  const isTalkative = settings.logFile !== null || settings.logLevel !== 'info';
-  return isTalkative ? settings.logLevel : settings.quiet ? 'error' : 'warn';
+/** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. */
+function levelFor(command: CommandName, settings: Settings): string {
+  const isService = command === 'worker' || command === 'serve';
+  if (isService || settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
+  return settings.quiet ? 'error' : 'warn';
 }
 
 function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {

@@ -1,0 +1,47 @@
+/**
+ * The README's tables are made of the code. `npm run docs` rewrites them; the test fails while they differ.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { EXIT_MEANINGS } from '../src/config/help.ts';
+import { settingsTable } from '../src/config/settings-docs.ts';
+import { ERROR_CATALOGUE } from '../src/errors.ts';
+
+const README = new URL('../README.md', import.meta.url);
+
+const TABLES: Record<string, string> = {
+  settings: settingsTable(),
+  exits: table(
+    ['exit code', 'meaning'],
+    EXIT_MEANINGS.map(([code, meaning]) => [`${code}`, meaning]),
+  ),
+  errors: table(
+    ['code', 'meaning'],
+    Object.entries(ERROR_CATALOGUE).map(([code, meaning]) => [`\`${code}\``, meaning]),
+  ),
+};
+
+function table(headings: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  return [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function block(name: string): RegExp {
+  return new RegExp(`(<!-- ${name}:[^>]*-->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
+}
+
+describe('the README', () => {
+  for (const [name, made] of Object.entries(TABLES)) {
+    it(`shows the ${name} as the code has them`, () => {
+      const text = readFileSync(README, 'utf8');
+      if (process.env.REWRITE_DOCS) {
+        writeFileSync(
+          README,
+          text.replace(block(name), (_, open, __, close) => `${open}${made}\n${close}`),
+        );
+        return;
+      }
+      expect(block(name).exec(text)?.[2]).toBe(`${made}\n`);
+    });
+  }
+});
