@@ -38,6 +38,14 @@ export const ENGINE_SETTINGS = {
     defaultNote: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich',
     description: 'folder of the embedded engine and of what must survive a crash',
   }),
+  waitForDisk: setting({
+    flag: '--wait-for-disk',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Engine',
+    commands: ['run', 'worker', 'config'],
+    description: 'Redis 7.2 and later: go on only when permits and answers are on disk (up to 1 s each time)',
+  }),
   worker: setting({
     flag: '--no-worker',
     kind: yesOrNo,

@@ -60,6 +60,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
       engine: settings.sample ? 'embedded' : settings.engine,
       stateFolder,
       log,
+      waitsForDisk: settings.waitForDisk,
     });
     releasers.push(() => engine.close());
     if (!settings.sample) for (const warning of engine.warnings) view.notice(`note: ${warning}`);

@@ -24,7 +24,12 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
     const token = readToken(settings) ?? '';
-    const engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
+    const engine = await openEngine({
+      engine: settings.engine,
+      stateFolder: settings.state,
+      log,
+      waitsForDisk: settings.waitForDisk,
+    });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);
     const worker = createLookupWorker({

@@ -13,6 +13,8 @@ export interface OpenEngineOptions {
   /** Where the embedded engine keeps its files. */
   readonly stateFolder: string;
   readonly log: Log;
+  /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
+  readonly waitsForDisk?: boolean;
   /** What another process is told about this one when the embedded engine's folder is held. */
   readonly command?: string | undefined;
 }
@@ -31,7 +33,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');
-    return openRedisEngine({ url: engine, log });
+    return openRedisEngine({ url: engine, log, waitsForDisk: options.waitsForDisk ?? false });
   }
   if (/^postgres(ql)?:\/\//.test(engine)) {
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');

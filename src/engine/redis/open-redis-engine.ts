@@ -25,9 +25,9 @@ export interface RedisEngineOptions {
   /** Refuse to open with a smaller share of free memory, 0 to 1. Default: no such check. */
   readonly minimumFreeMemory?: number;
   /**
-   * On Redis 7.2+ with `appendfsync everysec`, permits and answers wait for the disk (`WAITAOF`), so that a loss of power costs
-   * nothing. Redis syncs once a second, so each such call takes up to a second under load; false: up to a second of
-   * them may be lost instead, and `warnings` says so. Default true. Elsewhere it changes nothing.
+   * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`), so that a loss of power
+   * costs nothing. Redis syncs once a second, so each such call may take up to a second. Default false: a loss of power
+   * may cost up to a second of them, and `warnings` says so. Elsewhere it changes nothing.
    */
   readonly waitsForDisk?: boolean;
   /** A seam for tests: added to the store's clock by every operation. Milliseconds. */
@@ -56,7 +56,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     });
     const { waitsForDisk, warnings } = judgeServer(facts, address, {
       minimumFreeMemory: options.minimumFreeMemory ?? null,
-      mayWaitForDisk: options.waitsForDisk ?? true,
+      mayWaitForDisk: options.waitsForDisk ?? false,
     });
     const root = storeRoot(namespace);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });

@@ -31,7 +31,7 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
     }
   });
   releasers.push(() => redis.close());
-  const engine = await openRedisEngine({ url: redis.url, log: silentLog() });
+  const engine = await openRedisEngine({ url: redis.url, log: silentLog(), waitsForDisk: true });
   releasers.push(() => engine.close());
   const from = redis.asked.length;
   return { engine, asked: () => redis.asked.slice(from) };
