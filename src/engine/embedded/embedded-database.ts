@@ -41,7 +41,7 @@ interface Waiter {
 
 /** Throws {@link FailFileError} `engine-unfit` when the files cannot be used. */
 export async function openEmbeddedDatabase(settings: ThreadSettings): Promise<EmbeddedDatabase> {
-  const thread = new Worker(builtFile('database-thread.js'), { workerData: settings });
+  const thread = new Worker(builtFile('database-thread.js'), { workerData: settings, execArgv: [] });
   const waiters = new Map<number, Waiter>();
   const listeners: ((channel: string, payload: string) => void)[] = [];
   let lastId = 0;

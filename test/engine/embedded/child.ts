@@ -1,0 +1,59 @@
+/**
+ * A process of its own that runs a few lines against the built package, for what can only be seen from outside:
+ * being killed, being paused, being another process.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+export interface Child {
+  readonly process: ChildProcess;
+  /** The next line that it prints. */
+  nextLine(): Promise<string>;
+  /** Everything that it printed up to now and has not been asked for. */
+  takenLines(): string[];
+  kill(signal: NodeJS.Signals): Promise<void>;
+}
+
+const DIST = new URL('../../../dist/', import.meta.url).href;
+
+/** `script` is an ES module; `load(path)` in it imports from `dist/`, `say(text)` prints a line at once. */
+export function startChild(script: string): Child {
+  const preamble = `
+    import { writeSync } from 'node:fs';
+    const load = (path) => import(${JSON.stringify(DIST)} + path);
+    const say = (text) => writeSync(1, text + '\\n');
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', preamble + script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: fileURLToPath(new URL('../../../', import.meta.url)),
+  });
+  const lines: string[] = [];
+  const waiting: ((line: string) => void)[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const waiter = waiting.shift();
+    if (waiter) waiter(line);
+    else lines.push(line);
+  });
+  const gone = once(child, 'exit');
+  return {
+    process: child,
+    nextLine() {
+      const line = lines.shift();
+      if (line !== undefined) return Promise.resolve(line);
+      return Promise.race([
+        new Promise<string>((resolve) => waiting.push(resolve)),
+        gone.then(() => {
+          throw new Error('the child ended');
+        }),
+      ]);
+    },
+    takenLines: () => lines.splice(0),
+    async kill(signal) {
+      child.kill(signal);
+      if (signal !== 'SIGSTOP' && signal !== 'SIGCONT') await gone;
+    },
+  };
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine } from '../../../src/engine/engine.js';
+import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import { createReleasers, withinDeadline } from '../../../src/lifecycle.js';
+import { silentLog } from '../../../src/log.js';
+import type { PostgresServer } from '../../support/postgres-server.js';
+import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
+
+const outcome = (key: string) =>
+  ({ key, status: 'not_found', packed: null, billed: true, freshMs: null }) as const;
+
+describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
+  const releasers = createReleasers();
+  let server: PostgresServer;
+  beforeAll(async () => {
+    const started = await startPostgres(['fsync=off']);
+    if (started === null) throw new Error('there is no PostgreSQL here');
+    server = started;
+  });
+  afterEach(() => releasers.releaseAll());
+  afterAll(() => server.stop());
+
+  async function open(url: string): Promise<Engine> {
+    const engine = await openPostgresEngine({ url, log: silentLog() });
+    releasers.push(() => engine.close());
+    return engine;
+  }
+  async function sql(url: string, text: string): Promise<unknown[]> {
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query(text)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  test('says where it is without the password, and that this server runs without fsync', async () => {
+    const url = await createDatabase(server);
+    const engine = await open(url);
+    expect(engine.kind).toBe('postgres');
+    expect(engine.address).toBe(`postgres://${new URL(url).host}${new URL(url).pathname}`);
+    expect(engine.warnings).toEqual([expect.stringContaining('fsync off')]);
+  });
+
+  test('many processes may make the schemas at the same moment', async () => {
+    const url = await createDatabase(server);
+    const engines = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+    for (const engine of engines) expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
+    expect(await sql(url, 'SELECT version FROM brand_enrich.migration')).toEqual([{ version: 1 }]);
+  });
+
+  test('a schema of a later release is left alone', async () => {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    await sql(url, 'INSERT INTO brand_enrich.migration (version) VALUES (1000)');
+    await expect(open(url)).rejects.toMatchObject({
+      code: 'engine-unfit',
+      todo: expect.stringContaining('upgrade'),
+    });
+  });
+
+  test('a wrong password is told without the password', async () => {
+    const url = server.url.replace('secret-word', 'hidden');
+    await expect(open(url)).rejects.toMatchObject({ code: 'engine-unreachable' });
+    await expect(open(url)).rejects.not.toThrow('hidden');
+  });
+
+  test('a server that restarts in mid-work fails the calls of that moment and no later ones', async () => {
+    const url = await createDatabase(server);
+    const engine = await open(url);
+    const queue = engine.openQueue('chunks');
+    releasers.push(() => queue.close());
+    const taken: number[] = [];
+    const worker = engine.openWorker(
+      'chunks',
+      async (job, _token, _signal) => void taken.push(job.data.chunk),
+      1,
+    );
+    releasers.push(() => worker.close());
+    void worker.run().catch(() => undefined);
+    const chunk = (number: number) => ({ run: 'r', chunk: number, identifiers: [], attempts: {} });
+    const first = once(worker, 'completed');
+    await queue.add('chunk', chunk(1));
+    await first;
+
+    const acknowledged: string[] = [];
+    let failed = 0;
+    let isOver = false;
+    const work = (async () => {
+      for (let count = 0; !isOver; count += 1) {
+        await engine.outcomes.record('w', [outcome(`k-${count}`)]).then(
+          () => acknowledged.push(`k-${count}`),
+          () => {
+            failed += 1;
+          },
+        );
+      }
+    })();
+    await server.restart();
+    const second = once(worker, 'completed');
+    await engine.outcomes.beat('w').catch(() => undefined);
+    await queue.add('chunk', chunk(2));
+    await second;
+    isOver = true;
+    await work;
+    expect(failed).toBeGreaterThan(0);
+    expect(taken).toEqual([1, 2]);
+    const freshness = { asOf: Date.now(), maxAgeMs: 60_000, maxAgeMissingMs: 60_000, notBefore: 0 };
+    expect((await engine.outcomes.read(acknowledged, freshness)).filter((found) => found === null)).toEqual(
+      [],
+    );
+  });
+
+  test.each(['SIGSTOP', 'SIGQUIT'] as const)(
+    'a close ends in time when the server got %s',
+    async (signal) => {
+      const own = await startPostgres(['fsync=off']);
+      if (own === null) throw new Error('there is no PostgreSQL here');
+      releasers.push(() => own.stop());
+      const engine = await openPostgresEngine({ url: own.url, log: silentLog() });
+      const worker = engine.openWorker('chunks', async (_job, _token, _signal) => undefined, 2);
+      void worker.run().catch(() => undefined);
+      await worker.waitUntilReady();
+      await own.kill(signal);
+      const lost = engine.outcomes.beat('w').then(
+        () => 'answered',
+        () => 'failed',
+      );
+      expect(
+        await withinDeadline(
+          engine.close().then(() => 'closed'),
+          15_000,
+        ),
+      ).toBe('closed');
+      expect(await lost).toBe(signal === 'SIGSTOP' ? 'answered' : 'failed');
+    },
+  );
+});

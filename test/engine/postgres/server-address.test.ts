@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import {
+  sessionAddress,
+  shownAddress,
+  withoutPassword,
+} from '../../../src/engine/postgres/server-address.js';
+import { durabilityWarnings, requireVersion } from '../../../src/engine/postgres/server-checks.js';
+
+const facts = { versionNumber: 150_004, fsync: 'on', synchronousCommit: 'on', fullPageWrites: 'on' };
+
+describe('the address of a server', () => {
+  test.each([
+    ['postgres://user:pass@db.example:5433/brands?sslmode=require', 'postgres://db.example:5433/brands'],
+    ['postgresql://db.example', 'postgres://db.example'],
+  ])('%s is shown as %s', (url, shown) => {
+    expect(shownAddress(url)).toBe(shown);
+  });
+
+  test('a text that is no address is not quoted, for it may hold a password', () => {
+    expect(() => shownAddress('postgres://user:hidden@:x:/')).toThrow(/cannot be read/);
+    expect(() => shownAddress('postgres://user:hidden@:x:/')).not.toThrow(/hidden/);
+  });
+
+  test('our session options are added to those that the address brings', () => {
+    const options = (url: string) => new URL(sessionAddress(url)).searchParams.get('options');
+    expect(options('postgres://h/db')).toMatch(/^-c search_path=bullmq,public /);
+    expect(options('postgres://h/db?options=-c%20work_mem%3D64MB')).toMatch(
+      /^-c work_mem=64MB -c search_path=/,
+    );
+    expect(sessionAddress('postgres://h/db?a=b%2Bc')).toContain('a=b%2Bc');
+  });
+
+  test('a password is cut out of what the driver says, as written and as meant', () => {
+    const url = 'postgres://user:hid%40den@h/db';
+    expect(withoutPassword('cannot use hid%40den or hid@den', url)).toBe('cannot use [removed] or [removed]');
+    expect(withoutPassword('nothing to hide', 'postgres://h/db')).toBe('nothing to hide');
+  });
+});
+
+describe('what is asked of a server', () => {
+  test.each([
+    [120_017, false],
+    [130_000, true],
+    [180_001, true],
+  ])('version %i is new enough: %s', (versionNumber, isNewEnough) => {
+    const check = () => requireVersion({ ...facts, versionNumber }, 'postgres://h/db');
+    if (isNewEnough) expect(check).not.toThrow();
+    else expect(check).toThrow(/PostgreSQL 12: postgres:\/\/h\/db; use PostgreSQL 13 or later/);
+  });
+
+  test.each([
+    [{}, []],
+    [{ synchronousCommit: 'local' }, []],
+    [{ fsync: 'off' }, ['fsync']],
+    [{ synchronousCommit: 'off', fullPageWrites: 'off' }, ['synchronous_commit', 'full_page_writes']],
+  ])('%j is warned of', (change, words) => {
+    const warnings = durabilityWarnings({ ...facts, ...change });
+    expect(warnings).toHaveLength(words.length);
+    for (const [index, word] of words.entries()) expect(warnings[index]).toContain(word);
+  });
+});
