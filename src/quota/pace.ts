@@ -13,10 +13,15 @@ const SLOWEST_RATE = 0.2;
 const AFTER_REFUSAL = 0.9;
 /** Additive increase: so much of the rate that was last refused, each second without a refusal. */
 const GROWTH_SHARE = 0.005;
+/** A longer quiet is idleness, which proves nothing: a worker that wakes after an hour must not begin at a multiple. */
+const LONGEST_QUIET_MS = 5_000;
 
-/** The pace after a 429 for throughput. */
-export function slowDown(pace: PaceState, retryAfterMs: number | null): PaceChange {
-  const accepted = Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond);
+/**
+ * The pace after a 429 for throughput. `newlyAccepted`: billed answers that came since `pace` was seen, the ones beside the
+ * refusal: after a first burst they are all there is.
+ */
+export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAccepted = 0): PaceChange {
+  const accepted = Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond + newlyAccepted);
   const from = pace.rate === null ? accepted : Math.min(pace.rate, Math.max(accepted, pace.rate / 2));
   return {
     ifVersion: pace.version,
@@ -31,7 +36,8 @@ export function slowDown(pace: PaceState, retryAfterMs: number | null): PaceChan
 export function speedUp(pace: PaceState, quietMs: number, ceiling: number | null): PaceChange | null {
   if (pace.rate === null || quietMs < 1_000) return null;
   if (ceiling !== null && pace.rate >= ceiling) return null;
-  const grown = pace.rate + Math.max(0.05, pace.rate * GROWTH_SHARE) * (quietMs / 1_000);
+  const countedMs = Math.min(quietMs, LONGEST_QUIET_MS);
+  const grown = pace.rate + Math.max(0.05, pace.rate * GROWTH_SHARE) * (countedMs / 1_000);
   return {
     ifVersion: pace.version,
     rate: ceiling === null ? grown : Math.min(grown, ceiling),

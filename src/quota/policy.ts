@@ -15,8 +15,8 @@
  */
 import type { LedgerState } from './ledger.js';
 
-export type Verdict =
-  | { readonly type: 'go' }
+/** What to do without a permit. */
+export type Denial =
   | { readonly type: 'wait'; readonly why: string; readonly retryInMs: number }
   | { readonly type: 'exhausted'; readonly why: string }
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' };
@@ -47,7 +47,7 @@ export function isNearLimit(state: LedgerState): boolean {
 }
 
 /** Why a permit was denied and what to do: judged on the state that came with the denial. */
-export function judgeDenial(state: LedgerState): Verdict {
+export function judgeDenial(state: LedgerState): Denial {
   const { run } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled') return { type: 'revoked', why: 'cancelled' };
@@ -106,7 +106,7 @@ export function judgeDenial(state: LedgerState): Verdict {
 }
 
 /** A cap counts held permits: one that is given back makes room again. */
-function capped(out: number, what: string): Verdict {
+function capped(out: number, what: string): Denial {
   return out > 0
     ? { type: 'wait', why: `${what}; requests in flight settle first`, retryInMs: 100 }
     : { type: 'exhausted', why: `${what} for this run` };
@@ -141,9 +141,12 @@ export function isQuotaRefusal(
   state: LedgerState | null,
 ): boolean {
   if (code !== null) return code === 'quota';
-  if (reading.quota !== null && reading.usage !== null) {
-    return reading.usage >= reading.quota + (state?.overage ?? 0);
-  }
+  if (
+    reading.quota !== null &&
+    reading.usage !== null &&
+    reading.usage >= reading.quota + (state?.overage ?? 0)
+  )
+    return true;
   const limit = state === null ? null : limitOf(state);
   return limit !== null && state !== null && state.sent + state.others >= limit;
 }
