@@ -80,6 +80,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     return child;
   };
   let child = await start();
+  // A test process that ends early takes its server with it.
+  const lastResort = () => void child.kill('SIGKILL');
+  process.once('exit', lastResort);
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
@@ -100,6 +103,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     async stop() {
       await end('SIGCONT');
       await end('SIGQUIT');
+      process.off('exit', lastResort);
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -12,7 +12,7 @@ import { describeRuns } from '../contract/runs-contract.js';
 describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   let server: PostgresServer | null;
   beforeAll(async () => {
-    server = await startPostgres();
+    server = await startPostgres(['fsync=off']);
   });
   afterAll(() => server?.stop());
 
