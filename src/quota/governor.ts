@@ -75,6 +75,8 @@ class SharedGovernor implements Governor {
   readonly #alarm: Alarm;
   readonly #closing = new AbortController();
   #seen: SeenState | null = null;
+  /** What the run that was last served allows: settlements that travel alone may not lift it. */
+  #maxRate: number | null = null;
   #isExchanging = false;
   #serial = 0;
   #whenSettled: (() => void)[] = [];
@@ -178,6 +180,7 @@ class SharedGovernor implements Governor {
   #write(letter: Letter, takers: readonly Taker[], now: number): ExchangeRequest {
     const { account, worker, timeoutMs, usageLagMs } = this.#options;
     const run = takers[0]?.run;
+    if (run !== undefined) this.#maxRate = run.maxRate;
     const accepted = letter.settle.filter(({ as }) => as === 'billed').length;
     return {
       account,
@@ -190,7 +193,7 @@ class SharedGovernor implements Governor {
       refusedForQuota: letter.refusedForQuota,
       pace:
         this.state &&
-        this.#paceWatch.propose(this.state.pace, letter.paceRefusal, accepted, run?.maxRate ?? null, now),
+        this.#paceWatch.propose(this.state.pace, letter.paceRefusal, accepted, this.#maxRate, now),
       take: takers.map(({ permit, key }) => ({ permit, key })),
       permitMs: timeoutMs + PERMIT_MARGIN_MS,
       mayHaveTurned: run !== undefined && mayHaveTurned(this.state?.period ?? null, run.period, now),

@@ -14,8 +14,8 @@ export interface PaceWatch {
   /** The service refused a request as too many. */
   refused(now: number): void;
   /**
-   * The change to propose now; null: none. `accepted`: billed answers since the state was seen. `maxRate`: the pace
-   * grows no further, null: without end.
+   * The change to propose now; null: none. `accepted`: billed answers since the state was seen; without one nothing is
+   * proven and the pace does not grow. `maxRate`: it grows no further, null: without end.
    */
   propose(
     pace: PaceState,
@@ -43,6 +43,7 @@ export function createPaceWatch(startedAt: number): PaceWatch {
         if (retryAfterMs === null) return null;
         return { ifVersion: pace.version, rate: pace.rate, burst: pace.burst, floorMs: retryAfterMs };
       }
+      if (accepted === 0) return null;
       const change = speedUp(pace, now - quietSince, maxRate);
       if (change !== null) quietSince = now;
       return change;

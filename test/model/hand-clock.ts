@@ -1,0 +1,92 @@
+/**
+ * A clock that stands until a test turns it. Who sleeps is woken in the order of time, and what it does then is done
+ * before the next one wakes, so that an order of events is asserted and never measured.
+ */
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import type { Clock } from '../../src/clock.js';
+
+/** 2030-01-15, 12:00 UTC: far from every turn of month, day and hour. */
+export const HAND_CLOCK_START = Date.UTC(2030, 0, 15, 12);
+
+/** What follows from one event in this process is over after so many turns of the event loop. */
+const TURNS = 12;
+
+export interface HandClock extends Clock {
+  /** Passes `ms` milliseconds and wakes who is due, one after the other. Resolves when all has come to rest. */
+  advance(ms: number): Promise<void>;
+  /** The same, but nobody wakes before all of it has passed: a process that was held up. */
+  leap(ms: number): Promise<void>;
+  /** Lets everything happen that needs no time. */
+  rest(): Promise<void>;
+  /** When those who sleep are due, earliest first, in milliseconds from now. */
+  readonly dueInMs: readonly number[];
+}
+
+interface Sleeper {
+  readonly at: number;
+  wake(): void;
+}
+
+export function createHandClock(start = HAND_CLOCK_START): HandClock {
+  let now = start;
+  const sleepers = new Set<Sleeper>();
+
+  async function rest(): Promise<void> {
+    for (let turn = 0; turn < TURNS; turn += 1) await turnOfLoop();
+  }
+
+  function nextDue(): Sleeper | undefined {
+    let next: Sleeper | undefined;
+    for (const sleeper of sleepers) if (next === undefined || sleeper.at < next.at) next = sleeper;
+    return next;
+  }
+
+  async function wakeUntil(end: number): Promise<void> {
+    for (let next = nextDue(); next && next.at <= end; next = nextDue()) {
+      now = Math.max(now, next.at);
+      sleepers.delete(next);
+      next.wake();
+      await rest();
+    }
+  }
+
+  return {
+    now: () => now,
+    sleep(ms, signal) {
+      return new Promise((resolve, reject) => {
+        if (signal?.aborted) {
+          reject(signal.reason);
+          return;
+        }
+        const onAbort = () => {
+          sleepers.delete(sleeper);
+          reject(signal?.reason);
+        };
+        const sleeper: Sleeper = {
+          at: now + Math.max(0, ms),
+          wake() {
+            signal?.removeEventListener('abort', onAbort);
+            resolve();
+          },
+        };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', onAbort, { once: true });
+      });
+    },
+    async advance(ms) {
+      await rest();
+      const end = now + ms;
+      await wakeUntil(end);
+      now = end;
+    },
+    async leap(ms) {
+      await rest();
+      now += ms;
+      await wakeUntil(now);
+    },
+    rest,
+    get dueInMs() {
+      return [...sleepers].map(({ at }) => at - now).sort((one, other) => one - other);
+    },
+  };
+}

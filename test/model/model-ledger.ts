@@ -1,0 +1,91 @@
+/**
+ * The `Ledger` seam over the model, on a clock turned by hand: what a governor meets in tests. It notes every request,
+ * can be out of reach, can lose an answer after having done what was asked, and can keep an answer until it is let go.
+ */
+import type { Clock } from '../../src/clock.js';
+import type { ExchangeRequest, Ledger } from '../../src/quota/ledger.js';
+import * as model from './ledger-model.js';
+
+export interface ModelLedger extends Ledger {
+  readonly world: model.ModelWorld;
+  /** Every exchange that was asked for, those that failed included. */
+  readonly requests: readonly ExchangeRequest[];
+  /** A run that lives for ever, with the settings that the ledger reads. */
+  addRun(id: string, settings?: Partial<model.ModelRun['settings']> & { key?: string }): void;
+  /** The worker that holds the claim on a key; without a word each key is its first taker's. */
+  claim(key: string, worker: string): void;
+  /** `out`: nothing arrives. `deaf`: everything arrives, every answer is lost. */
+  setReach(reach: 'good' | 'out' | 'deaf'): void;
+  /** Keeps all answers until the returned function is called. */
+  hold(): () => void;
+}
+
+const ACCOUNT = 'account';
+
+export function createModelLedger(clock: Clock): ModelLedger {
+  let epochs = 0;
+  const world = model.createWorld(() => {
+    epochs += 1;
+    return `epoch-${epochs}`;
+  });
+  const requests: ExchangeRequest[] = [];
+  let reach: 'good' | 'out' | 'deaf' = 'good';
+  let held: Promise<void> | null = null;
+
+  return {
+    world,
+    requests,
+    addRun(id, { key = id, ...settings } = {}) {
+      world.runs.set(id, {
+        key,
+        beatAt: Number.POSITIVE_INFINITY,
+        status: 'running',
+        settings: {
+          account: ACCOUNT,
+          plan: 'unsaid',
+          quotaCap: null,
+          overage: 0,
+          maxRequests: null,
+          maxOverageRequests: null,
+          ...settings,
+        },
+      });
+    },
+    claim(key, worker) {
+      world.claims.set(key, { worker, permit: null });
+    },
+    setReach(to) {
+      reach = to;
+    },
+    hold() {
+      let letGo = () => undefined as undefined;
+      held = new Promise((resolve) => {
+        letGo = () => {
+          held = null;
+          resolve();
+        };
+      });
+      return () => letGo();
+    },
+    async exchange(request) {
+      requests.push(request);
+      if (reach === 'out') throw new Error('connection refused');
+      for (const { key } of request.take)
+        if (!world.claims.has(key)) world.claims.set(key, { worker: request.worker, permit: null });
+      const answer = model.exchange(world, request, clock.now());
+      while (held !== null) await held;
+      if (reach === 'deaf') throw new Error('connection lost');
+      return answer;
+    },
+    show: async (account) => model.show(world, account, clock.now()),
+    open: async (account, pace) => model.open(world, account, pace, clock.now()),
+    observe: async (account, seen) => model.observe(world, account, seen, clock.now()),
+    async reset(account) {
+      world.accounts.delete(account);
+      for (const [id, permit] of world.permits) if (permit.account === account) world.permits.delete(id);
+    },
+    async setPaused(paused) {
+      world.isPaused = paused;
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * The governor when the ledger cannot be reached, and when the process ends.
+ */
+import { describe, expect, test } from 'vitest';
+import { createStage, HEARD, headers, outcomes, UNHEARD } from './governing.js';
+
+describe('a ledger that does not answer', () => {
+  test('nothing is sent until it does', async () => {
+    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    ledger.setReach('out');
+    const askers = askMany(5);
+    await clock.advance(60_000);
+    expect(outcomes(askers)).toEqual({ waiting: 5 });
+    ledger.setReach('good');
+    await clock.advance(5_000);
+    expect(outcomes(askers)).toEqual({ granted: 5 });
+  });
+
+  test('an exchange that failed is repeated word for word', async () => {
+    const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
+    const [first] = askMany(1);
+    await clock.rest();
+    ledger.setReach('out');
+    const told = ledger.requests.length;
+    governor.settle(first?.permit ?? '', 'billed', headers(100, 1));
+    askMany(4);
+    await clock.advance(10_000);
+    const tries = ledger.requests.slice(told);
+    expect(tries[0]).toMatchObject({ settle: [{ permit: first?.permit }], take: [{}, {}, {}, {}] });
+    expect(tries.length).toBeGreaterThan(3);
+    for (const each of tries) expect(each).toEqual(tries[0]);
+  });
+
+  test('it is asked again after 0.2 s, then more and more seldom, at least every 5 s', async () => {
+    const { clock, ledger, ask } = await createStage({ quota: 100 });
+    ledger.setReach('out');
+    const told = ledger.requests.length;
+    ask('key');
+    await clock.rest();
+    const waits: number[] = [];
+    for (let time = 0; time < 7; time += 1) {
+      const [wait = 0] = clock.dueInMs;
+      waits.push(wait);
+      await clock.advance(wait);
+    }
+    expect(waits).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+    expect(ledger.requests.length - told).toBe(8);
+  });
+
+  test('an answer that got lost costs no second permit and no second settlement', async () => {
+    const { clock, ledger, governor, account, askMany, settleDown } = await createStage({ quota: 100 });
+    const [first] = askMany(1);
+    await clock.rest();
+    ledger.setReach('deaf');
+    governor.settle(first?.permit ?? '', 'billed', HEARD);
+    const askers = askMany(4);
+    await clock.advance(2_000);
+    ledger.setReach('good');
+    await clock.advance(5_000);
+    await settleDown();
+    expect(outcomes(askers)).toEqual({ granted: 4 });
+    expect([account().sent, account().held]).toEqual([1, 4]);
+  });
+
+  test('who leaves during the outage gives back what was granted meanwhile', async () => {
+    const { clock, ledger, account, askMany } = await createStage({ quota: 100 });
+    ledger.setReach('deaf');
+    const [stays, leaves] = askMany(2);
+    await clock.advance(1_000);
+    leaves?.stop.abort(new Error('stopped'));
+    ledger.setReach('good');
+    await clock.advance(5_000);
+    expect([stays?.came, leaves?.came]).toEqual(['granted', 'rejected: stopped']);
+    expect([account().sent, account().held]).toEqual([0, 1]);
+  });
+
+  test('a ledger that went back is told what was seen, and spending rests', async () => {
+    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
+    const before = askMany(3);
+    await clock.rest();
+    for (const { permit } of before) governor.settle(permit, 'billed', HEARD);
+    await clock.advance(15);
+    await ledger.reset('account');
+    const askers = askMany(2);
+    await clock.advance(59_000);
+    expect(outcomes(askers)).toEqual({ waiting: 2 });
+    expect(account().sent).toBe(3);
+    governor.note(headers(100, 3));
+    await clock.advance(10_000);
+    expect(outcomes(askers)).toEqual({ granted: 2 });
+  });
+});
+
+describe('closing', () => {
+  test('what is left to settle is settled before it closes', async () => {
+    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
+    const askers = askMany(3);
+    await clock.rest();
+    for (const { permit } of askers) governor.settle(permit, 'billed', headers(100, 3));
+    const told = ledger.requests.length;
+    await governor.close(5_000);
+    expect([account().sent, account().held, account().usage]).toEqual([3, 0, 3]);
+    expect(ledger.requests.length - told).toBe(1);
+    expect(clock.dueInMs).toEqual([]);
+  });
+
+  test('a reading that nobody has told yet is told', async () => {
+    const { governor, account } = await createStage({ quota: 100 });
+    governor.note(headers(120, 60));
+    await governor.close(5_000);
+    expect([account().quota, account().others]).toEqual([120, 60]);
+  });
+
+  test('with nothing left it closes at once', async () => {
+    const { clock, ledger, governor } = await createStage({ quota: 100 });
+    const told = ledger.requests.length;
+    await governor.close(5_000);
+    expect([ledger.requests.length, clock.dueInMs]).toEqual([told, []]);
+  });
+
+  test('who waits is turned away, and so is whoever comes later', async () => {
+    const { clock, governor, askMany, ask } = await createStage({ quota: 1 });
+    const askers = askMany(3);
+    await clock.rest();
+    await governor.close(5_000);
+    const late = ask('late');
+    await clock.rest();
+    expect(outcomes([...askers, late])).toEqual({ granted: 1, 'rejected: the governor is closed': 3 });
+  });
+
+  test('who waits for his slot is turned away, and his permit goes back', async () => {
+    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
+    await ledger.open('account', { rate: 10, burst: 1 });
+    governor.note(HEARD);
+    await clock.advance(15);
+    const askers = askMany(4);
+    await clock.rest();
+    expect([outcomes(askers), account().held]).toEqual([{ granted: 1, waiting: 3 }, 4]);
+    await governor.close(5_000);
+    expect(outcomes(askers)).toEqual({ granted: 1, 'rejected: the governor is closed': 3 });
+    expect(account().held).toBe(1);
+  });
+
+  test('permits granted by the exchange under way go back', async () => {
+    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
+    const letGo = ledger.hold();
+    askMany(3);
+    await clock.rest();
+    const closed = governor.close(5_000);
+    await clock.rest();
+    letGo();
+    await closed;
+    expect([account().sent, account().held]).toEqual([0, 0]);
+  });
+
+  test('a ledger out of reach is asked once more, and not waited for', async () => {
+    const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
+    const [asker] = askMany(1);
+    await clock.rest();
+    ledger.setReach('out');
+    governor.settle(asker?.permit ?? '', 'billed', HEARD);
+    await clock.advance(10_000);
+    const told = ledger.requests.length;
+    await governor.close(5_000);
+    expect([ledger.requests.length - told, clock.dueInMs]).toEqual([1, []]);
+  });
+
+  test('a ledger that never answers is waited for until the deadline', async () => {
+    const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
+    ledger.hold();
+    askMany(1);
+    await clock.rest();
+    let isClosed = false;
+    const closed = governor.close(5_000).then(() => {
+      isClosed = true;
+    });
+    await clock.advance(4_999);
+    expect(isClosed).toBe(false);
+    await clock.advance(1);
+    await closed;
+    expect(clock.dueInMs).toEqual([]);
+  });
+
+  test('an answer that comes after the close is settled all the same', async () => {
+    const { clock, governor, account, askMany } = await createStage({ quota: 100 });
+    const [asker] = askMany(1);
+    await clock.rest();
+    await governor.close(5_000);
+    governor.settle(asker?.permit ?? '', 'free', UNHEARD);
+    await clock.rest();
+    expect([account().sent, account().held]).toEqual([0, 0]);
+  });
+});

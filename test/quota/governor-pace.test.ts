@@ -1,0 +1,226 @@
+/**
+ * The governor and the shared pace: slots, refusals for throughput, growth.
+ */
+import { describe, expect, test } from 'vitest';
+import type { Stage } from './governing.js';
+import { createStage, HEARD, outcomes, UNHEARD } from './governing.js';
+
+/** A stage whose account has a pace and has been heard of. */
+function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
+  return createStage({ quota: 100_000, governors, pace: { rate, burst } });
+}
+
+const rateOf = (stage: Stage) => stage.account().rate;
+/** Long enough that requests sent before the rate fell are answered. */
+const ECHO_MS = 1_000;
+
+describe('slots', () => {
+  test('requests go one interval apart', async () => {
+    const { clock, askMany } = await createPacedStage(10);
+    const askers = askMany(5);
+    await clock.rest();
+    const passed: number[] = [];
+    for (let time = 0; time < 5; time += 1) {
+      passed.push(outcomes(askers).granted ?? 0);
+      await clock.advance(100);
+    }
+    expect(passed).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test('a burst goes at once', async () => {
+    const { clock, askMany } = await createPacedStage(10, 3);
+    const askers = askMany(5);
+    await clock.rest();
+    expect(outcomes(askers)).toEqual({ granted: 3, waiting: 2 });
+  });
+
+  test('nobody holds a permit for a slot more than a second away', async () => {
+    const { clock, account, askMany } = await createPacedStage(10);
+    const askers = askMany(50);
+    await clock.rest();
+    expect(account().held).toBe(11);
+    await clock.advance(5_100);
+    expect(outcomes(askers)).toEqual({ granted: 50 });
+  });
+
+  test('slots that were slept through are timed anew, never sent in a bunch', async () => {
+    const { clock, account, askMany } = await createPacedStage(10);
+    const askers = askMany(9);
+    await clock.rest();
+    expect(outcomes(askers)).toEqual({ granted: 1, waiting: 8 });
+    await clock.leap(10_000);
+    expect(outcomes(askers).granted).toBe(2);
+    await clock.advance(100);
+    expect(outcomes(askers).granted).toBe(3);
+    await clock.advance(600);
+    expect(outcomes(askers)).toEqual({ granted: 9 });
+    expect([account().held, account().sent]).toEqual([9, 0]);
+  });
+
+  test('a timer that is a little late has not missed its slot', async () => {
+    const { clock, ledger, askMany } = await createPacedStage(10);
+    const askers = askMany(2);
+    await clock.rest();
+    const told = ledger.requests.length;
+    await clock.leap(150);
+    expect(outcomes(askers)).toEqual({ granted: 2 });
+    expect(ledger.requests.length).toBe(told);
+  });
+
+  test('who gives up before his slot gives his permit back', async () => {
+    const { clock, account, askMany } = await createPacedStage(10);
+    const [, second] = askMany(2);
+    await clock.rest();
+    expect(account().held).toBe(2);
+    second?.stop.abort(new Error('stopped'));
+    await clock.advance(15);
+    expect([second?.came, account().held]).toEqual(['rejected: stopped', 1]);
+  });
+
+  test('two governors share one pace', async () => {
+    const { clock, askMany } = await createPacedStage(10, 1, 2);
+    const askers = [...askMany(5, { by: 0 }), ...askMany(5, { by: 1 })];
+    await clock.rest();
+    await clock.advance(400);
+    expect(outcomes(askers).granted).toBe(5);
+    await clock.advance(600);
+    expect(outcomes(askers)).toEqual({ granted: 10 });
+  });
+});
+
+describe('refusals', () => {
+  test('many refusals of one burst lower the pace once', async () => {
+    const stage = await createPacedStage(100, 20);
+    const { clock, governor, askMany } = stage;
+    const askers = askMany(20);
+    await clock.rest();
+    for (const { permit } of askers) {
+      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+      await clock.advance(20);
+    }
+    expect(rateOf(stage)).toBe(45);
+  });
+
+  test('refusals that two workers meet at once lower the pace once', async () => {
+    const stage = await createPacedStage(100, 20, 2);
+    const { clock, governors } = stage;
+    const askers = [0, 1].flatMap((by) => stage.askMany(4, { by }).map((asker) => ({ asker, by })));
+    await clock.rest();
+    for (const { asker, by } of askers)
+      governors[by]?.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await clock.advance(15);
+    expect(rateOf(stage)).toBe(45);
+  });
+
+  test('a refusal later than that lowers it again', async () => {
+    const stage = await createPacedStage(100, 2);
+    const { clock, governor, askMany } = stage;
+    const [first, second] = askMany(2);
+    await clock.rest();
+    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await clock.advance(15 + ECHO_MS);
+    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await clock.advance(15);
+    expect(rateOf(stage)).toBeCloseTo(20.25);
+  });
+
+  test('a first burst without a pace sets it to nine tenths of what was accepted beside the refusal', async () => {
+    const stage = await createPacedStage(null);
+    const { clock, governor, askMany } = stage;
+    const askers = askMany(64);
+    await clock.rest();
+    for (const { permit } of askers.slice(0, 50)) governor.settle(permit, 'billed', HEARD);
+    for (const { permit } of askers.slice(50))
+      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await clock.advance(15);
+    expect(rateOf(stage)).toBe(45);
+  });
+
+  test('a refusal costs nothing and closes nothing', async () => {
+    const { clock, governor, account, ask } = await createPacedStage(100);
+    const asker = ask('key');
+    await clock.rest();
+    governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await clock.advance(15);
+    expect([account().sent, account().held, account().closedAt]).toEqual([0, 0, null]);
+  });
+
+  test.each([
+    [null, 1_000],
+    [4_000, 4_000],
+  ])('after a Retry-After of %s ms nobody sends for %s ms', async (retryAfterMs, silentMs) => {
+    const { clock, governors, askMany } = await createPacedStage(100, 1, 2);
+    const [refused] = askMany(1, { by: 0 });
+    await clock.rest();
+    governors[0]?.refuse(refused?.permit ?? '', { isQuota: false, retryAfterMs }, UNHEARD);
+    await clock.advance(15);
+    const askers = [...askMany(1, { by: 0 }), ...askMany(1, { by: 1 })];
+    await clock.advance(silentMs - 16);
+    expect(outcomes(askers)).toEqual({ waiting: 2 });
+    await clock.advance(1_100);
+    expect(outcomes(askers)).toEqual({ granted: 2 });
+  });
+
+  test('a longer Retry-After that comes after the pace was lowered still holds', async () => {
+    const stage = await createPacedStage(100, 2);
+    const { clock, governor, askMany, ask } = stage;
+    const [first, second] = askMany(2);
+    await clock.rest();
+    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: 1_000 }, UNHEARD);
+    await clock.advance(15);
+    const lowered = rateOf(stage);
+    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: 9_000 }, UNHEARD);
+    await clock.advance(15);
+    const third = ask('third');
+    await clock.advance(8_900);
+    expect([third.came, rateOf(stage)]).toEqual(['waiting', lowered]);
+    await clock.advance(2_000);
+    expect(third.came).toBe('granted');
+  });
+});
+
+describe('growth', () => {
+  /** Asks once every half second for so many seconds; every answer is good. */
+  async function work(stage: Stage, seconds: number, maxRate: number | null): Promise<void> {
+    for (let half = 0; half < seconds * 2; half += 1) {
+      const [asker] = stage.askMany(1, { run: { maxRate } });
+      await stage.clock.advance(485);
+      if (asker?.permit) stage.governor.settle(asker.permit, 'billed', HEARD);
+      await stage.settleDown();
+    }
+  }
+
+  test('without refusals the pace grows by half a percent a second', async () => {
+    const stage = await createPacedStage(100);
+    await work(stage, 10, null);
+    expect(rateOf(stage)).toBeGreaterThan(104);
+    expect(rateOf(stage)).toBeLessThan(106);
+  });
+
+  test('it does not grow beyond the rate that the run allows', async () => {
+    const stage = await createPacedStage(100);
+    await work(stage, 10, 102);
+    expect(rateOf(stage)).toBe(102);
+  });
+
+  test('an hour without work is no proof: the pace does not leap', async () => {
+    const stage = await createPacedStage(100);
+    await stage.clock.advance(3_600_000);
+    await work(stage, 2, null);
+    expect(rateOf(stage)).toBeLessThan(105);
+  });
+
+  test('a pause is no proof: while nobody may send the pace stays', async () => {
+    const stage = await createPacedStage(100);
+    await stage.ledger.setPaused(true);
+    stage.ask('key');
+    await stage.clock.advance(60_000);
+    expect(rateOf(stage)).toBe(100);
+  });
+
+  test('what is not paced stays unpaced', async () => {
+    const stage = await createPacedStage(null);
+    await work(stage, 10, 50);
+    expect(rateOf(stage)).toBeNull();
+  });
+});

@@ -1,0 +1,238 @@
+/**
+ * The governor in sentences: who is asked for together, who waits, who is told what, and what happens when the ledger
+ * is out of reach.
+ */
+import { describe, expect, test } from 'vitest';
+import { createStage, HEARD, headers, outcomes, TIMEOUT_MS, UNHEARD } from './governing.js';
+
+describe('asking', () => {
+  test('all who ask in one moment are asked for in one exchange', async () => {
+    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    const told = ledger.requests.length;
+    const askers = askMany(30);
+    await clock.rest();
+    expect(outcomes(askers)).toEqual({ granted: 30 });
+    expect(ledger.requests.length - told).toBe(1);
+    expect(ledger.requests.at(-1)?.take).toHaveLength(30);
+  });
+
+  test('one exchange asks for two hundred at most; the others follow at once', async () => {
+    const { clock, ledger, askMany } = await createStage({ quota: 1_000 });
+    const told = ledger.requests.length;
+    const askers = askMany(450);
+    await clock.rest();
+    expect(outcomes(askers)).toEqual({ granted: 450 });
+    expect(ledger.requests.slice(told).map(({ take }) => take.length)).toEqual([200, 200, 50]);
+  });
+
+  test('who asks while an exchange is under way travels with the next one', async () => {
+    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    const letGo = ledger.hold();
+    const early = askMany(2);
+    await clock.rest();
+    const late = askMany(3);
+    await clock.rest();
+    expect(outcomes([...early, ...late])).toEqual({ waiting: 5 });
+    letGo();
+    await clock.rest();
+    expect(outcomes([...early, ...late])).toEqual({ granted: 5 });
+    expect(ledger.requests.slice(-2).map(({ take }) => take.length)).toEqual([2, 3]);
+  });
+
+  test('runs are asked for one after the other, each under its own caps', async () => {
+    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    ledger.addRun('capped', { maxRequests: 1 });
+    const free = askMany(2);
+    const capped = askMany(2, { run: { id: 'capped' } });
+    await clock.rest();
+    expect(ledger.requests.slice(-2).map(({ run, take }) => [run, take.length])).toEqual([
+      ['run', 2],
+      ['capped', 2],
+    ]);
+    expect([outcomes(free), outcomes(capped)]).toEqual([{ granted: 2 }, { granted: 1, waiting: 1 }]);
+  });
+
+  test('a permit lives ten seconds longer than its request may take', async () => {
+    const { clock, ledger, ask } = await createStage({ quota: 100 });
+    ask('key');
+    await clock.rest();
+    expect(ledger.requests.at(-1)?.permitMs).toBe(TIMEOUT_MS + 10_000);
+  });
+
+  test('until something useful was heard, requests go one at a time', async () => {
+    const { clock, governor, askMany } = await createStage();
+    const askers = askMany(3);
+    await clock.advance(1_000);
+    expect(outcomes(askers)).toEqual({ granted: 1, waiting: 2 });
+    governor.settle(askers[0]?.permit ?? '', 'free', UNHEARD);
+    await clock.advance(1_000);
+    expect(outcomes(askers)).toEqual({ granted: 2, waiting: 1 });
+    governor.settle(askers[1]?.permit ?? '', 'billed', HEARD);
+    await clock.advance(1_000);
+    expect(outcomes(askers)).toEqual({ granted: 3 });
+  });
+
+  test('a key that somebody else claims is lost', async () => {
+    const { clock, ledger, ask } = await createStage({ quota: 100 });
+    ledger.claim('key', 'another');
+    const asker = ask('key');
+    await clock.rest();
+    expect(asker.came).toBe('lost');
+  });
+
+  test('a key that cost two requests without a usable answer is spent', async () => {
+    const { clock, governor, settleDown, ask } = await createStage({ quota: 100 });
+    for (let time = 0; time < 2; time += 1) {
+      const { permit } = await granted(ask('key'), clock);
+      governor.settle(permit, 'doubtful', UNHEARD);
+      await settleDown();
+    }
+    const third = ask('key');
+    await clock.rest();
+    expect(third.came).toBe('spent');
+  });
+
+  test.each([
+    ['cancelled', { type: 'revoked', why: 'cancelled' }],
+    ['stopped', { type: 'revoked', why: 'dead' }],
+  ] as const)('nothing is granted for a run that was %s', async (status, grant) => {
+    const { clock, ledger, ask } = await createStage({ quota: 100 });
+    const run = ledger.world.runs.get('run');
+    if (run) run.status = status;
+    const asker = ask('key');
+    await clock.rest();
+    expect(asker.grant).toEqual(grant);
+  });
+
+  test('while spending is paused everybody waits, and goes on by himself', async () => {
+    const { clock, ledger, askMany } = await createStage({ quota: 100 });
+    await ledger.setPaused(true);
+    const askers = askMany(2);
+    await clock.advance(10_000);
+    expect(outcomes(askers)).toEqual({ waiting: 2 });
+    await ledger.setPaused(false);
+    await clock.advance(1_000);
+    expect(outcomes(askers)).toEqual({ granted: 2 });
+  });
+});
+
+describe('giving up', () => {
+  test('who gives up before the exchange is not asked for', async () => {
+    const { clock, ledger, ask } = await createStage({ quota: 100 });
+    const told = ledger.requests.length;
+    const asker = ask('key');
+    asker.stop.abort(new Error('stopped'));
+    await clock.advance(1_000);
+    expect(asker.came).toBe('rejected: stopped');
+    expect(ledger.requests.length).toBe(told);
+  });
+
+  test('who has given up before asking is turned away', async () => {
+    const { clock, governor } = await createStage({ quota: 100 });
+    const run = { id: 'run', period: 'month', maxRate: null } as const;
+    const taken = governor.take(run, 'key', AbortSignal.abort(new Error('stopped')));
+    await expect(taken).rejects.toThrow('stopped');
+    await clock.rest();
+  });
+
+  test('a permit that is granted to somebody who has left goes back', async () => {
+    const { clock, ledger, settleDown, account, ask } = await createStage({ quota: 100 });
+    const letGo = ledger.hold();
+    const asker = ask('key');
+    await clock.rest();
+    asker.stop.abort(new Error('stopped'));
+    await clock.rest();
+    expect(asker.came).toBe('rejected: stopped');
+    letGo();
+    await settleDown();
+    expect([account().held, account().sent]).toEqual([0, 0]);
+  });
+});
+
+describe('settling', () => {
+  test('settlements alone wait 15 ms and travel together', async () => {
+    const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
+    const askers = askMany(3);
+    await clock.rest();
+    const told = ledger.requests.length;
+    for (const { permit } of askers) governor.settle(permit, 'billed', HEARD);
+    await clock.advance(14);
+    expect(ledger.requests.length).toBe(told);
+    await clock.advance(1);
+    expect(ledger.requests.length).toBe(told + 1);
+    expect([account().held, account().sent]).toEqual([0, 3]);
+  });
+
+  test('settlements travel with whoever asks next', async () => {
+    const { clock, ledger, governor, ask } = await createStage({ quota: 100 });
+    const { permit } = await granted(ask('one'), clock);
+    governor.settle(permit, 'billed', HEARD);
+    ask('two');
+    await clock.rest();
+    expect(ledger.requests.at(-1)).toMatchObject({
+      settle: [{ permit, as: 'billed' }],
+      take: [{ key: 'two' }],
+    });
+  });
+
+  test('what is heard while an exchange is under way is told with the next one', async () => {
+    const { clock, ledger, governor, account, ask } = await createStage({ quota: 100 });
+    const letGo = ledger.hold();
+    ask('one');
+    await clock.rest();
+    governor.note(headers(200, 7));
+    letGo();
+    await clock.advance(15);
+    expect([account().quota, account().usage]).toEqual([200, 7]);
+  });
+
+  test('of readings that travel together the highest usage and the latest quota are told', async () => {
+    const { clock, governor, account } = await createStage({ quota: 100 });
+    governor.note(headers(100, 40));
+    governor.note(headers(150, 38));
+    governor.note(headers(null, 39));
+    await clock.advance(15);
+    expect([account().quota, account().usage, account().others]).toEqual([150, 40, 40]);
+  });
+
+  test('a reading of a later period is told before a higher one of the earlier', async () => {
+    const { clock, ledger, governor } = await createStage({ quota: 100 });
+    governor.note(headers(100, 2, '2030-02-01'));
+    governor.note(headers(100, 99, '2030-01-01'));
+    await clock.advance(15);
+    expect(ledger.requests.at(-1)?.reading).toEqual({ quota: 100, usage: 2, period: '2030-02-01' });
+  });
+
+  test('a permit that another gives back is in use again within a tenth of a second', async () => {
+    const { clock, governors, askMany, settleDown } = await createStage({ governors: 2, quota: 1 });
+    const [mine] = askMany(1, { by: 0 });
+    await clock.rest();
+    const [other] = askMany(1, { by: 1 });
+    await clock.rest();
+    expect(other?.came).toBe('waiting');
+    governors[0]?.settle(mine?.permit ?? '', 'free', UNHEARD);
+    await settleDown();
+    await clock.advance(100);
+    expect(other?.came).toBe('granted');
+  });
+
+  test('a permit of our own that comes back is in use again in the same exchange', async () => {
+    const { clock, ledger, governor, ask } = await createStage({ quota: 1 });
+    const { permit } = await granted(ask('one'), clock);
+    const second = ask('two');
+    await clock.rest();
+    governor.settle(permit, 'free', UNHEARD);
+    await clock.advance(15);
+    expect(second.came).toBe('granted');
+    expect(ledger.requests.at(-1)).toMatchObject({ settle: [{ permit }], take: [{ key: 'two' }] });
+  });
+});
+
+async function granted(
+  asker: { readonly permit: string; readonly came: string },
+  clock: { rest(): Promise<void> },
+): Promise<{ permit: string }> {
+  await clock.rest();
+  expect(asker.came).toBe('granted');
+  return { permit: asker.permit };
+}
