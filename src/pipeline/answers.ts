@@ -1,5 +1,5 @@
 /**
- * What each distinct identifier came to, by its number: status and rank in memory (about 25 bytes each), the rendered
+ * What each distinct identifier came to, by its number: status and rank in memory (about 35 bytes each), the rendered
  * text on disk. Filled as answers are known, read when rows are joined.
  */
 import type { RenderedAnswer } from '../collate/output-plan.js';
@@ -29,16 +29,18 @@ export interface Answers {
   readonly answered: number;
 }
 
-/** Rendered texts kept at hand: rows of one identifier often stand together. */
-const CACHED = 16_384;
+/** Rendered texts kept at hand. */
+const CACHED_BYTES = 16 * 1_048_576;
 
 export function createAnswers(file: SpoolFile): Answers {
   let statuses = new Uint8Array(1_024);
   let groups = new Uint8Array(1_024);
   let scores = new Float64Array(1_024);
   let positions = new Float64Array(1_024);
+  let lengths = new Uint32Array(2_048);
   let firstRows = new Uint32Array(1_024);
   let cache = new Map<number, RenderedAnswer>();
+  let cachedBytes = 0;
   let wanted = 0;
   let answered = 0;
   let isFlushed = false;
@@ -52,6 +54,7 @@ export function createAnswers(file: SpoolFile): Answers {
     groups = enlarge(groups, new Uint8Array(length));
     scores = enlarge(scores, new Float64Array(length));
     positions = enlarge(positions, new Float64Array(length));
+    lengths = enlarge(lengths, new Uint32Array(length * 2));
     firstRows = enlarge(firstRows, new Uint32Array(length));
   }
 
@@ -81,12 +84,12 @@ export function createAnswers(file: SpoolFile): Answers {
       groups[index] = rank.group;
       scores[index] = rank.score;
       positions[index] = file.length;
-      const { buffer, at } = file.room(8 + (rendered.before.length + rendered.after.length) * 3);
-      const before = buffer.write(rendered.before, at + 8);
-      const after = buffer.write(rendered.after, at + 8 + before);
-      buffer.writeUInt32LE(before, at);
-      buffer.writeUInt32LE(after, at + 4);
-      file.advance(8 + before + after);
+      const { buffer, at } = file.room((rendered.before.length + rendered.after.length) * 3);
+      const before = buffer.write(rendered.before, at);
+      const after = buffer.write(rendered.after, at + before);
+      lengths[index * 2] = before;
+      lengths[index * 2 + 1] = after;
+      file.advance(before + after);
       isFlushed = false;
       cache.delete(index);
     },
@@ -96,13 +99,16 @@ export function createAnswers(file: SpoolFile): Answers {
       if (known) return known;
       if (!isFlushed) file.flush();
       isFlushed = true;
-      const position = positions[index] ?? 0;
-      const head = file.read(position, 8);
-      const before = head.readUInt32LE(0);
-      const text = file.read(position + 8, before + head.readUInt32LE(4));
+      const before = lengths[index * 2] ?? 0;
+      const text = file.read(positions[index] ?? 0, before + (lengths[index * 2 + 1] ?? 0));
       const rendered = { before: text.toString('utf8', 0, before), after: text.toString('utf8', before) };
-      if (cache.size >= CACHED) cache = new Map();
+      // Sorted rows of one identifier stand together: the latest are the likeliest.
+      if (cachedBytes > CACHED_BYTES) {
+        cache = new Map();
+        cachedBytes = 0;
+      }
       cache.set(index, rendered);
+      cachedBytes += text.length;
       return rendered;
     },
     firstRow(index, row) {

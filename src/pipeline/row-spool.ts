@@ -26,6 +26,16 @@ export interface RowSpool {
   add(kind: RowKind, candidates: readonly number[], reason: string, raw: string): void;
   /** All rows in order, in batches. */
   rows(): Generator<readonly SpooledRow[]>;
+  /** The same without reading more of a row than is asked for. */
+  records(): Generator<readonly RowRecord[]>;
+}
+
+/** A row as it lies on disk: `length` bytes at `at`. */
+export interface RowRecord {
+  readonly number: number;
+  readonly buffer: Buffer;
+  readonly at: number;
+  readonly length: number;
 }
 
 const FIXED_BYTES = 4 + 1 + 1 + 2;
@@ -55,18 +65,21 @@ export function createRowSpool(file: SpoolFile): RowSpool {
       count += 1;
     },
     *rows() {
+      for (const batch of this.records()) yield batch.map(readRow);
+    },
+    *records() {
       file.flush();
       let position = 0;
       let number = 0;
       while (position < file.length) {
-        const chunk = readWhole(file, position);
-        const batch: SpooledRow[] = [];
+        const buffer = readWhole(file, position);
+        const batch: RowRecord[] = [];
         let at = 0;
-        while (at + 4 <= chunk.length) {
-          const length = chunk.readUInt32LE(at);
-          if (at + length > chunk.length) break;
+        while (at + 4 <= buffer.length) {
+          const length = buffer.readUInt32LE(at);
+          if (at + length > buffer.length) break;
           number += 1;
-          batch.push(readRow(chunk, at, length, number));
+          batch.push({ number, buffer, at, length });
           at += length;
         }
         position += at;
@@ -84,17 +97,31 @@ function readWhole(file: SpoolFile, position: number): Buffer {
   return length <= chunk.length ? chunk : file.read(position, length);
 }
 
-function readRow(chunk: Buffer, at: number, length: number, number: number): SpooledRow {
-  const kind = ROW_KINDS[chunk[at + 4] ?? 0] ?? 'unreadable';
+/** What a record is, without its texts. */
+export function kindOf({ buffer, at }: RowRecord): RowKind {
+  return ROW_KINDS[buffer[at + 4] ?? 0] ?? 'unreadable';
+}
+
+/** Numbers of the identifiers to try, in order. */
+export function candidatesOf({ buffer, at }: RowRecord): number[] {
   const candidates: number[] = [];
-  let from = at + 6;
-  for (let left = chunk[at + 5] ?? 0; left > 0; left -= 1) {
-    candidates.push(chunk.readUInt32LE(from));
-    from += 4;
-  }
-  const reasonBytes = chunk.readUInt16LE(from);
+  const count = buffer[at + 5] ?? 0;
+  for (let nth = 0; nth < count; nth += 1) candidates.push(buffer.readUInt32LE(at + 6 + nth * 4));
+  return candidates;
+}
+
+export function readRow(record: RowRecord): SpooledRow {
+  const { number, buffer, at, length } = record;
+  let from = at + 6 + (buffer[at + 5] ?? 0) * 4;
+  const reasonBytes = buffer.readUInt16LE(from);
   from += 2;
-  const reason = reasonBytes === 0 ? '' : chunk.toString('utf8', from, from + reasonBytes);
+  const reason = reasonBytes === 0 ? '' : buffer.toString('utf8', from, from + reasonBytes);
   from += reasonBytes;
-  return { number, kind, candidates, reason, raw: chunk.toString('utf8', from, at + length) };
+  return {
+    number,
+    kind: kindOf(record),
+    candidates: candidatesOf(record),
+    reason,
+    raw: buffer.toString('utf8', from, at + length),
+  };
 }

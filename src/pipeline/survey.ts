@@ -53,6 +53,8 @@ export interface Survey {
   readonly contentHash: string;
 }
 
+/** Cells whose identifier is remembered. */
+const KNOWN_CELLS = 65_536;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
@@ -82,6 +84,8 @@ export async function surveyInput(
   const identifiers = createIdentifierSpool(open('identifiers'));
   const answers = createAnswers(open('answers'));
   const table = createKeyTable();
+  const knownCells = new Map<string, number>();
+  const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;
   const counts = { asked: 0, invalid: 0, skipped: 0, unreadable: 0, duplicates: 0 };
   const byKind = new Map<IdentifierKind, number>();
   const reasons = new Map<string, number>();
@@ -101,6 +105,15 @@ export async function surveyInput(
         note(row.problem);
         if (examples.length < EXAMPLES_AT_MOST) examples.push({ line: row.line, reason: row.problem });
         rows.add('unreadable', [], `line ${row.line}: ${row.problem}`, row.raw);
+        continue;
+      }
+      // The same cell means the same identifier: most long files repeat themselves.
+      const cell = onlyColumn === null ? undefined : row.cells[onlyColumn];
+      const known = cell === undefined ? undefined : knownCells.get(cell);
+      if (known !== undefined) {
+        counts.asked += 1;
+        counts.duplicates += 1;
+        rows.add('asked', [known], '', row.raw);
         continue;
       }
       const found = identifyRow(row.cells, chosen.choices);
@@ -127,6 +140,10 @@ export async function surveyInput(
       if (answers.want(candidates[0] ?? 0)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
       rows.add('asked', candidates, '', row.raw);
+      if (cell !== undefined && candidates[0] !== undefined && knownCells.size < KNOWN_CELLS) {
+        // The copy lets go of the chunk of the file that the text may be a part of.
+        knownCells.set(Buffer.from(cell).toString(), candidates[0]);
+      }
     }
     onRows(rows.count);
   }

@@ -4,17 +4,23 @@
  */
 import { rm } from 'node:fs/promises';
 import { type CountShape, countRecords } from '../collate/count-records.js';
-import { createErrorsFile, isInErrorsFile } from '../collate/errors-file.js';
+import { createErrorsFile, type ErrorsFile, isInErrorsFile } from '../collate/errors-file.js';
 import { createSorter } from '../collate/external-sort.js';
 import { createOutput } from '../collate/output-file.js';
 import type { OutputNames } from '../collate/output-names.js';
-import type { OutputPlan, RenderedAnswer, Renderer } from '../collate/output-plan.js';
-import { rankOf } from '../collate/rank.js';
+import type { OutputPlan, Renderer } from '../collate/output-plan.js';
 import { assertAccounts } from '../collate/reconcile.js';
 import { withReleasers } from '../lifecycle.js';
-import { emptyCounts, type OutcomeStatus, parseIdentifierText, type StatusCounts } from '../model.js';
-import type { Answers } from './answers.js';
-import type { SpooledRow } from './row-spool.js';
+import { emptyCounts, parseIdentifierText, type StatusCounts } from '../model.js';
+import {
+  createRowPacker,
+  createRowRenderer,
+  type JoinedRow,
+  joinRow,
+  unaskedView,
+  unpackRows,
+} from './join-rows.js';
+import { readRow } from './row-spool.js';
 import type { Survey } from './survey.js';
 
 export interface WriteRequest {
@@ -62,24 +68,31 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     const counts = emptyCounts();
     const answers = survey.answers;
     answers.forgetRows();
-    const unasked = createUnaskedCache(renderer);
+    const render = createRowRenderer(renderer, answers);
+    const pack = createRowPacker();
     let rows = 0;
-    for (const batch of survey.rows.rows()) {
-      for (const row of batch) {
-        const { line, status, rank } = joinRow(row, renderer, answers, unasked);
+    for (const batch of survey.rows.records()) {
+      for (const record of batch) {
+        const joined = joinRow(record, answers);
+        const { status, rank, index, duplicateOf } = joined;
         counts[status] += 1;
         if (isSorted) {
-          const pause = sorter.add(rank.group, rank.score, row.number, line);
+          const pause = sorter.add(rank.group, rank.score, record.number, pack(joined));
           if (pause) await pause;
-        } else await output.write(line);
-        if (!isInErrorsFile(status)) continue;
-        if (row.kind === 'unreadable') await errors.unreadable(row.raw, row.reason);
-        else await errors.row(row.raw, errorView(row, status, request));
+        } else await output.write(render(record, index, duplicateOf));
+        if (isInErrorsFile(status)) await addError(errors, joined, request);
       }
       rows += batch.length;
       request.onRows(rows);
     }
-    if (isSorted) for await (const chunk of sorter.merged()) await output.write(chunk);
+    if (isSorted) {
+      for await (const chunk of sorter.merged()) {
+        let text = '';
+        for (const { record, index, duplicateOf } of unpackRows(chunk))
+          text += render(record, index, duplicateOf);
+        await output.write(text);
+      }
+    }
     const count: CountShape = {
       format: plan.format,
       delimiter: plan.input.delimiter || ',',
@@ -100,91 +113,11 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
   });
 }
 
-interface Joined {
-  readonly line: string;
-  readonly status: OutcomeStatus;
-  readonly rank: { readonly group: number; readonly score: number };
-}
-
-const INVALID_RANK = rankOf('invalid', null);
-const SKIPPED_RANK = rankOf('skipped', null);
-
-function joinRow(
-  row: SpooledRow,
-  renderer: Renderer,
-  answers: Answers,
-  unasked: (status: 'invalid' | 'skipped', reason: string) => RenderedAnswer,
-): Joined {
-  switch (row.kind) {
-    case 'unreadable':
-      return { line: renderer.unreadable(row.raw, row.reason), status: 'invalid', rank: INVALID_RANK };
-    case 'invalid':
-      return {
-        line: renderer.row(row.raw, unasked('invalid', row.reason), null),
-        status: 'invalid',
-        rank: INVALID_RANK,
-      };
-    case 'skipped':
-      return {
-        line: renderer.row(row.raw, unasked('skipped', row.reason), null),
-        status: 'skipped',
-        rank: SKIPPED_RANK,
-      };
-    case 'asked': {
-      const index = usedCandidate(row, answers);
-      const first = answers.firstRow(index, row.number);
-      return {
-        line: renderer.row(row.raw, answers.rendered(index), first === row.number ? null : first),
-        status: answers.status(index) ?? 'deferred',
-        rank: answers.rank(index),
-      };
-    }
-  }
-}
-
-/** The first candidate that came to anything but `not_found`; when none did, the first. */
-function usedCandidate(row: SpooledRow, answers: Answers): number {
-  const first = row.candidates[0] ?? 0;
-  if (row.candidates.length === 1) return first;
-  for (const candidate of row.candidates) {
-    const status = answers.status(candidate);
-    if (status !== null && status !== 'not_found') return candidate;
-  }
-  return first;
-}
-
-function errorView(row: SpooledRow, status: OutcomeStatus, request: WriteRequest) {
-  const { answers, identifiers } = request.survey;
-  const index = row.kind === 'asked' ? usedCandidate(row, answers) : null;
-  return {
-    status,
-    identifier: index === null ? null : parseIdentifierText(identifiers.at(index)),
-    profile: null,
-    source: null,
-    fetchedAt: null,
-    error: index === null ? row.reason : (request.reasons.get(index) ?? null),
-  };
-}
-
-/** Rows that nobody was asked for share their reasons. */
-function createUnaskedCache(
-  renderer: Renderer,
-): (status: 'invalid' | 'skipped', reason: string) => RenderedAnswer {
-  const known = new Map<string, RenderedAnswer>();
-  return (status, reason) => {
-    const name = `${status} ${reason}`;
-    let rendered = known.get(name);
-    if (!rendered) {
-      rendered = renderer.answer({
-        status,
-        identifier: null,
-        profile: null,
-        source: null,
-        fetchedAt: null,
-        error: reason,
-      });
-      if (known.size < 10_000) known.set(name, rendered);
-    }
-    return rendered;
-  };
+async function addError(errors: ErrorsFile, joined: JoinedRow, request: WriteRequest): Promise<void> {
+  const row = readRow(joined.record);
+  if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
+  const { identifiers } = request.survey;
+  const error = joined.index < 0 ? row.reason : (request.reasons.get(joined.index) ?? null);
+  const identifier = joined.index < 0 ? null : parseIdentifierText(identifiers.at(joined.index));
+  return errors.row(row.raw, { ...unaskedView(joined.status, error), identifier });
 }
