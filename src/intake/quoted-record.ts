@@ -83,6 +83,7 @@ export function scanQuotedRecord(window: ScanWindow, start: number): QuotedScan 
       fieldAt = stop + 1;
       continue;
     }
+    // A quote at the window's end may be the first half of a doubled one.
     if (stop === text.length) return isLast ? record(stop, stop) : { type: 'more', fieldAt };
     if (code === LF || lines.next(stop) === stop) return record(stop, lines.after(stop));
     if (code === CR && stop + 1 === text.length) {
@@ -111,7 +112,6 @@ function findClose(window: ScanWindow, fieldAt: number): number | QuotedScan {
     return { type: 'fault', fieldAt, reason: `a quoted cell runs over more than ${MOST_BREAKS} line breaks` };
   }
   if (isOpen && isLast) return { type: 'fault', fieldAt, reason: 'a quoted cell is never closed' };
-  // A quote at the window's end may be the first half of a doubled one.
-  if (isOpen || (quoteAt + 1 === text.length && !isLast)) return { type: 'more', fieldAt };
+  if (isOpen) return { type: 'more', fieldAt };
   return isDoubled ? -quoteAt : quoteAt;
 }

@@ -69,7 +69,7 @@ export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVe
   const fitting = scores.filter((it) => it.width > 1 && it.agreement >= 0.5).sort(byFit);
   const best = fitting[0];
   if (best !== undefined) {
-    const rivals = fitting.slice(1).filter((it) => it.agreement === best.agreement);
+    const rivals = fitting.slice(1).filter((it) => byFit(it, best) === 0);
     return { delimiter: best.delimiter, rivals: rivals.map((it) => it.delimiter) };
   }
   // The first line does not fit, but the rest agrees with itself: lines above the table, or a ragged file.
@@ -94,7 +94,8 @@ function judge(delimiter: string, records: readonly SampleRecord[]): Score {
   return {
     delimiter,
     width,
-    agreement: widths.length < 2 ? 1 : agreeing / (widths.length - 1),
+    // Records that this candidate cannot even read speak against it.
+    agreement: records.length < 2 ? 1 : agreeing / (records.length - 1),
     tableWidth: findTable(widths)?.width ?? 0,
     occurrences: readable.reduce((sum, record) => sum + record.texts.length - 1, 0),
   };

@@ -38,6 +38,13 @@ describe('rows of a CSV table', () => {
     ]);
   });
 
+  it('may hold bare quotes and doubled ones together', () => {
+    expect(read('h,h\n5" pipe,"a ""b"" c"\n"""",c"\n').rows.map((it) => it.cells)).toEqual([
+      ['5" pipe', 'a "b" c'],
+      ['"', 'c"'],
+    ]);
+  });
+
   it('take cells of exactly 64 KiB', () => {
     const { rows } = read(`h,h\n${'é'.repeat(32_768)},"${'x'.repeat(65_536)}"\n`);
     expect(rows[0]?.problem).toBe(null);

@@ -59,6 +59,12 @@ describe('an input', () => {
     expect(input.shape.lineEnd).toBe(lineEnd);
   });
 
+  it('with a byte order mark loses nothing but that, however long it is', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, i) => `${i},site${i}.com`);
+    const { rows } = await readContent(folder, `\ufeffid,site\n${lines.join('\n')}\n`);
+    expect(rows.map((it) => it.raw)).toEqual(lines);
+  });
+
   it('packed with gzip has the hash of what is inside, several parts too', async () => {
     const plain = await readContent(folder, TEXT);
     const packed = Buffer.concat([gzipSync(TEXT.slice(0, 20)), gzipSync(TEXT.slice(20))]);
@@ -177,6 +183,11 @@ describe('an encoding that shows late', () => {
     await expect(reading).rejects.toThrow(`line 150003, byte ${byte} (0xf6 is not utf-8)`);
     await expect(reading).rejects.toThrow('--encoding windows-1252');
     await expect(reading).rejects.toMatchObject({ code: 'input-encoding', exitCode: 5 });
+  });
+
+  it('counts the byte order mark when it names the byte', async () => {
+    const bytes = Buffer.concat([Buffer.from('\ufeffn,s\n'), Buffer.from('M\xfcller,x\n', 'latin1')]);
+    await expect(readContent(folder, bytes)).rejects.toThrow('line 2, byte 8 (0xfc is not utf-8)');
   });
 
   it('stops a forced UTF-8 in the same way', async () => {

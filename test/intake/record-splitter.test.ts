@@ -88,6 +88,16 @@ describe('the record splitter', () => {
     expect(sketch(`${record}\nx,y\n`)).toEqual([`1:${record}`, '6:x,y']);
   });
 
+  it('does not take lines for glued rows when other quotes stand among them', () => {
+    const record = 'Acme,"Rome\nOslo, Norway\nParis, ""France""\nBonn, Germany\nBern, Switzerland"';
+    expect(sketch(`${record}\nx,y\n`)).toEqual([`1:${record}`, '6:x,y']);
+  });
+
+  it('does not take an address of a few lines for glued rows', () => {
+    const record = 'Acme,"Main St\nRome, Italy\nEurope, Earth"';
+    expect(sketch(`${record}\nx,y\n`)).toEqual([`1:${record}`, '4:x,y']);
+  });
+
   it('keeps only the beginning of a record without end, and reads on after it', () => {
     const splitter = createRecordSplitter(CSV);
     const records = [

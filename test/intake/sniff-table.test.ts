@@ -16,6 +16,7 @@ describe('the delimiter', () => {
     ['a pipe', 'a|b\n1|2\n', '|'],
     ['a comma outside quotes only', 'a,b\n"x;y;z",1\n"p;q;r",2\n', ','],
     ['a comma in a ragged table', 'a,b\n1\n2,3,4\n5,6\n', ','],
+    ['the one that most records agree on', 'a;b,c,d\n1;2,3,4\n5;6,7,8\n7;8\n9;0\n', ';'],
     ['the one that the first line names', 'sep=|\na,b|c\n1,2|3\n', '|'],
     ['one that leaves the cells of a single column whole', 'company\nAcme, Inc\nFoo\nBar\n', ';'],
     ['a comma for a single column without any', 'company\nAcme\nFoo\n', ','],
@@ -63,6 +64,12 @@ describe('the header', () => {
     const layout = sniff('Title\n\na;b\n1;2\n', { skipLines: 2 });
     expect(layout.columns).toEqual(['a', 'b']);
     expect(layout.createReader().push('Title\n\na;b\n1;2\n', true)).toMatchObject([{ line: 4, raw: '1;2' }]);
+  });
+
+  it('stands below a line that names the delimiter', () => {
+    const text = 'sep=;\r\na;b\r\n1;2\r\n';
+    expect(sniff(text).columns).toEqual(['a', 'b']);
+    expect(sniff(text).createReader().push(text, true)).toMatchObject([{ line: 3, cells: ['1', '2'] }]);
   });
 
   it('with blank or equal names is kept by position and warned of', () => {
