@@ -6,7 +6,6 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError } from '../../src/errors.js';
 import { openInput } from '../../src/intake/open-input.js';
 import { createFolder, type Folder, intakeOptions, readAll, readContent } from './reading.js';
 
@@ -193,72 +192,6 @@ describe('an encoding that shows late', () => {
   it('stops a forced UTF-8 in the same way', async () => {
     const reading = readContent(folder, Buffer.from('n,s\nM\xfcller,x\n', 'latin1'), { encoding: 'utf-8' });
     await expect(reading).rejects.toThrow('line 2, byte 5');
-  });
-});
-
-describe('what cannot be read stops with a reason', () => {
-  const zip = (inside: string) => Buffer.from(`PK\x03\x04\x14\0\0\0${inside}\0\0`, 'latin1');
-
-  it.each([
-    ['a workbook', zip('xl/workbook.xml'), 'input-binary', 'an Excel workbook'],
-    ['an archive', zip('a.csv'), 'input-binary', 'a ZIP archive'],
-    ['a PDF', Buffer.from('%PDF-1.7\nabc'), 'input-binary', 'a PDF document'],
-    ['gzip in gzip', gzipSync(gzipSync('a,b')), 'input-binary', 'gzip data inside gzip'],
-    ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],
-    ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
-    ['nothing', Buffer.alloc(0), 'input-empty', 'holds no records'],
-    ['a mark only', Buffer.from('\ufeff'), 'input-empty', 'holds no records'],
-    ['a title above the table', Buffer.from('Export\na,b\n1,2\n3,4\n'), 'input-preamble', '--skip-lines 1'],
-    ['one endless line', Buffer.alloc(3_000_000, 'x'), 'input-binary', 'no lines'],
-    ['Cyrillic', iconv.encode('имя;город\nГазпром;Москва\n', 'windows-1251'), 'input-encoding', '--encoding'],
-  ])('%s', async (_, bytes, code, words) => {
-    const reading = readContent(folder, bytes);
-    await expect(reading).rejects.toBeInstanceOf(FailFileError);
-    await expect(reading).rejects.toMatchObject({ code });
-    await expect(reading).rejects.toThrow(words);
-  });
-
-  it.each([
-    ['a file that is not there', 'nowhere.csv'],
-    ['a folder', '.'],
-  ])('%s', async (_, name) => {
-    const opening = openInput(join(folder.path, name), null, intakeOptions(folder));
-    await expect(opening).rejects.toMatchObject({ code: 'input-missing', exitCode: 5 });
-  });
-
-  it('lines that are no JSON although the name says so', async () => {
-    const reading = readContent(folder, 'a,b\n1,2\n', { name: 'x.jsonl' });
-    await expect(reading).rejects.toThrow('no line of the input is a JSON object');
-  });
-
-  it.each([
-    ['delimiter', { delimiter: ';;' }],
-    ['delimiter', { delimiter: '"' }],
-    ['encoding', { encoding: 'klingon' }],
-  ])('a %s that cannot be meant (%j)', async (flag, options) => {
-    const reading = readContent(folder, 'a,b\n', options);
-    await expect(reading).rejects.toBeInstanceOf(NeverStartError);
-    await expect(reading).rejects.toThrow(`--${flag}`);
-  });
-
-  it('standard input that is not there', async () => {
-    await expect(openInput('-', null, intakeOptions(folder))).rejects.toMatchObject({
-      code: 'usage-invalid',
-    });
-  });
-
-  it('standard input that breaks off', async () => {
-    const stdin = new Readable({ read: () => undefined });
-    const opening = openInput('-', stdin, intakeOptions(folder));
-    stdin.destroy(new Error('gone'));
-    await expect(opening).rejects.toMatchObject({ code: 'input-missing' });
-  });
-
-  it('a spool folder that cannot be used', async () => {
-    const file = await folder.write('a-file', '');
-    const options = intakeOptions(folder, { spoolFolder: join(file, 'spool') });
-    const opening = openInput('-', Readable.from(['a']), options);
-    await expect(opening).rejects.toMatchObject({ code: 'output-unwritable' });
   });
 });
 
