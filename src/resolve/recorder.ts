@@ -67,7 +67,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
       try {
         await store.record(worker, outcomes);
         for (const each of batch) each.resolve();
-        if (spooled !== null) await rm(spooled, { force: true });
+        if (spooled !== null) {
+          // Brought in a second time it changes nothing that was paid for.
+          await rm(spooled, { force: true }).catch((error) =>
+            log.warn({ err: error }, 'a spooled file could not be removed; the next start records it again'),
+          );
+        }
         return;
       } catch (error) {
         log.error(

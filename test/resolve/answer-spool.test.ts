@@ -1,0 +1,115 @@
+/** Paid answers that the engine could not take: on disk, private, and brought in by the next start. */
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { NewOutcome } from '../../src/outcomes/store.js';
+import { bringInAnswers, spoolAnswers } from '../../src/resolve/answer-spool.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+function outcomes(count: number, from = 0): NewOutcome[] {
+  return Array.from({ length: count }, (_, at) => ({
+    key: `k:u:domain:${from + at}.example`,
+    status: 'matched',
+    packed: Buffer.from([0, 255, 128, from + at]),
+    billed: true,
+    freshMs: null,
+  }));
+}
+
+const MISSING: NewOutcome = {
+  key: 'k:u:ticker:NONE',
+  status: 'not_found',
+  packed: null,
+  billed: false,
+  freshMs: 600_000,
+};
+
+function createShelf(): {
+  taken: NewOutcome[];
+  batches: number[];
+  record(some: readonly NewOutcome[]): Promise<void>;
+} {
+  const taken: NewOutcome[] = [];
+  const batches: number[] = [];
+  return {
+    taken,
+    batches,
+    async record(some) {
+      batches.push(some.length);
+      taken.push(...some);
+    },
+  };
+}
+
+it('what was put away comes back as it was, once', async () => {
+  const folder = join(await temporaryFolder(), 'spool');
+  await spoolAnswers(folder, [...outcomes(2), MISSING]);
+  const shelf = createShelf();
+  expect(await bringInAnswers(folder, shelf.record)).toBe(3);
+  expect(shelf.taken).toEqual([...outcomes(2), MISSING]);
+  expect(await readdir(folder)).toEqual([]);
+  expect(await bringInAnswers(folder, shelf.record)).toBe(0);
+});
+
+it('nobody else on the machine can read it', async () => {
+  const folder = join(await temporaryFolder(), 'spool');
+  const path = await spoolAnswers(folder, outcomes(1));
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect((await stat(folder)).mode & 0o777).toBe(0o700);
+});
+
+it('two that put away at once have a file each', async () => {
+  const folder = await temporaryFolder();
+  await Promise.all([spoolAnswers(folder, outcomes(1)), spoolAnswers(folder, outcomes(1, 1))]);
+  const shelf = createShelf();
+  expect(await bringInAnswers(folder, shelf.record)).toBe(2);
+  expect(shelf.batches).toEqual([1, 1]);
+});
+
+it('nothing is there to bring in where no folder is', async () => {
+  expect(await bringInAnswers(join(await temporaryFolder(), 'none'), createShelf().record)).toBe(0);
+});
+
+it('a process that was killed in mid-write loses the line it was writing and no other', async () => {
+  const folder = await temporaryFolder();
+  const path = await spoolAnswers(folder, outcomes(3));
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, text.slice(0, text.lastIndexOf('{') + 30));
+  const shelf = createShelf();
+  expect(await bringInAnswers(folder, shelf.record)).toBe(2);
+  expect(shelf.taken).toEqual(outcomes(2));
+});
+
+it('a store that refuses leaves the file where it is, for the start after that', async () => {
+  const folder = await temporaryFolder();
+  await spoolAnswers(folder, outcomes(2));
+  const refuse = () => Promise.reject(new Error('out of memory'));
+  await expect(bringInAnswers(folder, refuse)).rejects.toThrow('out of memory');
+  const shelf = createShelf();
+  expect(await bringInAnswers(folder, shelf.record)).toBe(2);
+});
+
+it('many are brought in by parts, oldest file first', async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, '2-b.answers'), line({ ...MISSING, key: 'second' }));
+  await writeFile(join(folder, '1-a.answers'), line({ ...MISSING, key: 'first' }));
+  const shelf = createShelf();
+  await bringInAnswers(folder, shelf.record);
+  expect(shelf.taken.map(({ key }) => key)).toEqual(['first', 'second']);
+
+  await spoolAnswers(folder, outcomes(450));
+  await bringInAnswers(folder, shelf.record);
+  expect(shelf.batches).toEqual([1, 1, 200, 200, 50]);
+});
+
+it('files of others in the folder are left alone', async () => {
+  const folder = await temporaryFolder();
+  await mkdir(join(folder, 'deeper'));
+  await writeFile(join(folder, 'notes.txt'), 'mine');
+  expect(await bringInAnswers(folder, createShelf().record)).toBe(0);
+  expect(await readdir(folder)).toEqual(['deeper', 'notes.txt']);
+});
+
+function line(outcome: NewOutcome): string {
+  return `${JSON.stringify(outcome)}\n`;
+}

@@ -1,0 +1,134 @@
+/** 429: too many at once costs no attempt and ends with patience, a spent quota ends the run. */
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/lookup/read-answer.js';
+import type { LedgerState } from '../../src/quota/ledger.js';
+import { type Asked, ask } from '../../src/resolve/ask.js';
+import {
+  type Asking,
+  type AskingOptions,
+  answerOf,
+  createAsking,
+  DOWN,
+  MATCHED,
+  NOON,
+  runRecord,
+  SPENT_QUOTA,
+  TOO_FAST,
+} from './asking.js';
+
+const ACME = { kind: 'domain', value: 'acme.com' } as const;
+
+function askFor(asking: Asking): Promise<Asked> {
+  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
+}
+
+async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
+  const asking = createAsking(options);
+  return { ...asking, asked: await askFor(asking) };
+}
+
+/** Asks until the breaker lets nobody through. */
+async function _openBreaker(asking: Asking): Promise<void> {
+  for (let count = 0; count < 10 && !asking.context.breaker.isOpen; count += 1) await askFor(asking);
+  expect(asking.context.breaker.isOpen).toBe(true);
+}
+
+describe('a refusal as too many', () => {
+  it('costs no attempt: it is asked again as soon as the governor grants it', async () => {
+    const { asked, log, clock } = await askOnce({
+      answers: [TOO_FAST, TOO_FAST, TOO_FAST, TOO_FAST, MATCHED],
+    });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 5, billed: 1 });
+    expect(log.filter((line) => line.startsWith('refuse'))).toEqual([
+      'refuse p1 throughput null',
+      'refuse p2 throughput null',
+      'refuse p3 throughput null',
+      'refuse p4 throughput null',
+    ]);
+    expect(clock.slept).toEqual([]);
+  });
+
+  it('hands on how long the service wants to be left alone', async () => {
+    const slow = answerOf({ type: 'refused', code: 'throughput', retryAfterMs: 7_000 });
+    const { log } = await askOnce({ answers: [slow, MATCHED] });
+    expect(log).toContain('refuse p1 throughput 7000');
+  });
+
+  it('gives back the quick tries of an identifier', async () => {
+    const { asked } = await askOnce({ answers: [DOWN, DOWN, TOO_FAST, DOWN, DOWN, MATCHED] });
+    expect(asked).toMatchObject({ result: { type: 'matched' }, requests: 6 });
+  });
+
+  it.each<[string, Answer, number]>([
+    ['without any hint: after 45 s', answerOf({ type: 'refused', code: null, retryAfterMs: null }), 45_001],
+    ['with a code: after 6 minutes', TOO_FAST, 360_001],
+    [
+      'with Retry-After: after 6 minutes',
+      answerOf({ type: 'refused', code: null, retryAfterMs: 1 }),
+      360_001,
+    ],
+    ['with a usage header: after 6 minutes', { ...TOO_FAST, usage: 3, quota: 100 }, 360_001],
+  ])('of every request halts the run, %s', async (_when, refusal, afterMs) => {
+    const asking = createAsking({ answers: [refusal] });
+    const { breaker } = asking.context;
+    breaker.note(false, NOON);
+    asking.clock.pass(afterMs - 2);
+    const early = await askFor(asking);
+    expect(early.result.type).toBe('again');
+    asking.clock.pass(20_000);
+    expect(await askFor(asking)).toMatchObject({ result: { type: 'halted', halt: { why: 'throttled' } } });
+  });
+});
+
+describe('a refusal for quota', () => {
+  it('closes the account; what the ledger says then ends the run', async () => {
+    const { asked, log } = await askOnce({
+      answers: [SPENT_QUOTA],
+      grants: [
+        { type: 'granted', permit: '' },
+        { type: 'exhausted', why: 'the quota is used up' },
+      ],
+    });
+    expect(asked).toEqual({
+      result: { type: 'halted', halt: { why: 'limit', sentence: 'the quota is used up' } },
+      requests: 1,
+      billed: 0,
+    });
+    expect(log).toContain('refuse p1 quota null');
+  });
+
+  it('is told by the usage header where the service names no code', async () => {
+    const { log } = await askOnce({
+      answers: [answerOf({ type: 'refused', code: null, retryAfterMs: null }, { quota: 100, usage: 100 })],
+      grants: [
+        { type: 'granted', permit: '' },
+        { type: 'exhausted', why: 'the quota is used up' },
+      ],
+    });
+    expect(log).toContain('refuse p1 quota null');
+  });
+
+  it('is no reason to believe that the service is down', async () => {
+    const asking = createAsking({
+      answers: [SPENT_QUOTA],
+      grants: [...Array(30).fill({ type: 'granted', permit: '' }), { type: 'exhausted', why: 'spent' }],
+    });
+    await askFor(asking);
+    expect(asking.context.breaker.isOpen).toBe(false);
+  });
+});
+
+/** Only what `isQuotaRefusal` looks at. */
+const state = { quota: 50, quotaCap: null, overage: 0, sent: 50, others: 0 } as LedgerState;
+
+it('our own count tells a refusal for quota where the headers lag or are missing', async () => {
+  const { log } = await askOnce({
+    answers: [answerOf({ type: 'refused', code: null, retryAfterMs: null })],
+    grants: [
+      { type: 'granted', permit: '' },
+      { type: 'exhausted', why: 'spent' },
+    ],
+    state,
+  });
+  expect(log).toContain('refuse p1 quota null');
+});

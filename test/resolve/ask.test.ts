@@ -1,0 +1,258 @@
+/** One identifier from claim to durable outcome: what each meaning of an answer leads to. */
+import { describe, expect, it } from 'vitest';
+import { unpackProfile } from '../../src/outcomes/codec.js';
+import type { Grant } from '../../src/quota/governor.js';
+import { type Asked, ask } from '../../src/resolve/ask.js';
+import {
+  type Asking,
+  type AskingOptions,
+  answerOf,
+  createAsking,
+  DOWN,
+  FAILED,
+  MATCHED,
+  NOT_FOUND,
+  runRecord,
+  WASTED,
+} from './asking.js';
+
+const ACME = { kind: 'domain', value: 'acme.com' } as const;
+
+function askFor(asking: Asking): Promise<Asked> {
+  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
+}
+
+async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
+  const asking = createAsking(options);
+  return { ...asking, asked: await askFor(asking) };
+}
+
+/** Asks until the breaker lets nobody through. */
+async function openBreaker(asking: Asking): Promise<void> {
+  for (let count = 0; count < 10 && !asking.context.breaker.isOpen; count += 1) await askFor(asking);
+  expect(asking.context.breaker.isOpen).toBe(true);
+}
+
+describe('an answer', () => {
+  it('with a brand is recorded first and settled afterwards: a crash in between counts as sent', async () => {
+    const { asked, log, recorded } = await askOnce({ answers: [MATCHED] });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 1, billed: 1 });
+    expect(log).toEqual([
+      'take p1',
+      'ask acme.com',
+      'answer matched',
+      'record',
+      'recorded',
+      'settle p1 billed heard',
+    ]);
+    expect(recorded).toEqual([
+      {
+        key: 'k:u:domain:acme.com',
+        status: 'matched',
+        packed: expect.any(Buffer),
+        billed: true,
+        freshMs: null,
+      },
+    ]);
+    expect(unpackProfile(recorded[0]?.packed ?? Buffer.alloc(0)).toString()).toBe('{"name":"Acme"}');
+  });
+
+  it('that there is no such brand is recorded too', async () => {
+    const { asked, recorded } = await askOnce({ answers: [NOT_FOUND] });
+    expect(asked).toEqual({ result: { type: 'not_found' }, requests: 1, billed: 1 });
+    expect(recorded).toMatchObject([{ status: 'not_found', packed: null, billed: true, freshMs: null }]);
+  });
+
+  it('that cost nothing (204) is recorded as not billed', async () => {
+    const free = { ...NOT_FOUND, cost: 'free' } as const;
+    const { asked, log, recorded } = await askOnce({ answers: [free] });
+    expect(asked.billed).toBe(0);
+    expect(recorded).toMatchObject([{ billed: false }]);
+    expect(log.at(-1)).toBe('settle p1 free heard');
+  });
+
+  it('to come back later is believed for ten minutes', async () => {
+    const { recorded } = await askOnce({ answers: [answerOf({ type: 'not_found', comeBack: true })] });
+    expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 600_000 }]);
+  });
+
+  it('that can never be better has failed at once', async () => {
+    const { asked, log, recorded } = await askOnce({ answers: [FAILED] });
+    expect(asked).toEqual({
+      result: { type: 'failed', reason: 'the service answered 410', billed: true },
+      requests: 1,
+      billed: 1,
+    });
+    expect(log.at(-1)).toBe('settle p1 billed heard');
+    expect(recorded).toEqual([]);
+  });
+
+  it('of credentials halts the run', async () => {
+    const refused = answerOf({ type: 'credentials', status: 403, reason: 'the token is revoked' });
+    const { asked, log } = await askOnce({ answers: [refused] });
+    expect(asked).toEqual({
+      result: { type: 'halted', halt: { why: 'credentials', sentence: 'the token is revoked (status 403)' } },
+      requests: 1,
+      billed: 0,
+    });
+    expect(log.at(-1)).toBe('settle p1 free');
+  });
+});
+
+describe('an answer of no use that was or may have been billed', () => {
+  it('is repeated once', async () => {
+    const { asked, log } = await askOnce({ answers: [WASTED, MATCHED] });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
+    expect(log.filter((line) => line.startsWith('settle'))).toEqual([
+      'settle p1 doubtful',
+      'settle p2 billed heard',
+    ]);
+  });
+
+  it('twice has failed, and says what was paid', async () => {
+    const { asked, log } = await askOnce({ answers: [WASTED] });
+    expect(asked).toEqual({
+      result: { type: 'failed', reason: 'answer damaged, was billed (not a JSON object)', billed: true },
+      requests: 2,
+      billed: 2,
+    });
+    expect(log.filter((line) => line.startsWith('ask'))).toHaveLength(2);
+  });
+
+  it('in an earlier job of this run too is known to the ledger: nothing is sent', async () => {
+    const { asked, log } = await askOnce({ answers: [MATCHED], grants: [{ type: 'spent' }] });
+    expect(asked).toMatchObject({ result: { type: 'failed', billed: true }, requests: 0, billed: 0 });
+    expect(log).toEqual(['take p1']);
+  });
+
+  it('is no reason to believe that the service is down', async () => {
+    const asking = createAsking({ answers: [WASTED] });
+    for (let count = 0; count < 10; count += 1) await askFor(asking);
+    expect(asking.context.breaker.isOpen).toBe(false);
+  });
+});
+
+describe('a service that is down for a moment', () => {
+  it('is asked again quickly, each time with a permit of its own', async () => {
+    const { asked, log, clock } = await askOnce({ answers: [DOWN, DOWN, MATCHED] });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 3, billed: 1 });
+    expect(log.filter((line) => line.startsWith('settle'))).toEqual([
+      'settle p1 free',
+      'settle p2 free',
+      'settle p3 billed heard',
+    ]);
+    expect(clock.slept).toHaveLength(2);
+    expect(clock.slept[0]).toBeGreaterThanOrEqual(100);
+    expect(clock.slept[1]).toBeGreaterThanOrEqual(500);
+  });
+
+  it('and longer is asked again by a later job, as an attempt', async () => {
+    const { asked } = await askOnce({ answers: [DOWN] });
+    expect(asked).toEqual({
+      result: { type: 'again', countsAsAttempt: true, retryInMs: 0, reason: 'the service answered 503' },
+      requests: 3,
+      billed: 0,
+    });
+  });
+
+  it('and says how long is not held in a job', async () => {
+    const busy = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: 30_000 });
+    const { asked, clock } = await askOnce({ answers: [busy] });
+    expect(asked).toMatchObject({
+      result: { type: 'again', countsAsAttempt: true, retryInMs: 30_000 },
+      requests: 1,
+    });
+    expect(clock.slept).toEqual([]);
+  });
+
+  it('turns to many that ask, and the breaker lets nobody through: no attempt is lost', async () => {
+    const asking = createAsking({ answers: [DOWN] });
+    await openBreaker(asking);
+    const before = asking.log.length;
+    const asked = await askFor(asking);
+    expect(asked).toMatchObject({
+      result: { type: 'again', countsAsAttempt: false, reason: 'the service is unavailable' },
+      requests: 0,
+    });
+    expect(asking.log).toHaveLength(before);
+  });
+
+  it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {
+    const asking = createAsking({ answers: [DOWN] });
+    await openBreaker(asking);
+    for (let minutes = 0; minutes <= 30; minutes += 1) {
+      asking.clock.pass(60_000);
+      asking.context.breaker.enter(asking.clock.now());
+      asking.context.breaker.note(false, asking.clock.now());
+    }
+    expect(await askFor(asking)).toEqual({
+      result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },
+      requests: 0,
+      billed: 0,
+    });
+  });
+});
+
+describe('without a permit nothing is sent', () => {
+  it.each<[Grant, Asked['result']]>([
+    [
+      { type: 'lost' },
+      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is asking' },
+    ],
+    [
+      { type: 'exhausted', why: 'limit 53' },
+      { type: 'halted', halt: { why: 'limit', sentence: 'limit 53' } },
+    ],
+    [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
+    [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],
+  ])('%j', async (grant, result) => {
+    const { asked, log } = await askOnce({ answers: [MATCHED], grants: [grant] });
+    expect(asked).toEqual({ result, requests: 0, billed: 0 });
+    expect(log).toEqual(['take p1']);
+  });
+
+  it('nor with one, when the run was halted meanwhile: the permit is given back', async () => {
+    const halt = { why: 'credentials', sentence: 'the token is revoked' } as const;
+    const { asked, log } = await askOnce({ answers: [MATCHED], halts: { run: halt } });
+    expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
+    expect(log).toEqual(['take p1', 'settle p1 free']);
+  });
+
+  it('and the place of a probe is given back', async () => {
+    const asking = createAsking({ answers: [DOWN], grants: [{ type: 'granted', permit: '' }] });
+    await openBreaker(asking);
+    asking.clock.pass(60_000);
+    const turned = createAsking({ answers: [MATCHED], grants: [{ type: 'lost' }], clock: asking.clock });
+    const context = { ...turned.context, breaker: asking.context.breaker };
+    await ask(context, runRecord(), 'k', ACME, turned.signals);
+    expect(asking.context.breaker.enter(asking.clock.now())).toEqual({ type: 'pass' });
+  });
+});
+
+it('requests under way are counted, and only those', async () => {
+  const seen: number[] = [];
+  const asking: Asking = createAsking({
+    answers: [
+      async () => {
+        seen.push(asking.context.gauge.inFlight);
+        return MATCHED;
+      },
+    ],
+    record: async () => {
+      seen.push(asking.context.gauge.inFlight);
+    },
+  });
+  await askFor(asking);
+  expect(seen).toEqual([1, 0]);
+});
+
+it('an answer that cannot be kept leaves its permit unsettled: it runs out as sent', async () => {
+  const asking = createAsking({
+    answers: [MATCHED],
+    record: async () => {
+      throw new Error('waits in the spool');
+    },
+  });
+  await expect(askFor(asking)).rejects.toThrow('waits in the spool');
+  expect(asking.log.filter((line) => line.startsWith('settle'))).toEqual([]);
+});
