@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 import { errorText } from '../../errors.js';
+import { createUpkeep, UPKEEP_PARAMS } from './database-upkeep.js';
 import type { FromThread, ThreadError, ThreadSettings, ToThread } from './thread-messages.js';
 
 /** PostgreSQL's type number of bytea: handed over and read as bytes, not spelled out. */
@@ -19,6 +20,7 @@ async function open({ dataFolder, templateFile }: ThreadSettings): Promise<PGlit
   const template = templateFile === null ? undefined : new Blob([await readFile(templateFile)]);
   const database = await PGlite.create({
     dataDir: dataFolder,
+    startParams: [...PGlite.defaultStartParams, ...UPKEEP_PARAMS],
     ...(template === undefined ? {} : { loadDataDir: template }),
     parsers: { [BYTEA]: (text: string) => new Uint8Array(Buffer.from(text.slice(2), 'hex')) },
     serializers: { [BYTEA]: (bytes: Uint8Array) => bytes as unknown as string },
@@ -55,9 +57,12 @@ async function run(database: PGlite, message: Extract<ToThread, { id: number }>)
 
 try {
   const database = await open(workerData as ThreadSettings);
+  const upkeep = createUpkeep(database);
+  await upkeep.begin();
   port.on('message', (message: ToThread) => {
     if (message.type !== 'close') {
-      void run(database, message);
+      // Upkeep that fails is tried again at the next look; statements that fail for the same reason say so.
+      void run(database, message).then(() => upkeep.afterStatement().catch(() => undefined));
       return;
     }
     void database

@@ -20,14 +20,23 @@ export function sessionAddress(url: string): string {
   const parsed = parseUrl(url);
   const own = parsed.searchParams.get('options');
   parsed.searchParams.set('options', own === null ? SESSION_OPTIONS : `${own} ${SESSION_OPTIONS}`);
-  return parsed.href.replaceAll('+', '%20');
+  return parsed.href;
 }
 
 /** Cuts the password out of a text that may quote the address. */
 export function withoutPassword(text: string, url: string): string {
   const { password } = parseUrl(url);
   if (password === '') return text;
-  return text.replaceAll(password, '[removed]').replaceAll(decodeURIComponent(password), '[removed]');
+  return text.replaceAll(password, '[removed]').replaceAll(decoded(password), '[removed]');
+}
+
+/** A text with a stray `%` is as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function parseUrl(url: string): URL {

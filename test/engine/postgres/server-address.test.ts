@@ -27,12 +27,13 @@ describe('the address of a server', () => {
     expect(options('postgres://h/db?options=-c%20work_mem%3D64MB')).toMatch(
       /^-c work_mem=64MB -c search_path=/,
     );
-    expect(sessionAddress('postgres://h/db?a=b%2Bc')).toContain('a=b%2Bc');
+    expect(sessionAddress('postgres://u:p+w@h/db?a=b%2Bc')).toMatch(/^postgres:\/\/u:p\+w@h\/db\?a=b%2Bc&/);
   });
 
   test('a password is cut out of what the driver says, as written and as meant', () => {
     const url = 'postgres://user:hid%40den@h/db';
     expect(withoutPassword('cannot use hid%40den or hid@den', url)).toBe('cannot use [removed] or [removed]');
+    expect(withoutPassword('100%', 'postgres://user:100%@h/db')).toBe('[removed]');
     expect(withoutPassword('nothing to hide', 'postgres://h/db')).toBe('nothing to hide');
   });
 });
