@@ -14,7 +14,7 @@ import { createSqlRuns } from '../sql/sql-runs.js';
 import { findTemplate, makeSchemas } from './database-template.js';
 import { openEmbeddedDatabase } from './embedded-database.js';
 import type { RequestHandler } from './folder-lock.js';
-import { askFolderHolder, lockFolder } from './folder-lock.js';
+import { lockFolder } from './folder-lock.js';
 import { createPoolShape } from './pool-shape.js';
 import { lockFolderOf, openDatabaseFolder, prepareStateFolder } from './state-folder.js';
 
@@ -30,7 +30,7 @@ export interface EmbeddedEngineOptions {
 
 export interface EmbeddedEngine extends Engine {
   readonly kind: 'embedded';
-  /** Answers the requests that other processes send with {@link askHolder}. */
+  /** Answers the requests that other processes send with `askHolder`. */
   onRequest(handler: RequestHandler): void;
 }
 
@@ -86,10 +86,4 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   }
 }
 
-/**
- * Asks the process that has this state folder, whatever its handler understands. null when no process has it.
- * Throws {@link FailFileError} `engine-held` when that process does not answer.
- */
-export function askHolder(folder: string, request: unknown): Promise<unknown | null> {
-  return askFolderHolder(lockFolderOf(folder), request);
-}
+export { askHolder } from './ask-holder.js';
