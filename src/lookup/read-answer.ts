@@ -84,7 +84,10 @@ function meaningOf(result: SendResult & { type: 'answer' }, now: number): Meanin
     return { type: 'credentials', status, reason: REFUSALS[status] };
   }
   const retryAfterMs = parseRetryAfter(headers['retry-after'], parseHttpDate(headers.date) ?? now);
-  if (status === 429) return { type: 'refused', code: refusalCode(errorCode(result)), retryAfterMs };
+  if (status === 429) {
+    const code = refusalCode(errorCode(result)) ?? (saysUsedUp(result.body) ? 'quota' : null);
+    return { type: 'refused', code, retryAfterMs };
+  }
   if (status >= 500) return { type: 'unavailable', reason: `the service answered ${status}`, retryAfterMs };
   const code = errorCode(result);
   const words = status < 400 ? 'a redirect or empty answer, not followed' : 'not a request the service takes';
@@ -119,9 +122,19 @@ function errorCode(result: SendResult & { type: 'answer' }): string | null {
 }
 
 function bodyError(body: Buffer): unknown {
-  if (body.length === 0 || body.length > 65_536) return undefined;
+  return parseSmallObject(body)?.error;
+}
+
+/** Seen beside, or instead of, a code: `{"message":"API key quota exceeded","quota":250,"used":251}`. */
+function saysUsedUp(body: Buffer): boolean {
+  const { quota, used } = parseSmallObject(body) ?? {};
+  return typeof quota === 'number' && typeof used === 'number' && used >= quota;
+}
+
+function parseSmallObject(body: Buffer): Record<string, unknown> | null {
+  if (body.length === 0 || body.length > 65_536) return null;
   const parsed = parseJson(body);
-  return typeof parsed === 'object' && parsed !== null ? (parsed as { error?: unknown }).error : undefined;
+  return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null;
 }
 
 function refusalCode(code: string | null): 'quota' | 'throughput' | null {

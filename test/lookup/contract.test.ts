@@ -1,0 +1,126 @@
+/**
+ * The contract that client and local service share: routes, usage headers, scores.
+ */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { qualityScoreOf, qualityTier } from '../../src/contract/brand.js';
+import { lookupPath, parseLookupPath } from '../../src/contract/routes.js';
+import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../../src/contract/usage-headers.js';
+import { type AllowNsfw, IDENTIFIER_KINDS, type IdentifierKind } from '../../src/model.js';
+
+describe('routes', () => {
+  test.each<[IdentifierKind, string, AllowNsfw, string]>([
+    ['domain', 'acme.example', 'unset', '/v2/brands/domain/acme.example'],
+    ['ticker', 'AAPL', 'unset', '/v2/brands/ticker/AAPL'],
+    ['isin', 'US0378331005', 'unset', '/v2/brands/isin/US0378331005'],
+    ['crypto', 'BTC', 'unset', '/v2/brands/crypto/BTC'],
+    ['id', 'id_Ab12', 'unset', '/v2/brands/id_Ab12'],
+    ['auto', 'acme', 'unset', '/v2/brands/acme'],
+    ['domain', 'acme.example', 'true', '/v2/brands/domain/acme.example?allowNsfw=true'],
+    ['auto', 'acme', 'false', '/v2/brands/acme?allowNsfw=false'],
+    ['ticker', 'BRK/B', 'unset', '/v2/brands/ticker/BRK%2FB'],
+    ['ticker', 'M&M', 'true', '/v2/brands/ticker/M%26M?allowNsfw=true'],
+    ['ticker', 'BRK B', 'unset', '/v2/brands/ticker/BRK%20B'],
+    ['ticker', '^GSPC', 'unset', '/v2/brands/ticker/%5EGSPC'],
+    ['ticker', 'GC=F', 'unset', '/v2/brands/ticker/GC%3DF'],
+    ['ticker', 'A?B#C%D', 'unset', '/v2/brands/ticker/A%3FB%23C%25D'],
+    ['crypto', 'БТК', 'unset', '/v2/brands/crypto/%D0%91%D0%A2%D0%9A'],
+  ])('%s %s, allowNsfw %s: %s', (kind, value, allowNsfw, path) => {
+    expect(lookupPath({ kind, value }, allowNsfw)).toBe(path);
+  });
+
+  test.each<[string, ReturnType<typeof parseLookupPath>]>([
+    ['/v2/brands/acme.example', { route: null, value: 'acme.example' }],
+    ['/v2/brands/domain/acme.example', { route: 'domain', value: 'acme.example' }],
+    ['/v2/brands/ticker/BRK%2FB', { route: 'ticker', value: 'BRK/B' }],
+    ['/v2/brands/domain', { route: null, value: 'domain' }],
+    ['/v2/brands/ticker/', null],
+    ['/v2/brands/', null],
+    ['/v2/brands', null],
+    ['/v2/brands/other/acme', null],
+    ['/v2/brands/domain/acme/more', null],
+    ['/v2/brands/%zz', null],
+    ['/v2/brands//acme', null],
+    ['/v1/brands/acme', null],
+    ['/', null],
+  ])('%s is read', (path, route) => {
+    expect(parseLookupPath(path)).toEqual(route);
+  });
+
+  test('whatever is asked for is read as it was meant', () => {
+    const value = fc.string({ unit: 'grapheme', minLength: 1 });
+    fc.assert(
+      fc.property(fc.constantFrom(...IDENTIFIER_KINDS), value, (kind, text) => {
+        const route = kind === 'id' || kind === 'auto' ? null : kind;
+        expect(parseLookupPath(lookupPath({ kind, value: text }, 'unset'))).toEqual({ route, value: text });
+      }),
+    );
+  });
+
+  test('no value leaves its segment', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1 }), (text) => {
+        expect(lookupPath({ kind: 'ticker', value: text }, 'unset').split(/[/?#]/)).toHaveLength(5);
+      }),
+    );
+  });
+});
+
+describe('usage headers', () => {
+  test('are named as the specification names them', () => {
+    expect([QUOTA_HEADER, USAGE_HEADER]).toEqual(['x-api-key-quota', 'x-api-key-approximate-usage']);
+  });
+
+  test.each<[string | null | undefined, number | null]>([
+    ['0', 0],
+    ['250', 250],
+    [' 250 ', 250],
+    ['00250', 250],
+    ['999999999999999', 999_999_999_999_999],
+    ['9999999999999999', null],
+    ['', null],
+    [' ', null],
+    ['-1', null],
+    ['+1', null],
+    ['2.5', null],
+    ['1e3', null],
+    ['0x10', null],
+    ['1,000', null],
+    ['1 000', null],
+    ['250, 250', null],
+    ['unlimited', null],
+    ['NaN', null],
+    ['٣', null],
+    [null, null],
+    [undefined, null],
+  ])('%j is %s', (text, count) => {
+    expect(parseCount(text)).toBe(count);
+  });
+});
+
+describe('the quality score', () => {
+  test.each<[unknown, number | null]>([
+    [0, 0],
+    [0.37, 0.37],
+    [1, 1],
+    [1.01, null],
+    [-0.1, null],
+    [Number.NaN, null],
+    ['0.5', null],
+    [null, null],
+    [undefined, null],
+  ])('%j counts as %s', (score, counted) => {
+    expect(qualityScoreOf({ qualityScore: score as number | null })).toBe(counted);
+  });
+
+  test.each([
+    [0, 'poor'],
+    [0.3333, 'poor'],
+    [1 / 3, 'acceptable'],
+    [0.6666, 'acceptable'],
+    [2 / 3, 'high'],
+    [1, 'high'],
+  ])('%d is %s', (score, tier) => {
+    expect(qualityTier(score)).toBe(tier);
+  });
+});

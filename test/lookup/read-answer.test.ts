@@ -1,0 +1,235 @@
+/**
+ * What an answer means and what it costs: every line of the answer table, in both dialects of errors (empty objects, and
+ * a named code in a header or in the body).
+ */
+import { describe, expect, test } from 'vitest';
+import { type Answer, isBilledStatus, readAnswer } from '../../src/lookup/read-answer.js';
+import type { SendResult } from '../../src/lookup/send.js';
+
+/** `--free-statuses` as it stands without a word. */
+const FREE_STATUSES = ['204', '400', '402', '5xx'];
+const NOON = Date.UTC(2030, 0, 15, 12);
+
+interface Given {
+  readonly headers?: Record<string, string>;
+  readonly body?: string | Buffer;
+  readonly damage?: 'too_large' | 'cut_off';
+}
+
+function read(status: number, { headers = {}, body = '', damage }: Given = {}): Answer {
+  const result: SendResult = {
+    type: 'answer',
+    status,
+    headers,
+    body: Buffer.from(body),
+    damage: damage ?? null,
+  };
+  return readAnswer(result, FREE_STATUSES, NOON);
+}
+
+const BRAND = '{"id":"id_1","name":"Acme","domain":"acme.example","novel":{"field":[1]}}';
+
+describe('a brand', () => {
+  test('is matched and billed, its bytes as they came', () => {
+    const { meaning, cost } = read(200, { body: BRAND });
+    expect([meaning, cost]).toEqual([{ type: 'matched', body: Buffer.from(BRAND) }, 'billed']);
+  });
+
+  test.each<[string, Given]>([
+    ['the least that is still a brand', { body: '{"name":null}' }],
+    ['blanks around it', { body: ' \n{"name":"Acme"}\n' }],
+    ['letters of any script', { body: '{"name":"Ærø Bryggeri 麒麟 🍺"}' }],
+    ['a member called error', { body: '{"name":"Acme","error":"quota_exceeded"}' }],
+  ])('%s is matched', (_what, given) => {
+    expect(read(200, given).meaning.type).toBe('matched');
+  });
+
+  test.each<[string, Given, string]>([
+    ['nothing', { body: '' }, 'not a JSON object'],
+    ['no JSON', { body: '<html>gateway</html>' }, 'not a JSON object'],
+    ['half a brand', { body: BRAND.slice(0, 30) }, 'not a JSON object'],
+    ['an array', { body: '[{"name":"Acme"}]' }, 'not a JSON object'],
+    ['a word', { body: '"Acme"' }, 'not a JSON object'],
+    ['null', { body: 'null' }, 'not a JSON object'],
+    ['an empty object', { body: '{}' }, 'an empty object'],
+    ['bytes that are no UTF-8', { body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 'not UTF-8'],
+    ['a body over the cap', { body: BRAND, damage: 'too_large' }, 'too large'],
+    ['a body cut off', { body: BRAND, damage: 'cut_off' }, 'cut off'],
+  ])('%s instead of a brand is worth one more request, and was billed', (_what, given, why) => {
+    const { meaning, cost } = read(200, given);
+    expect(meaning).toEqual({ type: 'wasted', reason: `answer damaged, was billed (${why})` });
+    expect(cost).toBe('doubtful');
+  });
+});
+
+describe('the answer table', () => {
+  const NOT_FOUND = { type: 'not_found', comeBack: false };
+  const LATER = { type: 'not_found', comeBack: true };
+  const FAILED = { type: 'failed' };
+  const BAD_TOKEN = { type: 'credentials' };
+  const DOWN = { type: 'unavailable', retryAfterMs: null };
+  const named = (code: string): Given => ({ headers: { 'x-bf-error': code } });
+  const inBody = (code: string): Given => ({ body: JSON.stringify({ message: 'words', error: code }) });
+  const SPEC: Given = { body: '{}', headers: { 'content-type': 'application/json' } };
+
+  test.each<[number, string, Given, object, Answer['cost']]>([
+    [404, 'an empty object', SPEC, NOT_FOUND, 'billed'],
+    [404, 'words', { body: '{"message":"Not Found"}' }, NOT_FOUND, 'billed'],
+    [404, 'no body', {}, NOT_FOUND, 'billed'],
+    [404, 'a page', { body: '<h1>404</h1>' }, NOT_FOUND, 'billed'],
+    [404, 'a code for later', named('crawl_queued'), LATER, 'billed'],
+    [404, 'a code for later in the body', inBody('CRAWL_QUEUED'), LATER, 'billed'],
+    [404, 'a code for ever', named('domain_unresolvable'), NOT_FOUND, 'billed'],
+    [404, 'a body cut off', { body: '{"mess', damage: 'cut_off' }, NOT_FOUND, 'billed'],
+    [204, 'no body', {}, NOT_FOUND, 'free'],
+    [400, 'an empty object', SPEC, FAILED, 'free'],
+    [400, 'a code', named('invalid_domain'), FAILED, 'free'],
+    [405, 'an empty object', SPEC, FAILED, 'billed'],
+    [410, 'an empty object', SPEC, FAILED, 'billed'],
+    [418, 'an empty object', SPEC, FAILED, 'billed'],
+    [301, 'no body', { headers: { location: 'https://elsewhere.example/' } }, FAILED, 'billed'],
+    [302, 'no body', { headers: { location: '/v2/brands/other' } }, FAILED, 'billed'],
+    [304, 'no body', {}, FAILED, 'billed'],
+    [201, 'a brand', { body: BRAND }, FAILED, 'billed'],
+    [401, 'an empty object', SPEC, BAD_TOKEN, 'free'],
+    [401, 'words', { body: '{"message":"Unauthorized"}' }, BAD_TOKEN, 'free'],
+    [402, 'an empty object', SPEC, BAD_TOKEN, 'free'],
+    [403, 'an empty object', SPEC, BAD_TOKEN, 'free'],
+    [403, 'words', { body: '{"message":"User is not authorized"}' }, BAD_TOKEN, 'free'],
+    [500, 'an empty object', SPEC, DOWN, 'free'],
+    [502, 'a page', { body: '<html>' }, DOWN, 'free'],
+    [503, 'a wait', { headers: { 'retry-after': '7' } }, { ...DOWN, retryAfterMs: 7_000 }, 'free'],
+    [504, 'no body', {}, DOWN, 'free'],
+    [599, 'no body', {}, DOWN, 'free'],
+  ])('%i with %s', (status, _what, given, meaning, cost) => {
+    const answer = read(status, given);
+    expect(answer.meaning).toMatchObject(meaning);
+    expect(answer.cost).toBe(cost);
+  });
+
+  const QUOTA = 'quota';
+  const THROUGHPUT = 'throughput';
+  const SEEN_BODY = '{"message":"API key quota exceeded","quota":250,"used":251}';
+  test.each<[string, Given, string | null]>([
+    ['nothing said', SPEC, null],
+    ['no body', {}, null],
+    ['a page', { body: '<h1>Too Many Requests</h1>' }, null],
+    ['a code for quota', named('quota_exceeded'), QUOTA],
+    ['a code for quota in the body', inBody('quota_exceeded'), QUOTA],
+    ['a code for credit', named('no_credits_left'), QUOTA],
+    ['the body that was seen for quota', { body: SEEN_BODY }, QUOTA],
+    ['the code before the body', { ...named('rate_limited'), body: SEEN_BODY }, THROUGHPUT],
+    ['numbers that leave room', { body: '{"message":"slow down","quota":250,"used":90}' }, null],
+    ['a code for throughput', named('rate_limit_exceeded'), THROUGHPUT],
+    ['another one', inBody('too_many_requests'), THROUGHPUT],
+    ['a third', named('THROTTLED'), THROUGHPUT],
+    ['a code nobody knows', named('enhance_your_calm'), null],
+    ['a code that is no word', { headers: { 'x-bf-error': 'quota exceeded, sorry' } }, null],
+  ])('429 with %s', (_what, given, code) => {
+    const answer = read(429, given);
+    expect(answer.meaning).toEqual({ type: 'refused', code, retryAfterMs: null });
+    expect(answer.cost).toBe('free');
+  });
+
+  test('429 with a wait says how long', () => {
+    const date = 'Tue, 15 Jan 2030 12:00:00 GMT';
+    const until = 'Tue, 15 Jan 2030 12:00:09 GMT';
+    expect(read(429, { headers: { 'retry-after': '2' } }).meaning).toMatchObject({ retryAfterMs: 2_000 });
+    expect(read(429, { headers: { 'retry-after': until, date } }).meaning).toMatchObject({
+      retryAfterMs: 9_000,
+    });
+  });
+
+  test('a failure names its status and its code, and nothing else of the body', () => {
+    const { meaning } = read(400, { body: '{"message":"secret words","error":"invalid_domain"}' });
+    expect(meaning).toEqual({
+      type: 'failed',
+      reason: 'the service answered 400 invalid_domain (not a request the service takes)',
+    });
+  });
+
+  test.each([401, 402, 403] as const)('a refusal of the token says its status: %i', (status) => {
+    expect(read(status).meaning).toMatchObject({ type: 'credentials', status });
+  });
+});
+
+describe('no answer', () => {
+  test('after the request left, it may have been billed', () => {
+    const result: SendResult = { type: 'no_answer', wasSent: true, reason: 'ECONNRESET: other side closed' };
+    expect(readAnswer(result, FREE_STATUSES, NOON)).toEqual({
+      meaning: {
+        type: 'wasted',
+        reason: 'no answer, may have been billed (ECONNRESET: other side closed)',
+      },
+      cost: 'doubtful',
+      quota: null,
+      usage: null,
+      date: null,
+    });
+  });
+
+  test('before it left, it cannot have been billed', () => {
+    const result: SendResult = { type: 'no_answer', wasSent: false, reason: 'ECONNREFUSED' };
+    expect(readAnswer(result, FREE_STATUSES, NOON)).toMatchObject({
+      meaning: { type: 'unavailable', reason: 'ECONNREFUSED', retryAfterMs: null },
+      cost: 'free',
+    });
+  });
+});
+
+describe('what is billed', () => {
+  test.each<[number, readonly string[], boolean]>([
+    [200, FREE_STATUSES, true],
+    [304, FREE_STATUSES, true],
+    [404, FREE_STATUSES, true],
+    [204, FREE_STATUSES, false],
+    [400, FREE_STATUSES, false],
+    [402, FREE_STATUSES, false],
+    [500, FREE_STATUSES, false],
+    [599, FREE_STATUSES, false],
+    [401, [], false],
+    [403, [], false],
+    [429, [], false],
+    [402, [], true],
+    [500, [], true],
+    [404, ['404'], false],
+    [404, ['4xx'], false],
+    [200, ['4xx', '5xx'], true],
+  ])('%i with free statuses %j: %s', (status, free, isBilled) => {
+    expect(isBilledStatus(status, free)).toBe(isBilled);
+  });
+
+  test('a damaged answer that costs nothing is not asked for again as if it had', () => {
+    const result: SendResult = {
+      type: 'answer',
+      status: 200,
+      headers: {},
+      body: Buffer.from('?'),
+      damage: null,
+    };
+    const answer = readAnswer(result, ['200'], NOON);
+    expect([answer.meaning.type, answer.cost]).toEqual(['failed', 'free']);
+  });
+});
+
+describe('the account, as the headers tell it', () => {
+  test.each<[string, Record<string, string>, [number | null, number | null]]>([
+    ['both', { 'x-api-key-quota': '250', 'x-api-key-approximate-usage': '17' }, [250, 17]],
+    ['neither', {}, [null, null]],
+    ['one', { 'x-api-key-quota': '250' }, [250, null]],
+    ['nonsense', { 'x-api-key-quota': '2.5e2', 'x-api-key-approximate-usage': '-1' }, [null, null]],
+  ])('%s', (_what, headers, [quota, usage]) => {
+    expect(read(404, { headers })).toMatchObject({ quota, usage });
+  });
+
+  test('they are read from refusals and failures too', () => {
+    const headers = { 'x-api-key-quota': '250', 'x-api-key-approximate-usage': '251' };
+    for (const status of [200, 204, 400, 404, 429, 503])
+      expect(read(status, { headers })).toMatchObject({ quota: 250, usage: 251 });
+  });
+
+  test("the date is the service's own", () => {
+    expect(read(404, { headers: { date: 'Tue, 15 Jan 2030 12:00:00 GMT' } }).date).toBe(NOON);
+    expect(read(404, { headers: { date: 'yesterday' } }).date).toBeNull();
+  });
+});
