@@ -88,6 +88,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     worker: name,
     limit: pLimit(concurrency),
     halts: new Map<string, RunHalt>(),
+    underWay: new Set<string>(),
   };
 
   function governorOf(account: string): Governor {

@@ -25,6 +25,8 @@ export interface ChunkContext extends AskContext {
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /** Runs that must not be asked for any more, as far as this process knows. */
   readonly halts: Map<string, RunHalt>;
+  /** Keys that some chunk of this process is at work on. */
+  readonly underWay: Set<string>;
 }
 
 export type ChunkResult =
@@ -38,24 +40,53 @@ export async function resolveChunk(
   data: ChunkData,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<ChunkResult> {
-  const { engine, worker } = context;
-  if (context.halts.has(run.id)) return finishChunk(engine, data);
+  if (context.halts.has(run.id)) return finishChunk(context.engine, data);
 
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
-  const keys = data.identifiers.map((text) => prefix + text);
-  const claims = await engine.outcomes.claim({ worker, run: run.id, keys, freshness: freshnessOf(run) });
-  const settled = await Promise.all(
-    data.identifiers.map(async (text, index): Promise<[string, Asked] | null> => {
+  // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
+  const { underWay } = context;
+  const taken = data.identifiers.filter((text) => underWay.has(prefix + text));
+  const free = data.identifiers.filter((text) => !underWay.has(prefix + text));
+  for (const text of free) underWay.add(prefix + text);
+  const asked = taken.map((text): [string, Asked] => [text, busy()]);
+  try {
+    const ours = await claimAndAsk(context, run, free, prefix, signals);
+    await release(context, ours, prefix);
+    asked.push(...ours);
+  } finally {
+    for (const text of free) underWay.delete(prefix + text);
+  }
+  await report(context, run, data, asked, prefix);
+  return whatIsLeft(context, run, data, asked);
+}
+
+/** What each came to; those with a fresh answer are left out. Throws only when nothing is under way any more. */
+async function claimAndAsk(
+  context: ChunkContext,
+  run: RunRecord,
+  texts: readonly string[],
+  prefix: string,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+): Promise<[string, Asked][]> {
+  if (texts.length === 0) return [];
+  const claims = await context.engine.outcomes.claim({
+    worker: context.worker,
+    run: run.id,
+    keys: texts.map((text) => prefix + text),
+    freshness: freshnessOf(run),
+  });
+  const settled = await Promise.allSettled(
+    texts.map(async (text, index): Promise<[string, Asked] | null> => {
       const claim = claims[index];
       if (claim === 'fresh') return null;
       if (claim !== 'ours') return [text, busy()];
       return [text, await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals))];
     }),
   );
-  const asked = settled.filter((each) => each !== null);
-  await release(context, asked, prefix);
-  await report(context, run, data, asked, prefix);
-  return whatIsLeft(context, run, data, asked);
+  return settled.flatMap((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value === null ? [] : [each.value];
+  });
 }
 
 async function askUnlessHalted(

@@ -86,7 +86,7 @@ it.each([
   [new Error('went wrong'), 'went wrong'],
   ['words', 'words'],
   [undefined, 'undefined'],
-  [{ toString: () => 'odd' }, 'odd'],
+  [{ toString: (): string => 'odd' }, 'odd'],
 ])('any thrown value has words', (thrown, words) => {
   expect(errorText(thrown)).toBe(words);
 });

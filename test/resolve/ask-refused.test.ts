@@ -27,12 +27,6 @@ async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked 
   return { ...asking, asked: await askFor(asking) };
 }
 
-/** Asks until the breaker lets nobody through. */
-async function _openBreaker(asking: Asking): Promise<void> {
-  for (let count = 0; count < 10 && !asking.context.breaker.isOpen; count += 1) await askFor(asking);
-  expect(asking.context.breaker.isOpen).toBe(true);
-}
-
 describe('a refusal as too many', () => {
   it('costs no attempt: it is asked again as soon as the governor grants it', async () => {
     const { asked, log, clock } = await askOnce({
