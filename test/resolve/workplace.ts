@@ -45,6 +45,7 @@ export interface Workplace {
     spoolFolder: string;
     concurrency?: number;
     engine?: Engine;
+    onChunk?: () => void;
   }): LookupWorker;
   addChunk(run: string, chunk: number, identifiers: readonly string[]): Promise<void>;
   /** Whether each identifier has a stored answer that is fresh for the run. */
@@ -157,7 +158,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         ...some,
       };
     },
-    openWorker({ client, spoolFolder, concurrency = 8, engine: other }) {
+    openWorker({ client, spoolFolder, concurrency = 8, engine: other, onChunk = () => undefined }) {
       const worker = createLookupWorker({
         engine: other ?? engine,
         queueName: QUEUE,
@@ -169,6 +170,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         spoolFolder,
         clock: systemClock,
         log,
+        onChunk,
       });
       releasers.push(() => worker.stop(2_000));
       return worker;

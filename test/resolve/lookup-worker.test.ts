@@ -1,0 +1,271 @@
+/** Workers on a real queue: end to end over BullMQ on Redis, with the local service in this process. */
+import { readdir } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Engine } from '../../src/engine/engine.js';
+import type { Client } from '../../src/lookup/client.js';
+import type { NewOutcome } from '../../src/outcomes/store.js';
+import { spoolAnswers } from '../../src/resolve/answer-spool.js';
+import { CHUNK_SIZE } from '../../src/resolve/lookup-worker.js';
+import type { RunRecord } from '../../src/runs/run-store.js';
+import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { untilAborted, WASTED } from './asking.js';
+import { brands, KEY_PREFIX, openWorkplace, type Workplace } from './workplace.js';
+
+const SOON = { timeout: 20_000, interval: 20 };
+
+describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
+  let redis: RedisServer | null = null;
+  let place: Workplace;
+  let run: RunRecord;
+  let spoolFolder: string;
+  let opened = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  beforeEach(async () => {
+    opened += 1;
+    place = await openWorkplace(redis?.url ?? '', `worker-${opened}`);
+    run = await place.startRun('run');
+    spoolFolder = await temporaryFolder();
+  });
+  afterEach(() => place.releasers.releaseAll());
+
+  async function addAll(identifiers: readonly string[], size = CHUNK_SIZE): Promise<number> {
+    let chunk = 0;
+    for (let from = 0; from < identifiers.length; from += size) {
+      await place.addChunk(run.id, chunk, identifiers.slice(from, from + size));
+      chunk += 1;
+    }
+    return chunk;
+  }
+  const finished = (chunks: number) =>
+    vi.waitUntil(async () => (await place.engine.runs.beat(run.id)).chunks >= chunks, SOON);
+  const answersOf = async (texts: readonly string[]) =>
+    (await place.statuses(run, texts)).filter((status) => status !== null).length;
+
+  it('answers every identifier of its chunks once, and leaves nothing in the queue', async () => {
+    const texts = [...brands(120), 'domain:nobody.example'];
+    const chunks = await addAll(texts);
+    const worker = place.openWorker({ client: place.client(), spoolFolder });
+    await worker.start();
+    await finished(chunks);
+    await worker.stop(5_000);
+    expect(await answersOf(texts)).toBe(121);
+    expect(place.billed.size).toBe(121);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+    expect((await place.engine.runs.beat(run.id)).tally).toEqual({
+      matched: 120,
+      notFound: 1,
+      failed: 0,
+      stored: 0,
+      requests: 121,
+      billed: 121,
+    });
+    expect(await place.queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'completed')).toEqual({
+      waiting: 0,
+      active: 0,
+      delayed: 0,
+      failed: 0,
+      completed: 0,
+    });
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 121, held: 0 });
+  });
+
+  it('never has more requests under way than it may', async () => {
+    let now = 0;
+    let most = 0;
+    const client = place.client(async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now -= 1;
+    });
+    const chunks = await addAll(brands(100), 10);
+    await place.openWorker({ client, spoolFolder, concurrency: 4 }).start();
+    await finished(chunks);
+    expect(most).toBeLessThanOrEqual(4);
+    expect(most).toBeGreaterThan(1);
+  });
+
+  it('that is stopped in mid-work loses no answer; the next one asks for the rest alone', async () => {
+    const texts = brands(200);
+    const chunks = await addAll(texts);
+    let asked = 0;
+    const first = place.openWorker({
+      client: place.client(async () => {
+        asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }),
+      spoolFolder,
+    });
+    await first.start();
+    await vi.waitUntil(() => asked >= 40, SOON);
+    await first.stop(10_000);
+    const bought = place.billed.size;
+    expect(bought).toBeGreaterThanOrEqual(40);
+    expect(bought).toBeLessThan(200);
+    expect(await answersOf(texts)).toBe(bought);
+    expect(first.inFlight).toBe(0);
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: bought, held: 0 });
+    expect(await readdir(spoolFolder)).toEqual([]);
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(await answersOf(texts)).toBe(200);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+    expect((await place.engine.runs.beat(run.id)).tally.matched).toBe(200);
+  });
+
+  it('that shares 200 identifiers with another asks for each once between them', async () => {
+    const texts = brands(200);
+    const chunks = await addAll(texts, 10);
+    const asked: Record<string, number> = { one: 0, two: 0 };
+    for (const name of ['one', 'two']) {
+      const client = place.client(async () => {
+        asked[name] = (asked[name] ?? 0) + 1;
+        await new Promise((resolve) => setTimeout(resolve, 3));
+      });
+      await place.openWorker({ client, spoolFolder }).start();
+    }
+    await finished(chunks);
+    expect(await answersOf(texts)).toBe(200);
+    expect([...place.billed.values()]).toEqual(Array(200).fill(1));
+    expect((asked.one ?? 0) + (asked.two ?? 0)).toBe(200);
+    expect(asked.one).toBeGreaterThan(0);
+    expect(asked.two).toBeGreaterThan(0);
+  });
+
+  it('that meets identifiers of another run at work buys them once for both', async () => {
+    const other = await place.startRun('other');
+    const texts = brands(60);
+    for (const name of ['one', 'two']) {
+      const client = place.client(() => new Promise((resolve) => setTimeout(resolve, 3)));
+      await place.openWorker({ client, spoolFolder: `${spoolFolder}/${name}` }).start();
+    }
+    await place.addChunk(run.id, 0, texts.slice(0, 40));
+    await place.addChunk(other.id, 0, texts.slice(20));
+    await finished(1);
+    await vi.waitUntil(async () => (await place.engine.runs.beat(other.id)).chunks === 1, SOON);
+    expect([...place.billed.values()]).toEqual(Array(60).fill(1));
+    expect(await answersOf(texts)).toBe(60);
+  });
+
+  it('leaves chunks of a service that it must not talk to for others', async () => {
+    const chunks = await addAll(brands(3));
+    const stranger = place.openWorker({ client: null, spoolFolder });
+    await stranger.start();
+    await vi.waitUntil(async () => (await place.queue.getDelayedCount()) === 1, SOON);
+    await stranger.stop(2_000);
+    expect(place.billed.size).toBe(0);
+    const [job] = await place.queue.getDelayed();
+    await job?.promote();
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(place.billed.size).toBe(3);
+  });
+
+  it.each(['completed', 'stopped'] as const)('asks nothing for a run that is %s', async (status) => {
+    await place.engine.runs.end(run.id, status, null);
+    const chunks = await addAll(brands(3));
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
+    expect(chunks).toBe(1);
+    expect(place.billed.size).toBe(0);
+  });
+
+  it('asks nothing for a run that nobody knows', async () => {
+    await place.addChunk('unknown', 0, brands(3));
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
+    expect(place.billed.size).toBe(0);
+  });
+
+  it('tells its process of each chunk that is finished', async () => {
+    let told = 0;
+    const chunks = await addAll(brands(30), 10);
+    const onChunk = () => {
+      told += 1;
+    };
+    await place.openWorker({ client: place.client(), spoolFolder, onChunk }).start();
+    await finished(chunks);
+    await vi.waitUntil(() => told === chunks, SOON);
+  });
+
+  it('brings in answers that waited on disk before it asks for anything', async () => {
+    const waiting: NewOutcome = {
+      key: `${KEY_PREFIX}domain:b7.example`,
+      status: 'not_found',
+      packed: null,
+      billed: true,
+      freshMs: null,
+    };
+    await spoolAnswers(spoolFolder, [waiting]);
+    const chunks = await addAll(brands(10));
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(place.billed.has('domain:b7.example')).toBe(false);
+    expect(place.billed.size).toBe(9);
+    expect(await readdir(spoolFolder)).toEqual([]);
+  });
+
+  it('reads usage with a free request: nothing is billed, the ledger knows the quota', async () => {
+    const worker = place.openWorker({ client: place.client(), spoolFolder });
+    await worker.start();
+    const answer = await worker.readUsage('own.example', run);
+    expect(answer?.meaning.type).toBe('matched');
+    await vi.waitUntil(async () => (await place.engine.ledger.show('account')).quota === 100_000, SOON);
+    expect(place.billed.size).toBe(0);
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 0, held: 0 });
+    expect(await place.openWorker({ client: null, spoolFolder }).readUsage('own.example', run)).toBeNull();
+  });
+
+  it('that is stopped while the store refuses answers keeps them on disk, and the next start brings them in', async () => {
+    const texts = brands(20);
+    await addAll(texts);
+    const sick = refusingAnswers(place.engine);
+    const worker = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
+    await worker.start();
+    await vi.waitUntil(async () => (await readdir(spoolFolder)).length > 0, SOON);
+    await worker.stop(300);
+    const bought = place.billed.size;
+    expect(bought).toBeGreaterThan(0);
+    expect(await answersOf(texts)).toBe(0);
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
+    expect(await readdir(spoolFolder)).toEqual([]);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
+  it('stops within its deadline though a request never ends', async () => {
+    await addAll(brands(2));
+    let asked = 0;
+    const client: Client = {
+      lookup(_identifier, { signal }) {
+        asked += 1;
+        return untilAborted(signal).catch(() => WASTED);
+      },
+    };
+    const worker = place.openWorker({ client, spoolFolder });
+    await worker.start();
+    await vi.waitUntil(() => asked > 0, SOON);
+    await worker.stop(300);
+    // Unknown is spent: the permit is not given back.
+    expect(asked).toBe(1);
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 1, held: 0 });
+  });
+});
+
+/** The engine, but no answer is taken: as when its memory is full. */
+function refusingAnswers(engine: Engine): Engine {
+  const outcomes = new Proxy(engine.outcomes, {
+    get(target, name) {
+      if (name === 'record') return () => Promise.reject(new Error('OOM command not allowed'));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ...engine, outcomes, openWorker: engine.openWorker.bind(engine) };
+}
