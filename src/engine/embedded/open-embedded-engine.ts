@@ -63,6 +63,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     await files.markComplete();
     const pool = createPoolShape(database);
     const calls = createStoreCalls(database, clockOffsetMs);
+    await calls.value('end_others');
     await calls.value('tidy', KEEP_ANSWERS_MS);
     const queues = createSqlQueues(pool, log);
     releasers.push(() => queues.close());

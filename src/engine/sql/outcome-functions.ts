@@ -213,4 +213,12 @@ BEGIN
   DELETE FROM brand_enrich.run_chunk c USING brand_enrich.run r WHERE r.id = c.run AND r.beat_at < v_now - 7 * v_day;
   DELETE FROM brand_enrich.run WHERE beat_at < v_now - 90 * v_day;
 END $$;
+
+-- For an engine with one owner: whatever still looks alive belonged to a process that is gone. Its claims are free at
+-- once and its runs bind nobody.
+CREATE FUNCTION brand_enrich.end_others(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM brand_enrich.worker;
+  UPDATE brand_enrich.run SET status = 'stopped', reason = 'its process ended before it did' WHERE status = 'running';
+END $$;
 `;
