@@ -51,7 +51,8 @@ export function createRowSpool(file: SpoolFile): RowSpool {
     },
     add(kind, candidates, reason, raw) {
       const few = candidates.slice(0, CANDIDATES_AT_MOST);
-      const short = reason.slice(0, REASON_AT_MOST);
+      // Half of a pair of surrogates would become U+FFFD.
+      const short = reason.slice(0, REASON_AT_MOST).replace(/[\ud800-\udbff]$/, '');
       const { buffer, at } = file.room(FIXED_BYTES + few.length * 4 + (short.length + raw.length) * 3);
       let to = at + 4;
       buffer[to++] = ROW_KINDS.indexOf(kind);
