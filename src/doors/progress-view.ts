@@ -89,6 +89,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   }
   if (progress.inFlight > 0) parts.push(`${count(progress.inFlight)} in flight`);
   parts.push(`${count(progress.run?.tally.billed ?? 0)} billed`);
+  if (progress.trouble !== null) parts.push(`waiting: ${progress.trouble}`);
   const { ledger } = progress;
   if (ledger) {
     const limit = limitOf(ledger);

@@ -71,6 +71,8 @@ function whatNext(request: EnrichRequest, result: EnrichResult, exitCode: ExitCo
       return 'stopped by --max-errors: run the same command again to go on';
     case EXIT.credentials:
       return `the service refused the credentials: ${end.type === 'halted' ? end.halt.sentence : ''}; check BRAND_API_TOKEN, then run again: nothing is lost`;
+    case EXIT.trouble:
+      return `the service could not be reached in a minute: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url and the network, then run the same command again`;
     case EXIT.limit:
       return `stopped: ${end.type === 'halted' ? end.halt.sentence : 'limit reached'}; ${limitAdvice(request, result)}`;
     case EXIT.interrupted:

@@ -20,7 +20,7 @@ import { requestsFor } from '../quota/money.js';
 import { openingPace, REMOTE_RATE } from '../quota/pace.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
-import type { RunSettings } from '../runs/run-store.js';
+import type { RunHalt, RunSettings } from '../runs/run-store.js';
 import { type OpenedService, openService } from './open-service.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { summaryText } from './run-summary-text.js';
@@ -67,6 +67,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
 
     const request = requestOf(input, settings, service, stateFolder, door);
     const warn = warnOnce(view);
+    const tellTrouble = tellOnce(view);
     const result = await enrichFile(request, {
       engine,
       queueName: service.queueName,
@@ -92,6 +93,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
       graceMs: () => door.graceMs(settings.timeoutMs),
       onProgress: (progress) => {
         view.update(progress);
+        if (progress.trouble !== null) tellTrouble(progress.trouble);
         if (progress.ledger && isNearLimit(progress.ledger)) warn(progress.ledger);
       },
       onNotice: (notice) => view.notice(notice),
@@ -108,10 +110,17 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
   });
 }
 
+const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
+  credentials: EXIT.credentials,
+  limit: EXIT.limit,
+  throttled: EXIT.limit,
+  unreachable: EXIT.trouble,
+};
+
 function exitCodeOf(result: EnrichResult, isStrict: boolean): ExitCode {
   const { end, written } = result;
   const codes: ExitCode[] = [];
-  if (end.type === 'halted') codes.push(end.halt.why === 'credentials' ? EXIT.credentials : EXIT.limit);
+  if (end.type === 'halted') codes.push(EXIT_OF_HALT[end.halt.why]);
   if (end.type === 'too_many_failures') codes.push(EXIT.tooManyErrors);
   if (end.type === 'stopped' || end.type === 'cancelled') codes.push(EXIT.interrupted);
   if (written.counts.failed > 0) codes.push(EXIT.someFailed);
@@ -216,6 +225,15 @@ function warnOnce(view: ProgressView): (ledger: Parameters<typeof limitOf>[0]) =
     if (isWarned) return;
     isWarned = true;
     view.notice(`warning: 80 % of the limit of ${limitOf(ledger)?.toLocaleString('en-US')} requests is used`);
+  };
+}
+
+/** That the service is away is worth a line of its own the first time; the progress repeats it. */
+function tellOnce(view: ProgressView): (trouble: string) => void {
+  let isTold = false;
+  return (trouble) => {
+    if (!isTold) view.notice(`the service does not answer: ${trouble}; one request at a time goes on trying`);
+    isTold = true;
   };
 }
 

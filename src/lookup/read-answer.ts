@@ -18,8 +18,13 @@ export type Meaning =
   | { readonly type: 'failed'; readonly reason: string }
   /** Billed or perhaps billed, and of no use: worth one more request at most. */
   | { readonly type: 'wasted'; readonly reason: string }
-  /** Not billed, may pass: 5xx, or nothing left this machine. */
-  | { readonly type: 'unavailable'; readonly reason: string; readonly retryAfterMs: number | null }
+  /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
+  | {
+      readonly type: 'unavailable';
+      readonly reason: string;
+      readonly retryAfterMs: number | null;
+      readonly isUnsent?: true;
+    }
   | { readonly type: 'credentials'; readonly status: number; readonly reason: string }
   /** 429. `code` is what the service itself called it; null: it did not say. */
   | {
@@ -58,7 +63,7 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
           ...nothing,
         }
       : {
-          meaning: { type: 'unavailable', reason: result.reason, retryAfterMs: null },
+          meaning: { type: 'unavailable', reason: result.reason, retryAfterMs: null, isUnsent: true },
           cost: 'free',
           ...nothing,
         };

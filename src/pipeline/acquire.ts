@@ -62,7 +62,7 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
     const purchased = purchaseContext(context, chunks);
     const end = await purchase(purchased);
     chunks = end.chunks;
-    if (end.type === 'halted' && end.halt.why !== 'credentials' && context.onLimit === 'wait') {
+    if (end.type === 'halted' && isWaitedOut(end.halt) && context.onLimit === 'wait') {
       await awaitStragglers(purchased, chunks, context.graceMs());
       await gatherStored(gather, 'api');
       await gatherFailed(gather, run.id);
@@ -157,4 +157,9 @@ async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
     context.onParked(null);
     return true;
   }
+}
+
+/** Wrong credentials and a wrong address do not pass by themselves. */
+function isWaitedOut({ why }: RunHalt): boolean {
+  return why === 'limit' || why === 'throttled';
 }

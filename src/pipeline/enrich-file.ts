@@ -104,6 +104,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
         run: progress,
         ledger: worker?.ledgerState(request.settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
+        trouble: worker?.trouble ?? null,
       });
 
     let end: AcquireEnd = { type: 'finished' };
@@ -188,7 +189,16 @@ async function accountAfter(engine: Engine, request: EnrichRequest, runId: strin
 }
 
 function reading(rows: number): EnrichProgress {
-  return { phase: 'reading', rows, wanted: 0, answered: 0, run: null, ledger: null, inFlight: 0 };
+  return {
+    phase: 'reading',
+    rows,
+    wanted: 0,
+    answered: 0,
+    run: null,
+    ledger: null,
+    inFlight: 0,
+    trouble: null,
+  };
 }
 
 /** Answers that are gathered, or were reported by workers and will be. */

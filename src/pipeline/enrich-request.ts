@@ -77,6 +77,8 @@ export interface EnrichProgress {
   readonly run: RunProgress | null;
   readonly ledger: LedgerState | null;
   readonly inFlight: number;
+  /** What the service does instead of answering; null while it answers. */
+  readonly trouble: string | null;
 }
 
 export interface EnrichResult {

@@ -30,8 +30,8 @@ export interface AskContext {
   readonly compress: boolean;
   /** Runs that must not be asked for any more, as far as this process knows. */
   readonly halts: ReadonlyMap<string, RunHalt>;
-  /** Requests in flight now and the most there were: for the report. */
-  readonly gauge: { inFlight: number };
+  /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
+  readonly gauge: { inFlight: number; trouble: string | null };
 }
 
 export interface Asked {
@@ -52,6 +52,8 @@ export interface Asked {
 
 /** The service has been unavailable for so long that waiting is over. */
 const HOPELESS_MS = 1_800_000;
+/** A service that was never reached is more likely misspelt than down. */
+const UNREACHABLE_MS = 60_000;
 
 /** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
 export async function ask(
@@ -120,6 +122,7 @@ export async function ask(
     const { meaning } = answer;
     const heard = heardFrom(answer, period);
     breaker.note(meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor), clock.now());
+    context.gauge.trouble = breaker.isOpen ? troubleOf(answer) : null;
 
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
       // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
@@ -160,6 +163,9 @@ export async function ask(
         if (wasted > 1) return come({ type: 'failed', reason: meaning.reason, billed: true });
         break;
       case 'unavailable': {
+        if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
+          return come({ type: 'halted', halt: { why: 'unreachable', sentence: meaning.reason } });
+        }
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
         const again = {
           type: 'again',
@@ -222,6 +228,11 @@ export function heardFrom(answer: Answer, period: RunRecord['settings']['period'
 
 function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
   return answer.meaning.type === 'refused' && !isQuotaRefusal(answer.meaning.code, answer, governor.state);
+}
+
+function troubleOf({ meaning }: Answer): string {
+  if (meaning.type === 'unavailable') return meaning.reason;
+  return 'the service refuses requests as too many';
 }
 
 function throttled(patienceMs: number): RunHalt {

@@ -22,6 +22,8 @@ export interface Breaker {
   note(isGood: boolean, now: number): void;
   forgo(): void;
   readonly isOpen: boolean;
+  /** Whether there has been a good answer at all. */
+  readonly hasBeenGood: boolean;
   /** How long there has been no good answer while bad ones came; 0 when the last one was good. */
   badForMs(now: number): number;
 }
@@ -33,9 +35,13 @@ export function createBreaker(): Breaker {
   let probeMs = PROBE_FIRST_MS;
   let nextProbeAt = 0;
   let badSince: number | null = null;
+  let hasBeenGood = false;
   return {
     get isOpen() {
       return isOpen;
+    },
+    get hasBeenGood() {
+      return hasBeenGood;
     },
     enter(now) {
       if (!isOpen) return { type: 'pass' };
@@ -47,6 +53,7 @@ export function createBreaker(): Breaker {
     note(isGood, now) {
       isProbing = false;
       if (isGood) {
+        hasBeenGood = true;
         badSince = null;
         if (isOpen) recent = [];
         isOpen = false;

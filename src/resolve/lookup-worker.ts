@@ -52,6 +52,8 @@ export interface LookupWorker {
   readonly name: string;
   /** Requests under way. */
   readonly inFlight: number;
+  /** What the service does instead of answering, while the breaker is open; null otherwise. */
+  readonly trouble: string | null;
   start(): Promise<void>;
   /** The account of a run as this worker last saw it; null before its first exchange. */
   ledgerState(account: string): LedgerState | null;
@@ -84,7 +86,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     recorder,
     clock,
     compress: options.compress,
-    gauge: { inFlight: 0 },
+    gauge: { inFlight: 0, trouble: null as string | null },
     worker: name,
     limit: pLimit(concurrency),
     halts: new Map<string, RunHalt>(),
@@ -159,6 +161,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     name,
     get inFlight() {
       return shared.gauge.inFlight;
+    },
+    get trouble() {
+      return shared.gauge.trouble;
     },
     ledgerState: (account) => governors.get(account)?.state ?? null,
     async start() {

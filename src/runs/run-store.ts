@@ -85,7 +85,7 @@ export interface LookupFailure {
 
 /** Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. */
 export interface RunHalt {
-  readonly why: 'credentials' | 'limit' | 'throttled';
+  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable';
   readonly sentence: string;
 }
 

@@ -138,7 +138,7 @@ export function createAsking(options: AskingOptions): Asking {
     clock,
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),
-    gauge: { inFlight: 0 },
+    gauge: { inFlight: 0, trouble: null },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
 }
