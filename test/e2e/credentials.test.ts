@@ -1,0 +1,95 @@
+/**
+ * Refused credentials stop a run at once, and the token is found nowhere but in the request that carries it.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+/** Every file below the test's folder that holds the token. */
+async function filesWithToken(scene: Scene): Promise<string[]> {
+  const entries = await readdir(scene.folder, { recursive: true, withFileTypes: true });
+  const paths = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const found: string[] = [];
+  for (const path of paths) {
+    const content = await readFile(path).catch(() => Buffer.alloc(0));
+    if (content.includes(scene.token)) found.push(path);
+  }
+  return found;
+}
+
+const redis = redisEngine();
+describeOn([redis, embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each([
+    { dialect: 'spec', flags: [] },
+    { dialect: 'coded', flags: ['--own-domain', 'brandfetch.com'] },
+  ] as const)(
+    'a wrong token ends the run after two requests at most and is found nowhere ($dialect, $flags)',
+    async ({ dialect, flags }) => {
+      const scene = await createScene(engine, { tokens: [], dialect });
+      await scene.write('list.csv', domainList(500));
+      const args = ['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace', '--json', ...flags];
+      const result = await scene.run(args);
+      expect(result.code, result.stderr).toBe(4);
+      expect(scene.service.meter.requests.length).toBeLessThanOrEqual(2);
+      expect(scene.service.meter.billed).toBe(0);
+      expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
+        deferred: 500,
+      });
+      expect(result.stdout + result.stderr).not.toContain(scene.token);
+      expect(await filesWithToken(scene)).toEqual([]);
+    },
+  );
+});
+
+describe.skipIf(redis.missing !== null)('on redis, with a token that is right at first', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test('a token that is revoked in mid-run stops it, and a good one buys the rest alone', async () => {
+    const scene = await createScene(redis, { latencyMs: 30 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(600));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '16']);
+    await scene.service.until(() => meter.billed >= 100);
+    options.revoked = [scene.token];
+    const billed = meter.billed;
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(4);
+    expect(meter.count({ why: 'credentials' })).toBeLessThanOrEqual(32);
+    expect(meter.billed).toBe(billed);
+    const { matched = 0, not_found: missing = 0 } = countStatuses(
+      await readRows(scene.path('list.enriched.partial.csv')),
+    );
+    expect(matched + missing).toBe(billed);
+
+    options.revoked = [];
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.billed).toBe(600);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('the token never travels to Redis, neither in a key nor in a value', async () => {
+    const monitor = await new Redis(redis.server.url).monitor();
+    onTestFinished(() => monitor.disconnect());
+    const commands: string[] = [];
+    monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
+    const scene = await createScene(redis);
+    await scene.write('list.csv', domainList(200));
+    const result = await scene.run(['run', 'list.csv', '--log-file', 'run.log', '--log-level', 'trace']);
+    expect(result.code, result.stderr).toBe(0);
+    expect(commands.length).toBeGreaterThan(20);
+    expect(commands.filter((command) => command.includes(scene.token))).toEqual([]);
+    expect(result.stdout + result.stderr).not.toContain(scene.token);
+    expect(await filesWithToken(scene)).toEqual([]);
+  });
+});

@@ -1,0 +1,87 @@
+/**
+ * A service in trouble: nothing is lost, nothing is paid three times, nothing that is known to be missing is asked for again.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isKnown } from '../support/brand-profile.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+const redis = redisEngine();
+describeOn([redis, embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('errors, resets and damaged answers: a right file, nobody paid three times, no 404 asked twice', async () => {
+    const scene = await createScene(engine, {
+      faults: {
+        unavailable: 0.1,
+        broken: 0.1,
+        resetBefore: 0.02,
+        resetWithin: 0.02,
+        truncated: 0.02,
+        truncatedSilently: 0.02,
+        damaged: 0.02,
+      },
+    });
+    await scene.write('list.csv', domainList(600));
+    const result = await scene.run(['run', 'list.csv']);
+    expect([0, 1], result.stderr).toContain(result.code);
+    const rows = await readRows(scene.path('list.enriched.csv'));
+    expect(rows).toHaveLength(600);
+    const { meter } = scene.service;
+    for (const row of rows) {
+      const domain = row.brand_identifier ?? '';
+      const isThere = isKnown('domain', domain);
+      // Failed is right only where two paid answers were of no use.
+      if (row.brand_status === 'failed') expect(meter.billedOf.get(`domain:${domain}`)).toBe(2);
+      else expect(row.brand_status).toBe(isThere ? 'matched' : 'not_found');
+      if (row.brand_status === 'matched') expect(row.brand_domain).toBe(domain);
+    }
+    expect(countStatuses(rows).failed ?? 0).toBeLessThan(60);
+    expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
+    const plainMisses = meter.requests.filter(({ status, why }) => status === 404 && why === '');
+    expect(new Set(plainMisses.map(({ identifier }) => identifier)).size).toBe(plainMisses.length);
+    const report = await readReport(scene.path('list.report.json'));
+    expect(report.requests.billed).toBeGreaterThanOrEqual(meter.billed);
+  });
+});
+
+describe.skipIf(redis.missing !== null)('on redis, a service that cannot keep up', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test.each([
+    { hasRetryAfter: true, dialect: 'spec' },
+    { hasRetryAfter: false, dialect: 'spec' },
+    { hasRetryAfter: false, dialect: 'coded' },
+  ] as const)(
+    'at 50 requests a second nothing is lost and little is refused (Retry-After: $hasRetryAfter, $dialect)',
+    async ({ hasRetryAfter, dialect }) => {
+      const scene = await createScene(redis, { perSecond: 50, hasRetryAfter, dialect });
+      await scene.write('list.csv', domainList(350));
+      const result = await scene.run(['run', 'list.csv']);
+      expect(result.code, result.stderr).toBe(0);
+      const { meter } = scene.service;
+      expect(meter.billed).toBe(350);
+      expect(meter.mostBilledOnce()).toBe(1);
+      expect(meter.count({ why: 'throughput' }) / 350).toBeLessThan(0.25);
+    },
+  );
+
+  test('more failures than --max-errors allows stop the run, and what was answered is kept', async () => {
+    const scene = await createScene(redis, { latencyMs: 20 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(1_000));
+    const running = scene.start(['run', 'list.csv', '--max-errors', '20', '--concurrency', '8']);
+    await scene.service.until(() => meter.billed >= 100);
+    options.alwaysStatus = 400;
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(3);
+    expect(await scene.files()).not.toContain('list.enriched.csv');
+    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(meter.billed);
+    expect(counts.failed).toBeGreaterThan(20);
+    expect(counts.deferred).toBeGreaterThan(0);
+  });
+});

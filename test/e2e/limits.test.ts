@@ -1,0 +1,136 @@
+/**
+ * The budget holds to the request, counted at the service: quota, overage, caps, and what others spend.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a quota of 100 buys exactly 100 of 1,000; once it is raised the same command buys the other 900', async () => {
+    const scene = await createScene(engine, { quota: 100 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(1_000));
+
+    const first = await scene.run(['run', 'list.csv']);
+    expect(first.code, first.stderr).toBe(7);
+    expect(meter.billed).toBe(100);
+    const partial = await readRows(scene.path('list.enriched.partial.csv'));
+    expect(partial).toHaveLength(1_000);
+    expect(countStatuses(partial).deferred).toBe(900);
+    expect(await scene.files()).not.toContain('list.enriched.csv');
+
+    options.quota = 5_000;
+    const second = await scene.run(['run', 'list.csv']);
+    expect(second.code, second.stderr).toBe(0);
+    expect(meter.billed).toBe(1_000);
+    expect(meter.mostBilledOnce()).toBe(1);
+    const files = await scene.files();
+    expect(files).toContain('list.enriched.csv');
+    expect(files).not.toContain('list.enriched.partial.csv');
+    expect(files).not.toContain('list.errors.csv');
+    expect(countStatuses(await readRows(scene.path('list.enriched.csv'))).deferred).toBeUndefined();
+  });
+
+  test('a paid plan with a budget of 0.3 buys exactly 3 beyond its quota of 50', async () => {
+    const scene = await createScene(engine, { quota: 50, plan: 'paid' });
+    await scene.write('list.csv', domainList(300));
+    const command = ['run', 'list.csv', '--overage-budget', '0.3'];
+    const first = await scene.run(command);
+    expect(first.code, first.stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(53);
+    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv'))).deferred).toBe(247);
+  });
+});
+
+const redis = redisEngine();
+describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test.each([
+    { said: 'the own domain', flags: ['--own-domain', 'brandfetch.com'] },
+    { said: 'the free plan', flags: ['--plan', 'free'] },
+    { said: 'the free plan and the own domain', flags: ['--plan', 'free', '--own-domain', 'brandfetch.com'] },
+  ])('with $said named, a quota of 100 is used exactly and a raised one is found', async ({ flags }) => {
+    const scene = await createScene(redis, { quota: 100 });
+    await scene.write('list.csv', domainList(400));
+    const first = await scene.run(['run', 'list.csv', ...flags]);
+    expect(first.code, first.stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(100);
+    scene.service.options.quota = 1_000;
+    const second = await scene.run(['run', 'list.csv', ...flags]);
+    expect(second.code, second.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(400);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test.each([
+    { flags: ['--plan', 'paid', '--overage-budget', '0.3'], billed: 53 },
+    { flags: ['--overage-budget', '0.3', '--own-domain', 'brandfetch.com'], billed: 53 },
+    { flags: ['--overage-budget', '0.39'], billed: 53 },
+    { flags: ['--plan', 'paid', '--overage-budget', '0'], billed: 50 },
+    { flags: ['--overage-budget', '1', '--max-cost', '0.2'], billed: 52 },
+    { flags: ['--overage-budget', '0.3', '--quota', '40'], billed: 43 },
+    { flags: ['--overage-budget', '0.3', '--max-requests', '30'], billed: 30 },
+  ])('on a paid plan with a quota of 50, $flags buys exactly $billed', async ({ flags, billed }) => {
+    const scene = await createScene(redis, { quota: 50, plan: 'paid' });
+    await scene.write('list.csv', domainList(200));
+    const first = await scene.run(['run', 'list.csv', ...flags]);
+    expect(first.code, first.stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(billed);
+    const second = await scene.run(['run', 'list.csv', ...flags]);
+    expect(second.code, second.stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(billed);
+  });
+
+  test('an overage that nobody allowed is touched by one probe at most, however often the command is run', async () => {
+    const scene = await createScene(redis, { quota: 50, plan: 'paid' });
+    await scene.write('list.csv', domainList(200));
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
+    expect(scene.service.meter.billed).toBe(50);
+    // Nobody said which plan it is: where a refusal is free, one request finds out whether the quota was raised.
+    for (let times = 0; times < 3; times += 1) expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
+    expect(scene.service.meter.billed).toBe(51);
+  });
+
+  test('a cap of one run that is raised goes on where the lower one stopped', async () => {
+    const scene = await createScene(redis);
+    await scene.write('list.csv', domainList(200));
+    expect((await scene.run(['run', 'list.csv', '--max-requests', '30'])).code).toBe(7);
+    expect((await scene.run(['run', 'list.csv', '--max-requests', '50'])).code).toBe(7);
+    expect(scene.service.meter.billed).toBe(50);
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    expect(scene.service.meter.billed).toBe(200);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test.each([{ flags: [] }, { flags: ['--own-domain', 'brandfetch.com'] }])(
+    'a usage header that lags 2 s with 60 spent by others leaves exactly 140 of 200 ($flags)',
+    async ({ flags }) => {
+      const scene = await createScene(redis, { quota: 200, others: 60, headerLagMs: 2_000 });
+      await scene.write('list.csv', domainList(600));
+      const result = await scene.run(['run', 'list.csv', ...flags]);
+      expect(result.code, result.stderr).toBe(7);
+      expect(scene.service.meter.billed).toBe(140);
+      expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(10);
+    },
+  );
+
+  test.each(['coded', 'body'] as const)(
+    'without usage headers the run ends at the first refusal that names the quota (%s)',
+    async (dialect) => {
+      const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect });
+      await scene.write('list.csv', domainList(1_000));
+      const result = await scene.run(['run', 'list.csv']);
+      expect(result.code, result.stderr).toBe(7);
+      expect(scene.service.meter.billed).toBe(100);
+      expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
+      const report = await readReport(scene.path('list.report.json'));
+      expect(report.rows).toMatchObject({ deferred: 900, failed: 0 });
+    },
+  );
+});

@@ -1,0 +1,121 @@
+/**
+ * The main job: a list comes back enriched, ranked, whole, and paid for once.
+ */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { profileText, scoreOf } from '../support/brand-profile.js';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
+import { createScene, describeOn } from '../support/scene.js';
+
+/** Records as their owner wrote them: nothing in them may come back changed. */
+const RECORDS = [
+  '007,shop-one.com,"several\r\nlines, ""quoted"""',
+  '12345678901234567890,shop-two.com,1.10',
+  '"0012",https://user:word@www.shop-one.com:8080/path?query=1#part,=1+1',
+  '-5,  SHOP-THREE.COM  ,"  blanks kept  "',
+  '1e5,sales@shop-four.com,+49 30 123',
+  ',localhost,an address that nobody can ask for',
+  'x,,',
+  '8,shop-two.com,"asked ""twice"""',
+  "9,'shop-five.com',Ünïcode – ✓",
+  ...Array.from({ length: 90 }, (_, index) => `${index + 1}.50,bulk-${index}.com,row ${index}`),
+];
+const LIST = `Nr,Website,Note\r\n${RECORDS.join('\r\n')}\r\n`;
+
+const RANKS = ['matched', 'not_found', 'deferred', 'failed', 'invalid', 'skipped'];
+
+/** Scores down, unscored brands after them, then the statuses in their order; equal ones in the order of the input. */
+function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: OutputRow): number {
+  if (status === 'matched' && score !== '') return 1 - Number(score);
+  return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));
+}
+
+describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a plan sends nothing; then every row comes back once, ranked, byte for byte, each identifier billed once', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', LIST);
+
+    const plan = await scene.run(['plan', 'list.csv', '--json']);
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(JSON.parse(plan.stdout)).toMatchObject({ identifiers: { distinct: 95 }, requests: { most: 95 } });
+    expect(scene.service.meter.requests).toHaveLength(0);
+
+    const first = await scene.run(['run', 'list.csv']);
+    expect(first.code, first.stderr).toBe(0);
+    const text = await readFile(scene.path('list.enriched.csv'), 'utf8');
+    for (const record of RECORDS) expect(text).toContain(`\r\n${record},`);
+    const rows = await readRows(scene.path('list.enriched.csv'));
+    expect(rows).toHaveLength(RECORDS.length);
+    expect(rows.map((row) => row.Nr).sort()).toEqual(
+      RECORDS.map((record) => record.split(',')[0]?.replaceAll('"', '')).sort(),
+    );
+    const ranks = rows.map(rankOf);
+    expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+    for (const row of rows.filter(({ brand_status: status }) => status === 'matched')) {
+      const score = scoreOf('domain', row.brand_identifier ?? '');
+      expect(row.brand_quality_score).toBe(score === null ? '' : String(score));
+    }
+    const { meter } = scene.service;
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect(meter.billed).toBe(95);
+    expect(countStatuses(rows)).toMatchObject({ invalid: 1, skipped: 1 });
+    const report = await readReport(scene.path('list.report.json'));
+    expect(report.accounting).toEqual({
+      recordsRead: RECORDS.length,
+      rowsByStatus: RECORDS.length,
+      recordsWritten: RECORDS.length,
+    });
+    expect(report.requests).toMatchObject({ sent: 95, billed: 95 });
+    expect(report.rows).toMatchObject(countStatuses(rows));
+
+    const again = await scene.run(['run', 'list.csv', '-o', 'again.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.requests).toHaveLength(95);
+    const withoutSource = ({ brand_source: _, ...row }: OutputRow) => row;
+    expect((await readRows(scene.path('again.csv'))).map(withoutSource)).toEqual(rows.map(withoutSource));
+  });
+
+  test('JSON lines come back with the profile exactly as the service sent it', async () => {
+    const scene = await createScene(engine);
+    const lines = Array.from(
+      { length: 60 },
+      (_, index) => `{"site": "json-${index}.com", "n": 12345678901234567890, "v":1.10 , "i":${index}}`,
+    );
+    await scene.write('list.jsonl', `${lines.join('\n')}\n`);
+
+    const result = await scene.run(['run', 'list.jsonl']);
+    expect(result.code, result.stderr).toBe(0);
+    const written = (await readFile(scene.path('list.enriched.jsonl'), 'utf8')).trimEnd().split('\n');
+    expect(written).toHaveLength(60);
+    for (const line of written) {
+      const { site, brand } = JSON.parse(line) as { site: string; brand: { status: string } };
+      const profile = profileText('domain', site);
+      expect(brand.status).toBe(profile === null ? 'not_found' : 'matched');
+      expect(line).toContain(`"profile":${profile}`);
+      expect(lines.some((original) => line.startsWith(original.slice(0, -1)))).toBe(true);
+    }
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expect(scene.service.meter.billed).toBe(60);
+  });
+});
+
+const redis = redisEngine();
+describe.skipIf(redis.missing !== null)('on redis', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test('what one run wrote is valid input of the next, and nothing is billed for it', async () => {
+    const scene = await createScene(redis);
+    await scene.write('list.csv', 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
+    expect((await scene.run(['run', 'list.csv', '-o', 'one.csv'])).code).toBe(0);
+    const result = await scene.run(['run', 'one.csv', '-o', 'two.csv']);
+    expect(result.code, result.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(2);
+    const header = (path: string) => readFile(scene.path(path), 'utf8').then((text) => text.split('\n')[0]);
+    expect(await header('two.csv')).toBe(await header('one.csv'));
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * Stopped is not failed: signals, a kill, and orders from another process; the same command goes on where it was.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const CONCURRENCY = 16;
+
+/** Waits until `path` is done and checks that everything which was paid for is in the partial file. */
+async function expectPaidIsWritten(scene: Scene): Promise<void> {
+  const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(scene.service.meter.billed);
+}
+
+async function runId(scene: Scene): Promise<string> {
+  const status = await scene.run(['status', '--json']);
+  const { runs } = JSON.parse(status.stdout) as { runs: { id: string }[] };
+  return runs[0]?.id ?? '';
+}
+
+const redis = redisEngine();
+describeOn([redis, embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('Ctrl-C: every paid answer is in the partial file, and the same command buys the rest alone', async () => {
+    const scene = await createScene(engine, { latencyMs: 700 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(200));
+    const running = scene.start(['run', 'list.csv', '--concurrency', String(CONCURRENCY)]);
+    await scene.service.until(() => meter.billed >= 40 && meter.inFlight > 4);
+    running.kill('SIGINT');
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(130);
+    expect(meter.billed).toBeLessThan(200);
+    await expectPaidIsWritten(scene);
+    expect((await readReport(scene.path('list.report.json'))).run.exitCode).toBe(130);
+
+    options.latencyMs = 0;
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.billed).toBe(200);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect(await scene.files()).not.toContain('list.enriched.partial.csv');
+  });
+
+  test('pause, resume and cancel reach a run from another process', async () => {
+    const scene = await createScene(engine, { latencyMs: 40 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(400));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '4']);
+    await scene.service.until(() => meter.billed >= 20);
+    expect((await scene.run(['pause'])).code).toBe(0);
+    await scene.service.until(() => meter.inFlight === 0);
+    const sent = meter.requests.length;
+    const id = await runId(scene);
+    expect(meter.requests.length).toBeLessThanOrEqual(sent + 4);
+    expect(meter.billed).toBeLessThan(400);
+
+    expect((await scene.run(['resume'])).code).toBe(0);
+    await scene.service.until(() => meter.requests.length >= sent + 30);
+    expect((await scene.run(['cancel', id])).code).toBe(0);
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(130);
+    expect(meter.billed).toBeLessThan(400);
+    expect(meter.mostBilledOnce()).toBe(1);
+    await expectPaidIsWritten(scene);
+  });
+});
+
+describe.skipIf(redis.missing !== null)('on redis, killed without warning', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test('after kill -9 the same command completes; bought twice is at most what was in flight', async () => {
+    const scene = await createScene(redis, { latencyMs: 40 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(500));
+    const args = ['run', 'list.csv', '--concurrency', String(CONCURRENCY)];
+    const running = scene.start(args);
+    await scene.service.until(() => meter.billed >= 150);
+    running.kill('SIGKILL');
+    await running.done;
+    const again = await scene.run(args);
+    expect(again.code, again.stderr).toBe(0);
+    const rows = await readRows(scene.path('list.enriched.csv'));
+    expect(rows).toHaveLength(500);
+    expect(countStatuses(rows).deferred).toBeUndefined();
+    expect(meter.billed).toBeLessThanOrEqual(500 + 2 * CONCURRENCY);
+  });
+});

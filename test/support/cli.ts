@@ -1,0 +1,104 @@
+/**
+ * The command line as its users start it: a process of its own with its own environment, whose words and end are
+ * watched from outside. `TEST_CLI` names another build to test than the one in `dist`.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+
+export interface CliOptions {
+  /** The working folder and home of the process. */
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string | Buffer;
+}
+
+export interface CliResult {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** From start to end. */
+  readonly seconds: number;
+}
+
+export interface CliProcess {
+  readonly pid: number;
+  readonly done: Promise<CliResult>;
+  /** What it has said on stderr so far. */
+  readonly said: string;
+  /** Resolves when stdout or stderr hold `words`; rejects when the process ends before. */
+  untilSaid(words: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts `brand-enrich` with these arguments; nothing of the tests' own environment but PATH reaches it. */
+export function startCli(args: readonly string[], options: CliOptions): CliProcess {
+  if (!existsSync(CLI)) throw new Error(`${CLI} is missing; run npm run build`);
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env.PATH ?? '', HOME: options.cwd, ...options.env },
+    stdio: 'pipe',
+  });
+  let stdout = '';
+  let stderr = '';
+  const watchers = new Set<() => void>();
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    for (const look of watchers) look();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    for (const look of watchers) look();
+  });
+  // A process that is killed while it is fed is no trouble of the test.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(options.stdin);
+  RUNNING.add(child);
+  const done = new Promise<CliResult>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      RUNNING.delete(child);
+      resolve({ code, signal, stdout, stderr, seconds: (performance.now() - startedAt) / 1_000 });
+    });
+  });
+  return {
+    pid: child.pid ?? 0,
+    done,
+    get said() {
+      return stderr;
+    },
+    untilSaid(words) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          if (!words.test(stderr) && !words.test(stdout)) return;
+          watchers.delete(look);
+          resolve();
+        };
+        watchers.add(look);
+        look();
+        void done.then(({ code }) =>
+          reject(new Error(`ended with ${code} before it said ${words}: ${stderr}`)),
+        );
+      });
+    },
+    kill: (signal) => {
+      child.kill(signal);
+    },
+  };
+}
+
+/** Runs it to its end. */
+export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  return startCli(args, options).done;
+}
+
+const RUNNING = new Set<ChildProcess>();
+
+/** Ends what a failed test left behind; for `afterEach`. */
+export function killLeftovers(): void {
+  for (const child of RUNNING) child.kill('SIGKILL');
+}

@@ -1,0 +1,67 @@
+/**
+ * The engines that end-to-end tests run on: each hands out the environment that makes a process use it. A server is shared by the
+ * tests of a file; they do not meet on it, because each has a service, and so an account and outcomes, of its own.
+ */
+import { join } from 'node:path';
+import { createDatabase, hasPostgres, type PostgresServer, startPostgres } from './postgres-server.js';
+import { hasRedisServer, type RedisServer, startRedis } from './redis-server.js';
+
+export interface EngineUnderTest {
+  readonly name: 'embedded' | 'redis' | 'postgres';
+  /** Why its tests are skipped; null: they run. */
+  readonly missing: string | null;
+  start(): Promise<void>;
+  /** Environment of a process on this engine; `folder` is the test's own. */
+  env(folder: string): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+export function embeddedEngine(): EngineUnderTest {
+  return {
+    name: 'embedded',
+    missing: null,
+    start: async () => undefined,
+    env: (folder) => ({ BRAND_ENRICH_STATE: join(folder, 'state') }),
+    stop: async () => undefined,
+  };
+}
+
+export function redisEngine(
+  args: readonly string[] = [],
+): EngineUnderTest & { readonly server: RedisServer } {
+  let server: RedisServer | null = null;
+  return {
+    name: 'redis',
+    missing: hasRedisServer() ? null : 'redis-server is not on this machine (apt-get install redis-server)',
+    get server() {
+      if (server === null) throw new Error('Redis is not started');
+      return server;
+    },
+    async start() {
+      server = await startRedis({ args });
+    },
+    env(folder) {
+      return { BRAND_ENRICH_STATE: join(folder, 'state'), BRAND_ENRICH_ENGINE: this.server.url };
+    },
+    async stop() {
+      await server?.stop();
+    },
+  };
+}
+
+export async function postgresEngine(): Promise<EngineUnderTest> {
+  let server: PostgresServer | null = null;
+  let url = '';
+  return {
+    name: 'postgres',
+    missing: (await hasPostgres()) ? null : 'PostgreSQL is not on this machine (apt-get install postgresql)',
+    async start() {
+      server = await startPostgres();
+      if (server !== null) url = await createDatabase(server);
+    },
+    env: (folder) => ({ BRAND_ENRICH_STATE: join(folder, 'state'), BRAND_ENRICH_ENGINE: url }),
+    async stop() {
+      await server?.stop();
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * What nearly every end-to-end test begins with: a service, a folder, an engine, and a command line that knows all three.
+ */
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, onTestFinished } from 'vitest';
+import { type BrandService, startBrandService } from './brand-service.js';
+import { type CliProcess, type CliResult, startCli } from './cli.js';
+import type { EngineUnderTest } from './engines.js';
+import { newToken } from './service-options.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+export interface Scene {
+  readonly service: BrandService;
+  readonly folder: string;
+  /** What the processes show the service; whether it accepts it is up to the service's options. */
+  readonly token: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** Path of a file in the folder. */
+  path(name: string): string;
+  write(name: string, content: string | Buffer): Promise<string>;
+  files(): Promise<string[]>;
+  start(args: readonly string[], env?: Record<string, string>): CliProcess;
+  run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>;
+}
+
+/** Ends with the test: processes first, then the service. */
+export async function createScene(
+  engine: EngineUnderTest,
+  changes: Parameters<typeof startBrandService>[0] = {},
+): Promise<Scene> {
+  const folder = await temporaryFolder();
+  const token = newToken();
+  const service = await startBrandService({ tokens: [token], ...changes });
+  const started = new Set<CliProcess>();
+  onTestFinished(async () => {
+    for (const process of started) process.kill('SIGKILL');
+    await Promise.all([...started].map((process) => process.done));
+    await service.stop();
+  });
+  const env = { ...engine.env(folder), BRAND_API_URL: service.url, BRAND_API_TOKEN: token };
+  const start: Scene['start'] = (args, more = {}) => {
+    const process = startCli(args, { cwd: folder, env: { ...env, ...more } });
+    started.add(process);
+    return process;
+  };
+  return {
+    service,
+    folder,
+    token,
+    env,
+    start,
+    path: (name) => join(folder, name),
+    async write(name, content) {
+      const path = join(folder, name);
+      await writeFile(path, content);
+      return path;
+    },
+    files: () => readdir(folder),
+    run: (args, more) => start(args, more).done,
+  };
+}
+
+/** A list of so many distinct domains: `Site,Note` with the row's number as note. */
+export function domainList(count: number, prefix = 'brand'): string {
+  const lines = Array.from({ length: count }, (_, index) => `${domainAt(index, prefix)},row ${index + 1}`);
+  return `website,note\n${lines.join('\n')}\n`;
+}
+
+export function domainAt(index: number, prefix = 'brand'): string {
+  return `${prefix}-${String(index + 1).padStart(5, '0')}.com`;
+}
+
+/** The same tests on each engine; where its server is not installed they are skipped, and say why. */
+export function describeOn(
+  engines: readonly EngineUnderTest[],
+  tests: (engine: EngineUnderTest) => void,
+): void {
+  for (const engine of engines) {
+    const title =
+      engine.missing === null ? `on ${engine.name}` : `on ${engine.name} (skipped: ${engine.missing})`;
+    describe.skipIf(engine.missing !== null)(title, () => tests(engine));
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * What a test may ask of the test service, all of it changeable while the service runs.
+ */
+import { randomBytes } from 'node:crypto';
+
+/** Shares of requests, 0 to 1, that are spoilt. A request is spoilt in one way at most. */
+export interface ServiceFaults {
+  /** 503 and 500, not billed. */
+  unavailable: number;
+  broken: number;
+  /** The connection is reset before a byte of the answer, after the request was billed. */
+  resetBefore: number;
+  /** The connection is reset in the middle of the body. */
+  resetWithin: number;
+  /** The body ends early: with a `content-length` that says so, and chunked so that only the JSON tells. */
+  truncated: number;
+  truncatedSilently: number;
+  /** A whole body that is no JSON. */
+  damaged: number;
+}
+
+export interface ServiceOptions {
+  plan: 'free' | 'paid';
+  quota: number;
+  /** Money that a paid plan may spend beyond the quota, in tenths: one request costs one of them. */
+  overageTenths: number;
+  /** Requests that others have spent before the test began. */
+  others: number;
+  /** How far the usage header lags behind. */
+  headerLagMs: number;
+  hasHeaders: boolean;
+  /**
+   * `spec`: bodies of errors are `{}`. `coded`: the code is in `x-bf-error` and in a message. `body`: it is in
+   * the body's `error` alone.
+   */
+  dialect: 'spec' | 'coded' | 'body';
+  faults: ServiceFaults;
+  latencyMs: number;
+  /** Added to the latency, evenly spread from 0 to this. */
+  jitterMs: number;
+  /** Requests that one rolling second may hold, refused ones left out; null: no limit. */
+  perSecond: number | null;
+  /** Whether a refusal for throughput says when to come back. */
+  hasRetryAfter: boolean;
+  /** Tokens that are accepted; `revoked` ones are refused with 401 (spec) or 403. */
+  tokens: string[];
+  revoked: string[];
+  ownDomain: string;
+  /** Every billable request is answered with this status instead; null: no. */
+  alwaysStatus: number | null;
+}
+
+export const NO_FAULTS: ServiceFaults = {
+  unavailable: 0,
+  broken: 0,
+  resetBefore: 0,
+  resetWithin: 0,
+  truncated: 0,
+  truncatedSilently: 0,
+  damaged: 0,
+};
+
+/** A token that no other test has: what engines keep by token never meets. */
+export function newToken(): string {
+  return `tok_${randomBytes(12).toString('hex')}`;
+}
+
+export function serviceOptions(
+  changes: Partial<Omit<ServiceOptions, 'faults'>> & { faults?: Partial<ServiceFaults> },
+): ServiceOptions {
+  return {
+    plan: 'free',
+    quota: 1_000_000,
+    overageTenths: 1_000,
+    others: 0,
+    headerLagMs: 0,
+    hasHeaders: true,
+    dialect: 'spec',
+    latencyMs: 0,
+    jitterMs: 0,
+    perSecond: null,
+    hasRetryAfter: false,
+    tokens: [newToken()],
+    revoked: [],
+    ownDomain: 'brandfetch.com',
+    alwaysStatus: null,
+    ...changes,
+    faults: { ...NO_FAULTS, ...changes.faults },
+  };
+}
