@@ -3,6 +3,7 @@
  * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
  */
 import { type Dispatcher, Pool } from 'undici';
+import { decodeBody } from './decode-body.js';
 import type { Send, SendResult } from './send.js';
 
 export interface HttpSendOptions {
@@ -22,6 +23,7 @@ export interface HttpSend {
 }
 
 const MIB = 1_048_576;
+const STOPPED = 'stopped before an answer came';
 
 export function createHttpSend(options: HttpSendOptions): HttpSend {
   const base = new URL(options.baseUrl);
@@ -39,15 +41,14 @@ export function createHttpSend(options: HttpSendOptions): HttpSend {
   });
   const send: Send = (request) =>
     new Promise<SendResult>((resolve) => {
+      if (request.signal?.aborted) {
+        resolve({ type: 'no_answer', wasSent: false, reason: STOPPED });
+        return;
+      }
       const exchange = new Exchange(resolve, maxBodyBytes, options.timeoutMs, request.signal);
-      pool.dispatch(
-        {
-          method: 'GET',
-          path: prefix + request.path,
-          headers: { authorization: request.authorization, accept: 'application/json' },
-        },
-        exchange,
-      );
+      const path = prefix + request.path;
+      const headers = { authorization: request.authorization, accept: 'application/json' };
+      pool.dispatch({ method: 'GET', path, headers }, exchange);
     });
   return { send, close: () => pool.destroy() };
 }
@@ -63,7 +64,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #length = 0;
   #isSettled = false;
   readonly #timer: NodeJS.Timeout;
-  readonly #onAbort = () => this.#abort('stopped before an answer came');
+  readonly #onAbort = () => this.#abort(STOPPED);
 
   constructor(
     private readonly resolve: (result: SendResult) => void,
@@ -72,8 +73,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     private readonly signal: AbortSignal | undefined,
   ) {
     this.#timer = setTimeout(() => this.#abort(`no complete answer within ${timeoutMs} ms`), timeoutMs);
-    if (signal?.aborted) this.#onAbort();
-    else signal?.addEventListener('abort', this.#onAbort, { once: true });
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -90,6 +90,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
+    // Interim answers (RFC 9110, section 15.2) announce, they do not answer.
+    if (status < 200) return;
     this.#status = status;
     for (const [name, value] of Object.entries(headers)) {
       this.#headers[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
@@ -111,8 +113,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Status and headers have arrived: what was billed is known, only the body is not.
-    if (this.#status !== 0 && this.#abortReason === undefined) this.#answer('cut_off');
+    // Status and headers have arrived: whether it was billed is known, only the body is not, whoever ended it.
+    if (this.#status !== 0) this.#answer('cut_off');
     else
       this.#settle({
         type: 'no_answer',
@@ -129,9 +131,16 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #answer(damage: 'too_large' | 'cut_off' | null): void {
+    if (this.#isSettled) return;
     const [first] = this.#chunks;
-    const body = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
-    this.#settle({ type: 'answer', status: this.#status, headers: this.#headers, body, damage });
+    const raw = this.#chunks.length === 1 && first ? first : Buffer.concat(this.#chunks);
+    const status = this.#status;
+    const headers = this.#headers;
+    const whole =
+      damage === null
+        ? decodeBody(raw, headers['content-encoding'], this.maxBodyBytes)
+        : { body: raw, damage };
+    this.#settle({ type: 'answer', status, headers, ...whole });
   }
 
   #settle(result: SendResult): void {

@@ -1,0 +1,81 @@
+/**
+ * One identifier, one request, one meaning; and the half of the seam that needs no socket.
+ */
+import { describe, expect, test } from 'vitest';
+import { createClient } from '../../src/lookup/client.js';
+import type { SendRequest, SendResult } from '../../src/lookup/send.js';
+import { createServiceSend } from '../../src/lookup/service-send.js';
+import { answerText } from './raw-server.js';
+import { createSending, TOKEN } from './sending.js';
+
+const OPTIONS = { allowNsfw: 'unset', freeStatuses: ['204', '400', '402', '5xx'] } as const;
+
+describe('the client', () => {
+  test('asks on the route of the kind, with the token, once', async () => {
+    const requests: SendRequest[] = [];
+    const client = createClient(async (request): Promise<SendResult> => {
+      requests.push(request);
+      return { type: 'answer', status: 404, headers: {}, body: Buffer.from('{}'), damage: null };
+    }, TOKEN);
+    const signal = new AbortController().signal;
+    const identifier = { kind: 'ticker', value: 'BRK/B' } as const;
+    const answer = await client.lookup(identifier, { ...OPTIONS, allowNsfw: 'false', signal });
+    expect(requests).toEqual([
+      { path: '/v2/brands/ticker/BRK%2FB?allowNsfw=false', authorization: `Bearer ${TOKEN}`, signal },
+    ]);
+    expect(answer).toMatchObject({ meaning: { type: 'not_found' }, cost: 'billed' });
+  });
+
+  test('what is free is what the run says', async () => {
+    const client = createClient(
+      async () => ({ type: 'answer', status: 404, headers: {}, body: Buffer.alloc(0), damage: null }),
+      TOKEN,
+    );
+    const identifier = { kind: 'domain', value: 'acme.example' } as const;
+    const free = await client.lookup(identifier, { ...OPTIONS, freeStatuses: ['404'] });
+    expect(free.cost).toBe('free');
+  });
+
+  test('over a socket it comes to the same', async () => {
+    const { sender, server } = await createSending((socket) =>
+      socket.write(
+        answerText('{"name":"Acme"}', {
+          'x-api-key-quota': '250',
+          'x-api-key-approximate-usage': '17',
+          date: 'Tue, 15 Jan 2030 12:00:00 GMT',
+        }),
+      ),
+    );
+    const client = createClient(sender.send, TOKEN);
+    const answer = await client.lookup({ kind: 'isin', value: 'US0378331005' }, OPTIONS);
+    expect(answer).toEqual({
+      meaning: { type: 'matched', body: Buffer.from('{"name":"Acme"}') },
+      cost: 'billed',
+      quota: 250,
+      usage: 17,
+      date: Date.UTC(2030, 0, 15, 12),
+    });
+    expect(server.arrived[0]?.path).toBe('/v2/brands/isin/US0378331005');
+  });
+});
+
+describe('a service in this process', () => {
+  test('is asked as over a socket, and its headers come in lower case', async () => {
+    const asked: unknown[] = [];
+    const send = createServiceSend({
+      handle(request) {
+        asked.push(request);
+        return { status: 200, headers: { 'X-Api-Key-Quota': '250' }, body: Buffer.from('{}') };
+      },
+    });
+    const result = await send({ path: '/v2/brands/x', authorization: `Bearer ${TOKEN}` });
+    expect(asked).toEqual([{ method: 'GET', path: '/v2/brands/x', authorization: `Bearer ${TOKEN}` }]);
+    expect(result).toEqual({
+      type: 'answer',
+      status: 200,
+      headers: { 'x-api-key-quota': '250' },
+      body: Buffer.from('{}'),
+      damage: null,
+    });
+  });
+});

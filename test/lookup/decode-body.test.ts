@@ -1,0 +1,73 @@
+/**
+ * Bodies compressed unasked: read where they can be read, damaged where they are damaged.
+ */
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { decodeBody } from '../../src/lookup/decode-body.js';
+import { answerText } from './raw-server.js';
+import { createSending, told } from './sending.js';
+
+const TEXT = `{"name":"Acme","description":"${'rockets and anvils '.repeat(40)}"}`;
+const PLAIN = Buffer.from(TEXT);
+const CAP = 10_000;
+
+describe('a body', () => {
+  test.each<[string | undefined, Buffer]>([
+    [undefined, PLAIN],
+    ['identity', PLAIN],
+    ['', PLAIN],
+    ['gzip', gzipSync(PLAIN)],
+    ['GZIP', gzipSync(PLAIN)],
+    ['x-gzip', gzipSync(PLAIN)],
+    ['br', brotliCompressSync(PLAIN)],
+    ['deflate', deflateSync(PLAIN)],
+    ['deflate', deflateRawSync(PLAIN)],
+    ['deflate, gzip', gzipSync(deflateSync(PLAIN))],
+    ['identity , br', brotliCompressSync(PLAIN)],
+  ])('in %s is read', (encoding, bytes) => {
+    expect(decodeBody(bytes, encoding, CAP)).toEqual({ body: PLAIN, damage: null });
+  });
+
+  test.each<[string, string, Buffer, 'too_large' | 'cut_off' | null]>([
+    ['is cut off', 'gzip', gzipSync(PLAIN).subarray(0, 40), 'cut_off'],
+    ['is cut off', 'br', brotliCompressSync(PLAIN).subarray(0, 20), 'cut_off'],
+    ['is cut off', 'deflate', deflateSync(PLAIN).subarray(0, 20), 'cut_off'],
+    ['is larger than the cap once decoded', 'gzip', gzipSync(Buffer.alloc(CAP + 1)), 'too_large'],
+    ['is larger than the cap once decoded', 'br', brotliCompressSync(Buffer.alloc(CAP + 1)), 'too_large'],
+    ['is as long as the cap', 'gzip', gzipSync(Buffer.alloc(CAP)), null],
+  ])('that %s: %s', (_what, encoding, bytes, damage) => {
+    expect(decodeBody(bytes, encoding, CAP).damage).toBe(damage);
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])(
+    'that is plain in spite of its header comes back as it is: %s',
+    (encoding) => {
+      const body = Buffer.from('{"name":"Acme"}');
+      expect(decodeBody(body, encoding, CAP).body).toEqual(body);
+    },
+  );
+
+  test('that is empty stays so', () => {
+    expect(decodeBody(Buffer.alloc(0), 'gzip', CAP)).toEqual({ body: Buffer.alloc(0), damage: null });
+  });
+});
+
+describe('over a socket', () => {
+  test('a brand that comes compressed unasked is a brand', async () => {
+    const { server, send } = await createSending((socket) =>
+      socket.write(answerText(gzipSync(PLAIN), { 'content-encoding': 'gzip' })),
+    );
+    expect(told(await send('/'))).toEqual({ status: 200, body: TEXT, damage: null });
+    expect(server.arrived[0]?.head.toLowerCase()).not.toContain('accept-encoding');
+  });
+
+  test('a small body that swells over the cap is too large', async () => {
+    const bomb = gzipSync(Buffer.alloc(5_000_000));
+    expect(bomb.length).toBeLessThan(CAP);
+    const { send } = await createSending(
+      (socket) => socket.write(answerText(bomb, { 'content-encoding': 'gzip' })),
+      { maxBodyBytes: CAP },
+    );
+    expect(await send('/')).toMatchObject({ status: 200, damage: 'too_large' });
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * A server on a free port of this machine that speaks bytes: it notes every request that arrives, and the test decides
+ * byte by byte what comes back, and when the connection ends.
+ */
+
+import type { AddressInfo } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+
+export interface Arrived {
+  readonly path: string;
+  /** The head as it came, without the empty line. */
+  readonly head: string;
+  /** Which connection brought it, counted from 0. */
+  readonly connection: number;
+}
+
+export interface RawServer {
+  readonly url: string;
+  readonly arrived: readonly Arrived[];
+  readonly connections: number;
+  /** How often each path arrived. */
+  countOf(path: string): number;
+  /** Resolves as soon as so many requests have arrived. */
+  untilArrived(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Respond = (socket: Socket, request: Arrived, index: number) => void;
+
+export async function createRawServer(respond: Respond): Promise<RawServer> {
+  const arrived: Arrived[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  let waiting: (() => void)[] = [];
+  const changed = () => {
+    for (const look of waiting) look();
+  };
+  const until = (isTrue: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const look = () => {
+        if (!isTrue()) return;
+        waiting = waiting.filter((each) => each !== look);
+        resolve();
+      };
+      waiting.push(look);
+      look();
+    });
+
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const connection = connections;
+    connections += 1;
+    sockets.add(socket);
+    let text = '';
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    socket.on('end', () => socket.end());
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', (data) => {
+      text += data.toString('latin1');
+      for (let end = text.indexOf('\r\n\r\n'); end >= 0; end = text.indexOf('\r\n\r\n')) {
+        const head = text.slice(0, end);
+        text = text.slice(end + 4);
+        const request = { path: head.split(' ')[1] ?? '', head, connection };
+        arrived.push(request);
+        respond(socket, request, arrived.length - 1);
+        changed();
+      }
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    arrived,
+    get connections() {
+      return connections;
+    },
+    countOf: (path) => arrived.filter((request) => request.path === path).length,
+    untilArrived: (count) => until(() => arrived.length >= count),
+    close() {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+/** A whole answer with its length. */
+export function answerText(
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+  status = '200 OK',
+): Buffer {
+  const bytes = Buffer.from(body);
+  const lines = Object.entries({ 'content-length': String(bytes.length), ...headers }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  );
+  return Buffer.concat([Buffer.from(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n`), bytes]);
+}

@@ -1,0 +1,48 @@
+/**
+ * A sender against a server of the test, both let go at its end.
+ */
+import { onTestFinished } from 'vitest';
+import { createHttpSend, type HttpSend, type HttpSendOptions } from '../../src/lookup/http-send.js';
+import type { SendResult } from '../../src/lookup/send.js';
+import { createRawServer, type RawServer, type Respond } from './raw-server.js';
+
+/** No word of any answer or error may hold it. */
+export const TOKEN = 'tok_Zx81-secret';
+/** Long enough that nothing of this machine takes so long, where a test does not want to see it pass. */
+const PATIENCE_MS = 20_000;
+
+export interface Sending {
+  readonly server: RawServer;
+  readonly sender: HttpSend;
+  send(path: string, signal?: AbortSignal): Promise<SendResult>;
+}
+
+export async function createSending(
+  respond: Respond,
+  some: Partial<HttpSendOptions> & { prefix?: string } = {},
+): Promise<Sending> {
+  const { prefix = '', ...options } = some;
+  const server = await createRawServer(respond);
+  const sender = createHttpSend({
+    baseUrl: server.url + prefix,
+    connections: 4,
+    timeoutMs: PATIENCE_MS,
+    ...options,
+  });
+  onTestFinished(async () => {
+    await sender.close();
+    await server.close();
+  });
+  return {
+    server,
+    sender,
+    send: (path, signal) => sender.send({ path, authorization: `Bearer ${TOKEN}`, signal }),
+  };
+}
+
+/** The parts of a result that a test compares. */
+export function told(result: SendResult): Record<string, unknown> {
+  return result.type === 'answer'
+    ? { status: result.status, body: result.body.toString(), damage: result.damage }
+    : { wasSent: result.wasSent };
+}
