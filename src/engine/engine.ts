@@ -18,6 +18,8 @@ export interface ChunkData {
   readonly identifiers: readonly string[];
   /** Attempts that ended without an answer, by identifier text; absent: none. */
   readonly attempts: Readonly<Record<string, number>>;
+  /** Not asked for before this time (milliseconds since 1970), by identifier text; absent: at once. */
+  readonly due?: Readonly<Record<string, number>>;
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;

@@ -8,15 +8,14 @@
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { parseIdentifierText } from '../model.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
-import {
-  freshnessOf,
-  type LookupFailure,
-  type RunHalt,
-  type RunRecord,
-  type Tally,
-} from '../runs/run-store.js';
+import { freshnessOf, type RunHalt, type RunRecord } from '../runs/run-store.js';
 import { type AskContext, type Asked, ask } from './ask.js';
-import { BUSY_RETRY_MS, parkMs } from './retry-policy.js';
+import { failuresOf, whatIsLeft } from './chunk-remains.js';
+import { type ChunkTally, createChunkTally } from './chunk-tally.js';
+import { BUSY_RETRY_MS } from './retry-policy.js';
+
+/** Due within this time counts as due. */
+const DUE_SOON_MS = 50;
 
 export interface ChunkContext extends AskContext {
   readonly engine: Engine;
@@ -45,19 +44,33 @@ export async function resolveChunk(
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
   // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
   const { underWay } = context;
-  const taken = data.identifiers.filter((text) => underWay.has(prefix + text));
-  const free = data.identifiers.filter((text) => !underWay.has(prefix + text));
+  const now = context.clock.now();
+  const asked: [string, Asked][] = [];
+  const free: string[] = [];
+  for (const text of data.identifiers) {
+    const waitMs = (data.due?.[text] ?? 0) - now;
+    if (waitMs > DUE_SOON_MS) asked.push([text, later(waitMs, 'its next attempt is not due')]);
+    else if (underWay.has(prefix + text)) asked.push([text, busy()]);
+    else free.push(text);
+  }
   for (const text of free) underWay.add(prefix + text);
-  const asked = taken.map((text): [string, Asked] => [text, busy()]);
+  const tally = createChunkTally(context.engine.runs, run.id, context.clock);
   try {
-    const ours = await claimAndAsk(context, run, free, prefix, signals);
+    const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
     await release(context, ours, prefix);
     asked.push(...ours);
   } finally {
     for (const text of free) underWay.delete(prefix + text);
   }
-  await report(context, run, data, asked, prefix);
-  return whatIsLeft(context, run, data, asked);
+  const failures = failuresOf(data, asked, prefix);
+  if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
+  tally.add({ failed: failures.length, stored: data.identifiers.length - asked.length });
+  await tally.flush();
+  if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
+    return finishChunk(context.engine, data);
+  }
+  const left = whatIsLeft(data, asked, context.clock.now());
+  return left === null ? finishChunk(context.engine, data) : { type: 'parked', ...left };
 }
 
 /** What each came to; those with a fresh answer are left out. Throws only when nothing is under way any more. */
@@ -67,6 +80,7 @@ async function claimAndAsk(
   texts: readonly string[],
   prefix: string,
   signals: { stop: AbortSignal; abort: AbortSignal },
+  tally: ChunkTally,
 ): Promise<[string, Asked][]> {
   if (texts.length === 0) return [];
   const claims = await context.engine.outcomes.claim({
@@ -80,7 +94,9 @@ async function claimAndAsk(
       const claim = claims[index];
       if (claim === 'fresh') return null;
       if (claim !== 'ours') return [text, busy()];
-      return [text, await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals))];
+      const asked = await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals));
+      tally.addAsked(asked);
+      return [text, asked];
     }),
   );
   return settled.flatMap((each) => {
@@ -107,16 +123,11 @@ async function askUnlessHalted(
 }
 
 function busy(): Asked {
-  return {
-    result: {
-      type: 'again',
-      countsAsAttempt: false,
-      retryInMs: BUSY_RETRY_MS,
-      reason: 'another worker is asking',
-    },
-    requests: 0,
-    billed: 0,
-  };
+  return later(BUSY_RETRY_MS, 'another worker is asking');
+}
+
+function later(retryInMs: number, reason: string): Asked {
+  return { result: { type: 'again', countsAsAttempt: false, retryInMs, reason }, requests: 0, billed: 0 };
 }
 
 /** Recording drops a claim; whatever ended otherwise gives it back. */
@@ -134,70 +145,6 @@ async function release(
       unanswered.map(([text]) => prefix + text),
     );
   }
-}
-
-async function report(
-  context: ChunkContext,
-  run: RunRecord,
-  data: ChunkData,
-  asked: readonly (readonly [string, Asked])[],
-  prefix: string,
-): Promise<void> {
-  const failures: LookupFailure[] = [];
-  let matched = 0;
-  let notFound = 0;
-  let requests = 0;
-  let billed = 0;
-  for (const [text, one] of asked) {
-    requests += one.requests;
-    billed += one.billed;
-    const { result } = one;
-    if (result.type === 'matched') matched += 1;
-    else if (result.type === 'not_found') notFound += 1;
-    else if (result.type === 'failed')
-      failures.push({ key: prefix + text, reason: result.reason, billed: result.billed });
-    else if (result.type === 'again' && givesUp(data, text, result)) {
-      failures.push({
-        key: prefix + text,
-        reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`,
-        billed: false,
-      });
-    }
-  }
-  if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
-  const stored = data.identifiers.length - asked.length;
-  const tally: Tally = { matched, notFound, failed: failures.length, stored, requests, billed };
-  if (Object.values(tally).some((count) => count > 0)) await context.engine.runs.addTally(run.id, tally);
-}
-
-function attemptsOf(data: ChunkData, text: string): number {
-  return data.attempts[text] ?? 0;
-}
-
-function givesUp(data: ChunkData, text: string, result: Asked['result'] & { type: 'again' }): boolean {
-  return result.countsAsAttempt && parkMs(attemptsOf(data, text) + 1, result.retryInMs) === null;
-}
-
-async function whatIsLeft(
-  context: ChunkContext,
-  run: RunRecord,
-  data: ChunkData,
-  asked: readonly (readonly [string, Asked])[],
-): Promise<ChunkResult> {
-  const identifiers: string[] = [];
-  const attempts: Record<string, number> = {};
-  let waitMs = Number.POSITIVE_INFINITY;
-  for (const [text, { result }] of asked) {
-    if (result.type === 'halted' || result.type === 'revoked') return finishChunk(context.engine, data);
-    if (result.type !== 'again' || givesUp(data, text, result)) continue;
-    identifiers.push(text);
-    const made = attemptsOf(data, text) + (result.countsAsAttempt ? 1 : 0);
-    if (made > 0) attempts[text] = made;
-    const wait = result.countsAsAttempt ? (parkMs(made, result.retryInMs) ?? 0) : result.retryInMs;
-    waitMs = Math.min(waitMs, wait);
-  }
-  if (identifiers.length === 0) return finishChunk(context.engine, data);
-  return { type: 'parked', data: { run: run.id, chunk: data.chunk, identifiers, attempts }, waitMs };
 }
 
 /** Nothing is left to do for this chunk, or nobody waits for it. */

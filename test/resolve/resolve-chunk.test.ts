@@ -75,7 +75,13 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const result = await resolveChunk(context, run, chunkOf(run, brands(3), { chunk: 7 }), SIGNALS);
     expect(result).toEqual({
       type: 'parked',
-      data: { run: 'run', chunk: 7, identifiers: ['domain:b1.example'], attempts: {} },
+      data: {
+        run: 'run',
+        chunk: 7,
+        identifiers: ['domain:b1.example'],
+        attempts: {},
+        due: { 'domain:b1.example': expect.any(Number) },
+      },
       waitMs: 400,
     });
     expect(place.billed.has('domain:b1.example')).toBe(false);
@@ -219,7 +225,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const first = await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS);
     expect(first).toEqual({
       type: 'parked',
-      data: chunkOf(run, ['domain:b1.example'], { attempts: { 'domain:b1.example': 1 } }),
+      data: chunkOf(run, ['domain:b1.example'], {
+        attempts: { 'domain:b1.example': 1 },
+        due: { 'domain:b1.example': expect.any(Number) },
+      }),
       waitMs: 2_000,
     });
     const second = await resolveChunk(context, run, dataOf(first), SIGNALS);
@@ -228,6 +237,16 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       chunks: 0,
       tally: { matched: 2, failed: 0, requests: 8, billed: 2 },
     });
+  });
+
+  it('asks nobody sooner because another identifier of the chunk is due', async () => {
+    const client = scriptedClient(() => MATCHED);
+    const context = await place.context('w1', client);
+    const due = { 'domain:b0.example': context.clock.now() + 60_000 };
+    const attempts = { 'domain:b0.example': 2 };
+    const result = await resolveChunk(context, run, chunkOf(run, brands(2), { attempts, due }), SIGNALS);
+    expect(client.asked).toEqual(['b1.example']);
+    expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.example'], attempts } });
   });
 
   it('gives up after the last attempt, and says how often it has asked', async () => {
@@ -290,9 +309,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 });
 
+/** The chunk that was parked, as if its time had come. */
 function dataOf(result: Awaited<ReturnType<typeof resolveChunk>>): ChunkData {
   if (result.type !== 'parked') throw new Error('nothing is left');
-  return result.data;
+  return { ...result.data, due: {} };
 }
 
 /** Holds everybody until it is opened; `reached` when so many stand before it. */

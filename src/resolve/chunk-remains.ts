@@ -1,0 +1,57 @@
+/**
+ * What a round over a chunk leaves: lookups that have failed for this run, and identifiers that come back later, each with its own
+ * time. Pure.
+ */
+import type { ChunkData } from '../engine/engine.js';
+import type { LookupFailure } from '../runs/run-store.js';
+import type { Asked } from './ask.js';
+import { parkMs } from './retry-policy.js';
+
+type AskedTexts = readonly (readonly [string, Asked])[];
+
+/** The lookups that nobody asks for again in this run. */
+export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
+  return asked.flatMap(([text, { result }]) => {
+    const key = prefix + text;
+    if (result.type === 'failed') return [{ key, reason: result.reason, billed: result.billed }];
+    if (result.type !== 'again' || !givesUp(data, text, result)) return [];
+    return [
+      { key, reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`, billed: false },
+    ];
+  });
+}
+
+/**
+ * The chunk as it comes back and the wait until the first of its identifiers is due; null when nothing is left. An
+ * identifier that is due later is not asked for sooner because another one is.
+ */
+export function whatIsLeft(
+  data: ChunkData,
+  asked: AskedTexts,
+  now: number,
+): { readonly data: ChunkData; readonly waitMs: number } | null {
+  const identifiers: string[] = [];
+  const attempts: Record<string, number> = {};
+  const due: Record<string, number> = {};
+  let waitMs = Number.POSITIVE_INFINITY;
+  for (const [text, { result }] of asked) {
+    if (result.type !== 'again' || givesUp(data, text, result)) continue;
+    identifiers.push(text);
+    const made = attemptsOf(data, text) + (result.countsAsAttempt ? 1 : 0);
+    if (made > 0) attempts[text] = made;
+    const wait = result.countsAsAttempt ? (parkMs(made, result.retryInMs) ?? 0) : result.retryInMs;
+    if (wait > 0) due[text] = now + wait;
+    waitMs = Math.min(waitMs, wait);
+  }
+  if (identifiers.length === 0) return null;
+  const left = { run: data.run, chunk: data.chunk, identifiers, attempts };
+  return { data: Object.keys(due).length > 0 ? { ...left, due } : left, waitMs };
+}
+
+function attemptsOf(data: ChunkData, text: string): number {
+  return data.attempts[text] ?? 0;
+}
+
+function givesUp(data: ChunkData, text: string, result: Asked['result'] & { type: 'again' }): boolean {
+  return result.countsAsAttempt && parkMs(attemptsOf(data, text) + 1, result.retryInMs) === null;
+}
