@@ -1,0 +1,112 @@
+/**
+ * The ledger by its own rules, and seven ways of getting them wrong that look right. Each is the model with one thing
+ * changed from outside, so that it is the rule that is tried and not another ledger.
+ */
+import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/quota/ledger.js';
+import { exchange, type ModelWorld } from './ledger-model.js';
+import { accountIn, LIMIT } from './small-world.js';
+
+export interface LedgerRules {
+  exchange(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer;
+  /** Check-then-increment: whether a worker that looks sees room. It is counted in later, unasked. */
+  readonly look?: (ledger: ModelWorld) => boolean;
+  /** Whether an exchange is on disk before it is answered. */
+  readonly isDurable: boolean;
+  /** The month that this worker believes in, instead of the one that the service's `Date` says. */
+  readonly clockOf?: (worker: number) => number;
+  /** How much time a step of it passes, where half a permit's life is too little. */
+  readonly tickMs?: number;
+}
+
+export const SOUND: LedgerRules = { exchange, isDurable: true };
+
+/** An exchange that grants whatever is asked for: the limit is out of its sight. */
+function exchangeUnlimited(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
+  const account = accountIn(ledger);
+  const answer = exchange(
+    ledger,
+    { ...request, reading: request.reading && { ...request.reading, quota: 1_000_000 } },
+    now,
+  );
+  account.quota = LIMIT;
+  return answer;
+}
+
+/** A request that timed out is given back, as if the service could not have billed it. */
+export const REFUNDS_TIMEOUTS: LedgerRules = {
+  ...SOUND,
+  exchange: (ledger, request, now) =>
+    exchange(
+      ledger,
+      {
+        ...request,
+        settle: request.settle.map(
+          ({ permit, as }): Settlement => ({ permit, as: as === 'doubtful' ? 'free' : as }),
+        ),
+      },
+      now,
+    ),
+};
+
+/** A permit past its deadline goes back, as a lock with a time to live does. */
+export const EXPIRES_BACK: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    for (const [id, permit] of ledger.permits) {
+      if (permit.deadline > now) continue;
+      ledger.permits.delete(id);
+      accountIn(ledger).held -= 1;
+    }
+    return exchange(ledger, request, now);
+  },
+};
+
+/** Reads the count, decides, and counts itself in with a second call. */
+export const CHECKS_THEN_INCREMENTS: LedgerRules = {
+  ...SOUND,
+  look(ledger) {
+    const { sent, held, others } = accountIn(ledger);
+    return sent + held + others < LIMIT;
+  },
+  exchange(ledger, request, now) {
+    accountIn(ledger).quota = 1_000_000;
+    return exchangeUnlimited(ledger, request, now);
+  },
+};
+
+/** Believes the usage header: room is what it leaves of the quota. */
+export const TRUSTS_HEADER: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    const account = accountIn(ledger);
+    account.usage = Math.max(account.usage ?? 0, request.reading?.usage ?? 0);
+    account.quota = account.usage < LIMIT ? 1_000_000 : 0;
+    const reading = request.reading && { ...request.reading, quota: account.quota, usage: null };
+    const answer = exchange(ledger, { ...request, reading }, now);
+    account.quota = LIMIT;
+    return answer;
+  },
+};
+
+/** Answers first and writes to disk when there is time. */
+export const NOT_YET_ON_DISK: LedgerRules = { ...SOUND, isDurable: false };
+
+/** Workers name the month by their own clocks, and one of them is ahead. */
+export const MONTH_OF_WORKER: LedgerRules = {
+  ...SOUND,
+  clockOf: (worker) => (worker === 0 ? 1 : 0),
+};
+
+/** Takes for others' whatever the header shows beyond what is settled: our own requests in flight too. */
+export const FORGETS_HELD: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    if (request.reading === null || request.reading.usage === null) return exchange(ledger, request, now);
+    // After these settlements so many are held: added here, they cancel out where the model takes them off.
+    const settled = request.settle.filter(({ permit }) => ledger.permits.has(permit)).length;
+    const expired = [...ledger.permits.values()].filter(({ deadline }) => deadline <= now).length;
+    const held = accountIn(ledger).held - Math.max(settled, expired);
+    const reading = { ...request.reading, usage: request.reading.usage + held };
+    return exchange(ledger, { ...request, reading }, now);
+  },
+};

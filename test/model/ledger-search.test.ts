@@ -1,0 +1,82 @@
+/**
+ * Everything that three workers, a service and other users of the token can do to an account with a limit of four,
+ * searched through in full: by the ledger's rules the promises hold, and each of seven rules that look right and are
+ * not is found out.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Explored, explore } from './explore.js';
+import * as rules from './ledger-rules.js';
+import { createSteps } from './small-steps.js';
+import { copyLedger, createSmallWorld, keyOfWorld, type SmallWorld } from './small-world.js';
+
+type Accidents = Partial<SmallWorld['left']>;
+
+const STATES_AT_MOST = 300_000;
+
+function search(
+  by: rules.LedgerRules,
+  left: Accidents,
+  { workers = 3, hasDisk = false }: { workers?: number; hasDisk?: boolean } = {},
+): Explored {
+  const world = createSmallWorld(workers, left);
+  if (hasDisk) world.disk = copyLedger(world.ledger);
+  return explore(world, keyOfWorld, createSteps(by), STATES_AT_MOST);
+}
+
+describe('by the rules the limit holds, and is used to the last request while nothing goes wrong,', () => {
+  test.each<[string, Accidents, number]>([
+    ['with two requests of others and a header that lags', { others: 2 }, 3_000],
+    ['when two workers are killed and start anew', { crash: 2 }, 1_500],
+    ['when one is killed and permits run out', { crash: 1, time: 2 }, 40_000],
+    ['when two answers are lost, of the service or of the ledger', { loss: 2 }, 8_000],
+    ['when one is killed and one answer is lost', { crash: 1, loss: 1 }, 5_000],
+    ['when one is killed beside a request of others', { crash: 1, others: 1 }, 3_000],
+    ['when an answer is lost beside a request of others', { loss: 1, others: 1 }, 3_000],
+  ])('%s', (_what, left, statesAtLeast) => {
+    const { states, counterexample } = search(rules.SOUND, left);
+    expect(counterexample).toBeNull();
+    // A search that sees little proves little.
+    expect(states).toBeGreaterThan(statesAtLeast);
+  });
+
+  test('when permits run out beside a request of others, with two workers', () => {
+    const left = { others: 1, crash: 1, time: 2 };
+    const { states, counterexample } = search(rules.SOUND, left, { workers: 2 });
+    expect(counterexample).toBeNull();
+    expect(states).toBeGreaterThan(10_000);
+  });
+
+  test('when the ledger loses power after every exchange was on disk', () => {
+    const left = { crash: 1, powerCut: 1 };
+    const { counterexample } = search(rules.SOUND, left, { hasDisk: true });
+    expect(counterexample).toBeNull();
+  });
+});
+
+describe('it is found out', () => {
+  const MORE_THAN_FOUR = /^(5 may be ours|5 billed to us|\d may be ours and [1-9] are others')/;
+  test.each<[string, rules.LedgerRules, Accidents, { hasDisk?: boolean }, RegExp]>([
+    ['who refunds a request that timed out', rules.REFUNDS_TIMEOUTS, { loss: 1 }, {}, MORE_THAN_FOUR],
+    ['who gives permits back that ran out', rules.EXPIRES_BACK, { crash: 1, time: 2 }, {}, MORE_THAN_FOUR],
+    ['who checks, then increments', rules.CHECKS_THEN_INCREMENTS, {}, {}, MORE_THAN_FOUR],
+    ['who believes the usage header', rules.TRUSTS_HEADER, {}, {}, MORE_THAN_FOUR],
+    [
+      'who grants before it is on disk',
+      rules.NOT_YET_ON_DISK,
+      { crash: 1, powerCut: 1 },
+      { hasDisk: true },
+      MORE_THAN_FOUR,
+    ],
+    ['who takes the month from a worker', rules.MONTH_OF_WORKER, {}, {}, MORE_THAN_FOUR],
+    [
+      'who takes our requests in flight for those of others',
+      rules.FORGETS_HELD,
+      {},
+      {},
+      /^told that nothing is left after [0-3] of 4$/,
+    ],
+  ])('%s', (_who, by, left, options, broken) => {
+    const { counterexample } = search(by, left, options);
+    expect(counterexample?.broken).toMatch(broken);
+  });
+});

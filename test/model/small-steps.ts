@@ -1,0 +1,227 @@
+/**
+ * Everything that can happen next in a small world, and the promises that must hold whatever does:
+ *
+ *   - what is billed to us, and what may be ours together with what others provably spent, never exceeds the limit
+ *   - while nothing crashed, got lost or ran out, nobody is told that the limit is reached before it is
+ */
+import type { ExchangeRequest } from '../../src/quota/ledger.js';
+import { judgeDenial } from '../../src/quota/policy.js';
+import type { Step } from './explore.js';
+import type { LedgerRules } from './ledger-rules.js';
+import {
+  ACCOUNT,
+  type Accident,
+  accountIn,
+  copyLedger,
+  copyWorld,
+  IDLE,
+  keyOfWorker,
+  LIMIT,
+  type Mail,
+  MONTHS,
+  PERMIT_MS,
+  RUN,
+  type SmallWorld,
+  TICK_MS,
+  type Worker,
+  workerName,
+} from './small-world.js';
+
+export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<SmallWorld>[] {
+  return (world) => {
+    const steps: Step<SmallWorld>[] = [];
+    const step = (what: string, change: (next: SmallWorld) => string | null | undefined) => {
+      const next = copyWorld(world);
+      const broken = change(next) ?? (next.ours > LIMIT ? `${next.ours} billed to us` : null);
+      steps.push({ what, state: next, broken });
+    };
+    const accident = (kind: Accident, what: string, change: (next: SmallWorld) => void) => {
+      if (world.left[kind] === 0) return;
+      step(what, (next) => {
+        spend(next, kind);
+        change(next);
+        return null;
+      });
+    };
+
+    world.workers.forEach((worker, index) => {
+      // Of workers that have nothing under way one is enough, except where their clocks differ.
+      if (worker === IDLE && world.workers.indexOf(IDLE) < index && rules.clockOf === undefined) return;
+      stepsOfWorker(rules, worker, index, step, accident);
+    });
+    accident('others', 'somebody else spends one', (next) => {
+      next.total += 1;
+    });
+    if (world.shown < world.total)
+      step('the usage header catches up', (next) => {
+        next.shown = next.total;
+        return null;
+      });
+    accident('time', 'time passes', (next) => {
+      next.now += rules.tickMs ?? TICK_MS;
+      for (const { deadline } of next.ledger.permits.values()) if (deadline <= next.now) next.isClean = false;
+    });
+    if (world.disk !== null) {
+      step('the ledger is on disk', (next) => {
+        next.disk = copyLedger(next.ledger);
+        return null;
+      });
+      accident('powerCut', 'the ledger loses power', (next) => {
+        const { accounts, permits } = copyLedger(next.disk ?? next.ledger);
+        Object.assign(next.ledger, { accounts, permits });
+        next.isClean = false;
+      });
+    }
+    if (world.workers.every(({ phase }) => phase === 'idle'))
+      accident('turn', 'the month turns', (next) => {
+        // Free answers that nobody has told yet are still to be taken off.
+        const mayBeOurs = next.workers.filter(({ mail }) => mail?.as === 'free').length;
+        // Until a reading says so nobody knows that there is room again.
+        Object.assign(next, {
+          isClean: false,
+          month: 1,
+          total: 0,
+          shown: 0,
+          ours: 0,
+          mayBeOurs,
+          provenOthers: 0,
+        });
+      });
+    return steps;
+  };
+}
+
+function stepsOfWorker(
+  rules: LedgerRules,
+  worker: Worker,
+  index: number,
+  step: (what: string, change: (next: SmallWorld) => string | null | undefined) => void,
+  accident: (kind: Accident, what: string, change: (next: SmallWorld) => void) => void,
+): void {
+  const name = workerName(index);
+  const become = (next: SmallWorld, some: Partial<Worker>) => {
+    next.workers = next.workers.map((each, at) => (at === index ? { ...each, ...some } : each));
+  };
+  const withMail = (as: Mail['as'], reading: Mail['reading']): Partial<Worker> => ({
+    phase: 'idle',
+    permit: '',
+    mail: { permit: worker.permit, as, reading },
+  });
+  switch (worker.phase) {
+    case 'idle':
+      if (worker.mail !== null) step(`${name} tells`, (next) => tell(rules, next, index, null));
+      if (rules.look !== undefined)
+        step(`${name} looks whether there is room`, (next) => {
+          if (rules.look?.(next.ledger)) become(next, { phase: 'looked' });
+          return null;
+        });
+      else step(`${name} asks for a permit`, (next) => tell(rules, next, index, 'heard'));
+      accident('loss', `${name} asks for a permit, the answer is lost`, (next) => {
+        tell(rules, next, index, 'unheard');
+      });
+      break;
+    case 'looked':
+      step(`${name} counts itself in`, (next) => tell(rules, next, index, 'heard'));
+      break;
+    case 'asking':
+      step(`${name} asks again`, (next) => tell(rules, next, index, 'heard'));
+      break;
+    case 'holding':
+      step(`${name}: the service bills`, (next) => {
+        next.total += 1;
+        next.ours += 1;
+        become(next, { phase: 'billed' });
+        return null;
+      });
+      step(`${name} is answered for free`, (next) => {
+        become(next, withMail('free', null));
+        return null;
+      });
+      accident('loss', `${name}: the request is lost on its way`, (next) => {
+        next.isClean = false;
+        become(next, withMail('doubtful', null));
+      });
+      break;
+    case 'billed':
+      step(`${name} has its answer`, (next) => {
+        become(next, withMail('billed', { usage: next.shown, month: next.month }));
+        return null;
+      });
+      accident('loss', `${name} waits for its answer in vain`, (next) => {
+        next.isClean = false;
+        become(next, withMail('doubtful', null));
+      });
+  }
+  if (worker.phase !== 'idle' || worker.mail !== null)
+    accident('crash', `${name} is killed and starts anew`, (next) => {
+      next.isClean = false;
+      next.workers = next.workers.map((each, at) => (at === index ? IDLE : each));
+    });
+}
+
+/** One exchange of a worker: its mail, and a permit if it wants one and hears of it. */
+function tell(
+  rules: LedgerRules,
+  next: SmallWorld,
+  index: number,
+  take: 'heard' | 'unheard' | null,
+): string | null {
+  const worker = next.workers[index] ?? IDLE;
+  const { mail, phase } = worker;
+  if (take !== null && phase !== 'asking') next.serial += 1;
+  const permit = phase === 'asking' ? worker.permit : `permit-${next.serial}`;
+  const wasOut = next.ledger.permits.has(permit);
+  const request: ExchangeRequest = {
+    account: ACCOUNT,
+    worker: workerName(index),
+    run: RUN,
+    seen: worker.seen && { ...worker.seen, period: accountIn(next.ledger).period, others: 0 },
+    settle: mail === null ? [] : [{ permit: mail.permit, as: mail.as }],
+    reading:
+      mail?.reading == null
+        ? null
+        : {
+            quota: LIMIT,
+            usage: mail.reading.usage,
+            period: MONTHS[rules.clockOf?.(index) ?? mail.reading.month] ?? null,
+          },
+    heard: mail?.as === 'billed',
+    refusedForQuota: false,
+    pace: null,
+    take: take === null ? [] : [{ permit, key: keyOfWorker(index) }],
+    permitMs: PERMIT_MS,
+    mayHaveTurned: false,
+    usageLagMs: 60_000,
+  };
+  // What the observer can prove: free answers are not ours, usage beyond all that may be ours is others'.
+  if (mail?.as === 'free' && phase !== 'asking') next.mayBeOurs -= 1;
+  if (mail?.reading && mail.reading.month === next.month)
+    next.provenOthers = Math.max(next.provenOthers, mail.reading.usage - next.mayBeOurs);
+  const answer = rules.exchange(next.ledger, request, next.now);
+  const mayGoBack = next.disk !== null;
+  if (mayGoBack && rules.isDurable) next.disk = copyLedger(next.ledger);
+  const isGranted = answer.permits[0]?.answer === 'granted';
+  if (isGranted && !wasOut) next.mayBeOurs += 1;
+  const { epoch, version, sent, held, probes } = answer.state;
+  // A ledger that keeps everything never goes back: what was seen of it is never of use.
+  const seen = mayGoBack && !rules.isDurable ? { epoch, version, spent: sent + held + probes } : null;
+  const after: Worker =
+    take === 'unheard'
+      ? { phase: 'asking', permit, mail, seen: worker.seen }
+      : isGranted
+        ? { phase: 'holding', permit, mail: null, seen }
+        : seen === null
+          ? IDLE
+          : { ...IDLE, seen };
+  next.workers = next.workers.map((each, at) => (at === index ? after : each));
+  if (isGranted && next.mayBeOurs + next.provenOthers > LIMIT)
+    return `${next.mayBeOurs} may be ours and ${next.provenOthers} are others', of ${LIMIT}`;
+  const isRefused = take !== null && !isGranted && judgeDenial(answer.state).type === 'exhausted';
+  if (isRefused && next.isClean && next.total < LIMIT)
+    return `told that nothing is left after ${next.total} of ${LIMIT}`;
+  return null;
+}
+
+function spend(next: SmallWorld, kind: Accident): void {
+  Object.assign(next, { left: { ...next.left, [kind]: next.left[kind] - 1 } });
+}

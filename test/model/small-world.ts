@@ -1,0 +1,181 @@
+/**
+ * A world small enough to be searched through: three workers, one service that serves and bills whatever arrives, other
+ * users of the token, and the ledger model between them. The service never refuses, so nothing but the ledger stands
+ * between the workers and the bill.
+ *
+ * Beside what the world is stands what only an observer knows: what was really billed, how much of it may have been
+ * ours for all that anybody can prove, and what others spent as far as it could be seen.
+ */
+import { createWorld, type ModelAccount, type ModelWorld, open } from './ledger-model.js';
+
+export const ACCOUNT = 'account';
+export const RUN = 'run';
+export const LIMIT = 4;
+/** Half of a permit's life: two steps of time pass its deadline. */
+export const TICK_MS = 25_000;
+export const PERMIT_MS = 2 * TICK_MS;
+export const MONTHS = ['2030-01-01', '2030-02-01'] as const;
+
+/**
+ * idle      nothing under way, perhaps something to tell the ledger
+ * asking    asked for a permit; the answer got lost
+ * looked    saw room and has not yet counted itself in (only in a broken ledger)
+ * holding   has a permit, has not sent
+ * billed    the service served and billed the request; the answer is on its way
+ */
+export type Phase = 'idle' | 'asking' | 'looked' | 'holding' | 'billed';
+
+export interface Mail {
+  readonly permit: string;
+  readonly as: 'billed' | 'free' | 'doubtful';
+  /** What the usage header of the answer said, and which month its `Date` fell in. */
+  readonly reading: { readonly usage: number; readonly month: number } | null;
+}
+
+export interface Worker {
+  readonly phase: Phase;
+  readonly permit: string;
+  readonly mail: Mail | null;
+  /** The highest state this worker saw, should the ledger go back in time. */
+  readonly seen: { readonly epoch: string; readonly version: number; readonly spent: number } | null;
+}
+
+export interface SmallWorld {
+  readonly ledger: ModelWorld;
+  /** What the ledger comes back with after a power cut; null: all of it. */
+  disk: ModelWorld | null;
+  now: number;
+  workers: readonly Worker[];
+  serial: number;
+  /** The service: its month, what it counted in it, and what its usage header shows. */
+  month: number;
+  total: number;
+  shown: number;
+  /** Of the total: billed to us. */
+  ours: number;
+  /** Permits granted and not proven free: all that may be ours. */
+  mayBeOurs: number;
+  /** Spending of others that a reading proved. */
+  provenOthers: number;
+  /** How often each kind of accident may still happen. */
+  readonly left: Readonly<Record<Accident, number>>;
+  /** Nothing crashed, was lost or ran out so far. */
+  isClean: boolean;
+}
+
+export type Accident = 'others' | 'crash' | 'loss' | 'time' | 'powerCut' | 'turn';
+
+export const IDLE: Worker = { phase: 'idle', permit: '', mail: null, seen: null };
+
+export function workerName(index: number): string {
+  return `worker-${index}`;
+}
+
+export function keyOfWorker(index: number): string {
+  return `key-${index}`;
+}
+
+/** A world at rest: the quota is known, nothing is spent. */
+export function createSmallWorld(numWorkers: number, left: Partial<SmallWorld['left']>): SmallWorld {
+  const now = Date.UTC(2030, 0, 15);
+  const ledger = createWorld(() => 'epoch');
+  ledger.runs.set(RUN, {
+    key: RUN,
+    beatAt: Number.POSITIVE_INFINITY,
+    status: 'running',
+    settings: {
+      account: ACCOUNT,
+      plan: 'paid',
+      quotaCap: null,
+      overage: 0,
+      maxRequests: null,
+      maxOverageRequests: null,
+    },
+  });
+  open(ledger, ACCOUNT, { rate: null, burst: 1 }, now);
+  const account = accountIn(ledger);
+  account.quota = LIMIT;
+  account.usage = 0;
+  account.heardAt = now;
+  account.period = MONTHS[0];
+  const workers = Array.from({ length: numWorkers }, () => IDLE);
+  for (let index = 0; index < numWorkers; index += 1)
+    ledger.claims.set(keyOfWorker(index), { worker: workerName(index), permit: null });
+  return {
+    ledger,
+    disk: null,
+    now,
+    workers,
+    serial: 0,
+    month: 0,
+    total: 0,
+    shown: 0,
+    ours: 0,
+    mayBeOurs: 0,
+    provenOthers: 0,
+    left: { others: 0, crash: 0, loss: 0, time: 0, powerCut: 0, turn: 0, ...left },
+    isClean: true,
+  };
+}
+
+export function accountIn(ledger: ModelWorld): ModelAccount {
+  const account = ledger.accounts.get(ACCOUNT);
+  if (account === undefined) throw new Error('the ledger has no account');
+  return account;
+}
+
+export function copyLedger(ledger: ModelWorld): ModelWorld {
+  const account = accountIn(ledger);
+  return {
+    // Runs do not change, and what claims and caps count is never compared here: every copy may share them.
+    ...ledger,
+    accounts: new Map([[ACCOUNT, { ...account }]]),
+    // Nobody changes a permit, it is only taken out.
+    permits: new Map(ledger.permits),
+    // Every request is for another identifier: doubts of earlier ones do not matter.
+    doubts: new Map(),
+  };
+}
+
+export function copyWorld(world: SmallWorld): SmallWorld {
+  return { ...world, ledger: copyLedger(world.ledger), workers: [...world.workers] };
+}
+
+/** Equal for worlds in which the same can happen: names and absolute times are left out, workers have no order. */
+export function keyOfWorld(world: SmallWorld): string {
+  const account = accountIn(world.ledger);
+  const life = (permit: string) => {
+    const known = world.ledger.permits.get(permit);
+    return known === undefined
+      ? '-'
+      : `${(known.deadline - world.now) / TICK_MS}${known.period?.slice(6, 7)}`;
+  };
+  const named = new Set<string>();
+  const workers = world.workers.map(({ phase, permit, mail, seen }) => {
+    named.add(permit);
+    if (mail !== null) named.add(mail.permit);
+    const told =
+      mail === null
+        ? ''
+        : `${mail.as[0]}${mail.reading === null ? '' : `${mail.reading.usage}/${mail.reading.month}`}${life(mail.permit)}`;
+    const saw = seen === null ? '' : `${seen.version - account.version}/${seen.spent}`;
+    return `${phase}${phase === 'idle' ? '' : life(permit)}${told}${saw}`;
+  });
+  const orphans: string[] = [];
+  for (const permit of world.ledger.permits.keys()) if (!named.has(permit)) orphans.push(life(permit));
+  const since = Math.min(2, Math.floor((world.now - account.pendingSince) / 900_000));
+  return [
+    `${account.sent},${account.held},${account.others},${account.heardAt > 0 ? 'h' : ''}`,
+    `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFell}`,
+    world.left.turn > 0 || world.month > 0 ? account.usage : '',
+    account.restsUntil > world.now ? Math.ceil((account.restsUntil - world.now) / TICK_MS) : '',
+    world.disk === null
+      ? ''
+      : `${accountIn(world.disk).sent},${accountIn(world.disk).held},${accountIn(world.disk).version - account.version}`,
+    workers.sort().join(' '),
+    orphans.sort().join(' '),
+    `${world.month},${world.total},${world.shown},${world.ours},${world.mayBeOurs},${world.provenOthers}`,
+    Object.values(world.left).join(),
+    world.isClean ? 'clean' : '',
+  ].join('|');
+}
