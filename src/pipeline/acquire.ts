@@ -79,13 +79,22 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
       return { type: 'halted', halt: { why: 'throttled', sentence } };
     }
     if (!context.waterfall || wantNextCandidates(context.survey) === 0) return { type: 'finished' };
-    if (
-      (await gatherStored(gather, 'stored', context.stop)) === 0 &&
-      wantNextCandidates(context.survey) === 0
-    ) {
-      return { type: 'finished' };
-    }
+    if ((await gatherWaves(context, context.stop)) === 0) return { type: 'finished' };
     worker?.resumeRun(run.id);
+  }
+}
+
+/**
+ * Takes what the store has, and with `--waterfall` goes on to the next candidates of rows for which nothing was found,
+ * until the store has no more. How many wanted identifiers are without an answer.
+ */
+export async function gatherWaves(
+  { gather, survey, waterfall }: Pick<AcquireContext, 'gather' | 'survey' | 'waterfall'>,
+  stop: AbortSignal,
+): Promise<number> {
+  for (;;) {
+    const missing = await gatherStored(gather, 'stored', stop);
+    if (!waterfall || wantNextCandidates(survey) === 0) return missing;
   }
 }
 

@@ -19,13 +19,13 @@ import { outcomeKeyPrefix } from '../outcomes/key.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { freshnessOf, type RunProgress } from '../runs/run-store.js';
-import type { AcquireEnd } from './acquire.js';
+import { type AcquireEnd, gatherWaves } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
 import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
-import { deferRest, type GatherContext, gatherStored } from './gather.js';
+import { deferRest, type GatherContext } from './gather.js';
 import { assertDiskRoom } from './headroom.js';
 import { createRunSummary } from './run-summary.js';
-import { runKeyOf, type Survey, surveyInput } from './survey.js';
+import { runKeyOf, type Survey, surveyInput, wantNextCandidates } from './survey.js';
 import { writeOutput } from './write-output.js';
 
 const BEAT_MS = 5_000;
@@ -37,6 +37,7 @@ const BEAT_MS = 5_000;
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): Promise<EnrichResult> {
   return withReleasers(async (releasers) => {
     const { engine, clock, log, stop, onProgress, onNotice } = around;
+    const { waterfall } = request.survey;
     const startedAt = clock.now();
     const folder = await openFolder(request.stateFolder, releasers);
 
@@ -109,7 +110,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
     let end: AcquireEnd = { type: 'finished' };
     try {
-      const missing = await gatherStored(gather, 'stored', stop);
+      const missing = await gatherWaves({ gather, survey, waterfall }, stop);
       tell('asking');
       if (missing > 0) {
         const tellAsking = (
@@ -133,6 +134,8 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     await input.assertUnchanged();
 
     const reason = whyDeferred(end);
+    // A row whose next column was not asked any more has no outcome yet.
+    if (waterfall && end.type !== 'finished') wantNextCandidates(survey);
     deferRest(gather, reason);
     const isComplete = end.type !== 'too_many_failures' && summary.facts.identifiers.deferred === 0;
     const written = await writeOutput({

@@ -46,7 +46,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     (await place.statuses(run, texts)).filter((status) => status !== null).length;
 
   it('answers every identifier of its chunks once, and leaves nothing in the queue', async () => {
-    const texts = [...brands(120), 'domain:nobody.example'];
+    const texts = [...brands(120), 'domain:nobody.com'];
     const chunks = await addAll(texts);
     const worker = place.openWorker({ client: place.client(), spoolFolder });
     await worker.start();
@@ -195,7 +195,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 
   it('brings in answers that waited on disk before it asks for anything', async () => {
     const waiting: NewOutcome = {
-      key: `${KEY_PREFIX}domain:b7.example`,
+      key: `${KEY_PREFIX}domain:b7.com`,
       status: 'not_found',
       packed: null,
       billed: true,
@@ -205,7 +205,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const chunks = await addAll(brands(10));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await finished(chunks);
-    expect(place.billed.has('domain:b7.example')).toBe(false);
+    expect(place.billed.has('domain:b7.com')).toBe(false);
     expect(place.billed.size).toBe(9);
     expect(await readdir(spoolFolder)).toEqual([]);
   });

@@ -52,14 +52,14 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   const progress = () => place.engine.runs.beat(run.id);
 
   it('asks for what is ours, leaves what is fresh, and is finished', async () => {
-    const texts = [...brands(3), 'domain:nobody.example'];
+    const texts = [...brands(3), 'domain:nobody.com'];
     await store(brands(1));
     const context = await place.context('w1', place.client());
     expect(await resolveChunk(context, run, chunkOf(run, texts), SIGNALS)).toEqual({ type: 'finished' });
     expect(Object.fromEntries(place.billed)).toEqual({
-      'domain:b1.example': 1,
-      'domain:b2.example': 1,
-      'domain:nobody.example': 1,
+      'domain:b1.com': 1,
+      'domain:b2.com': 1,
+      'domain:nobody.com': 1,
     });
     expect(await place.statuses(run, texts)).toEqual(['matched', 'matched', 'matched', 'not_found']);
     expect(await progress()).toMatchObject({
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
 
   it('comes back soon for what another worker is asking, without an attempt, and is shorter then', async () => {
     await place.engine.outcomes.beat('other');
-    await claim('other', ['domain:b1.example']);
+    await claim('other', ['domain:b1.com']);
     const context = await place.context('w1', place.client());
     const result = await resolveChunk(context, run, chunkOf(run, brands(3), { chunk: 7 }), SIGNALS);
     expect(result).toEqual({
@@ -78,16 +78,16 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       data: {
         run: 'run',
         chunk: 7,
-        identifiers: ['domain:b1.example'],
+        identifiers: ['domain:b1.com'],
         attempts: {},
-        due: { 'domain:b1.example': expect.any(Number) },
+        due: { 'domain:b1.com': expect.any(Number) },
       },
       waitMs: 400,
     });
-    expect(place.billed.has('domain:b1.example')).toBe(false);
+    expect(place.billed.has('domain:b1.com')).toBe(false);
     expect(await progress()).toMatchObject({ chunks: 0, tally: { matched: 2, stored: 0 } });
     // The other one's claim stands.
-    expect(await claim('third', ['domain:b1.example'])).toEqual(['busy']);
+    expect(await claim('third', ['domain:b1.com'])).toEqual(['busy']);
   });
 
   it('is ours when the worker that asked is gone without an answer', async () => {
@@ -96,7 +96,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     await place.engine.outcomes.retire('other');
     const context = await place.context('w1', place.client());
     expect(await resolveChunk(context, run, chunkOf(run, brands(1)), SIGNALS)).toEqual({ type: 'finished' });
-    expect(place.billed.get('domain:b0.example')).toBe(1);
+    expect(place.billed.get('domain:b0.com')).toBe(1);
   });
 
   it('that is delivered twice, one after the other, buys nothing a second time and counts once', async () => {
@@ -126,7 +126,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     '%s at once, is bought once',
     async (what) => {
       const gate = createGate(5);
-      const client = place.client((value) => (value === 'b5.example' ? undefined : gate.pass()));
+      const client = place.client((value) => (value === 'b5.com' ? undefined : gate.pass()));
       const context = await place.context('w1', client);
       await resolveChunk(
         await place.context('w0', place.client()),
@@ -220,19 +220,19 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('is parked with an attempt for what the service could not answer, longer each time', async () => {
-    const client = scriptedClient((value) => (value === 'b1.example' ? DOWN : MATCHED));
+    const client = scriptedClient((value) => (value === 'b1.com' ? DOWN : MATCHED));
     const context = await place.context('w1', client);
     const first = await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS);
     expect(first).toEqual({
       type: 'parked',
-      data: chunkOf(run, ['domain:b1.example'], {
-        attempts: { 'domain:b1.example': 1 },
-        due: { 'domain:b1.example': expect.any(Number) },
+      data: chunkOf(run, ['domain:b1.com'], {
+        attempts: { 'domain:b1.com': 1 },
+        due: { 'domain:b1.com': expect.any(Number) },
       }),
       waitMs: 2_000,
     });
     const second = await resolveChunk(context, run, dataOf(first), SIGNALS);
-    expect(second).toMatchObject({ data: { attempts: { 'domain:b1.example': 2 } }, waitMs: 5_000 });
+    expect(second).toMatchObject({ data: { attempts: { 'domain:b1.com': 2 } }, waitMs: 5_000 });
     expect(await progress()).toMatchObject({
       chunks: 0,
       tally: { matched: 2, failed: 0, requests: 8, billed: 2 },
@@ -242,11 +242,11 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   it('asks nobody sooner because another identifier of the chunk is due', async () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client);
-    const due = { 'domain:b0.example': context.clock.now() + 60_000 };
-    const attempts = { 'domain:b0.example': 2 };
+    const due = { 'domain:b0.com': context.clock.now() + 60_000 };
+    const attempts = { 'domain:b0.com': 2 };
     const result = await resolveChunk(context, run, chunkOf(run, brands(2), { attempts, due }), SIGNALS);
-    expect(client.asked).toEqual(['b1.example']);
-    expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.example'], attempts } });
+    expect(client.asked).toEqual(['b1.com']);
+    expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.com'], attempts } });
   });
 
   it('gives up after the last attempt, and says how often it has asked', async () => {
@@ -254,11 +254,11 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       'w1',
       scriptedClient(() => DOWN),
     );
-    const attempts = { 'domain:b0.example': 5 };
+    const attempts = { 'domain:b0.com': 5 };
     expect(await resolveChunk(context, run, chunkOf(run, brands(1), { attempts }), SIGNALS)).toEqual({
       type: 'finished',
     });
-    const [failure] = await place.engine.runs.failures(run.id, [`${KEY_PREFIX}domain:b0.example`]);
+    const [failure] = await place.engine.runs.failures(run.id, [`${KEY_PREFIX}domain:b0.com`]);
     expect(failure).toMatchObject({
       reason: 'the service answered 503; asked 6 times over',
       billed: false,
@@ -267,7 +267,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('waits as long as the service says, and for the most impatient of its identifiers', async () => {
-    const answers: Record<string, number> = { 'b0.example': 90_000, 'b1.example': 40_000 };
+    const answers: Record<string, number> = { 'b0.com': 90_000, 'b1.com': 40_000 };
     const client = scriptedClient((value) =>
       answerOf({
         type: 'unavailable',
@@ -281,7 +281,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('keeps what failed under its run, billed or not', async () => {
-    const client = scriptedClient((value) => (value === 'b0.example' ? FAILED : WASTED));
+    const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : WASTED));
     const context = await place.context('w1', client);
     await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
     const keys = brands(2).map((text) => KEY_PREFIX + text);

@@ -52,9 +52,9 @@ export interface Workplace {
   statuses(run: RunRecord, identifiers: readonly string[]): Promise<(string | null)[]>;
 }
 
-/** `domain:b<from>.example` and on: the catalogue has them up to 999. */
+/** `domain:b<from>.com` and on: the catalogue has them up to 999. */
 export function brands(count: number, from = 0): string[] {
-  return Array.from({ length: count }, (_, at) => `domain:b${from + at}.example`);
+  return Array.from({ length: count }, (_, at) => `domain:b${from + at}.com`);
 }
 
 export function chunkOf(
@@ -190,7 +190,7 @@ function tinyCatalogue() {
   const index = createCatalogueIndex();
   const none = { domain: [], ticker: [], isin: [], crypto: [], id: [] };
   for (let line = 1; line <= 1_000; line += 1) {
-    const domain = line === 1_000 ? OWN_DOMAIN : `b${line - 1}.example`;
+    const domain = line === 1_000 ? OWN_DOMAIN : `b${line - 1}.com`;
     const body = Buffer.from(
       JSON.stringify({ id: `id_${line}`, name: `Brand of ${domain}`, qualityScore: 0.5 }),
     );
