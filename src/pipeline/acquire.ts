@@ -98,6 +98,22 @@ export async function gatherWaves(
   }
 }
 
+/** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
+export function whyDeferred(end: AcquireEnd): string {
+  switch (end.type) {
+    case 'finished':
+      return '';
+    case 'halted':
+      return `not asked: ${end.halt.sentence}`;
+    case 'stopped':
+      return 'not asked: the run was stopped';
+    case 'cancelled':
+      return 'not asked: the run was cancelled';
+    case 'too_many_failures':
+      return 'not asked: more lookups failed than --max-errors allows';
+  }
+}
+
 function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseContext {
   const { gather, run, queue, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
   return {

@@ -19,13 +19,14 @@ import { outcomeKeyPrefix } from '../outcomes/key.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { freshnessOf, type RunProgress } from '../runs/run-store.js';
-import { type AcquireEnd, gatherWaves } from './acquire.js';
+import { type AcquireEnd, gatherWaves, whyDeferred } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
 import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
 import { deferRest, type GatherContext } from './gather.js';
 import { assertDiskRoom } from './headroom.js';
+import { newRunId, runKey } from './run-key.js';
 import { createRunSummary } from './run-summary.js';
-import { runKeyOf, type Survey, surveyInput, wantNextCandidates } from './survey.js';
+import { type Survey, surveyInput, wantNextCandidates } from './survey.js';
 import { writeOutput } from './write-output.js';
 
 const BEAT_MS = 5_000;
@@ -76,7 +77,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
     const run = await engine.runs.start({
       id: newRunId(startedAt),
-      key: runKeyOf(survey.contentHash, keySettings(request)),
+      key: runKey(survey.contentHash, request),
       label: `${hostname()}: ${basename(input.name)}`,
       settings: request.settings,
     });
@@ -214,38 +215,12 @@ function answeredSoFar(survey: Survey, progress: RunProgress | null): number {
   );
 }
 
-function whyDeferred(end: AcquireEnd): string {
-  switch (end.type) {
-    case 'finished':
-      return '';
-    case 'halted':
-      return `not asked: ${end.halt.sentence}`;
-    case 'stopped':
-      return 'not asked: the run was stopped';
-    case 'cancelled':
-      return 'not asked: the run was cancelled';
-    case 'too_many_failures':
-      return 'not asked: more lookups failed than --max-errors allows';
-  }
-}
-
 function interruptedEarly(name: string): InterruptedError {
   return new InterruptedError({
     code: 'interrupted',
     subject: name,
     todo: 'nothing was spent or written; run again',
   });
-}
-
-/** What chooses identifiers, or the meaning of their answers: part of the run's key. */
-function keySettings(request: EnrichRequest): Record<string, unknown> {
-  const { requested, kind, waterfall } = request.survey;
-  const { service, allowNsfw } = request.settings;
-  return { ...request.intake, requested, kind, waterfall, service, allowNsfw };
-}
-
-function newRunId(now: number): string {
-  return `r-${new Date(now).toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
 }
 
 async function openFolder(stateFolder: string, releasers: Releasers): Promise<string> {

@@ -2,7 +2,6 @@
  * The first pass: the whole input is read once before anything is spent. Rows go to disk as they stand, identifiers
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
-import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { jsonKey, withoutOurs } from '../collate/earlier-key.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
@@ -159,12 +158,6 @@ export async function surveyInput(
     columns: input.columns(),
     contentHash: input.contentHash(),
   };
-}
-
-/** The key of a run: the same command on the same content is the same key. `settings` are those that choose identifiers. */
-export function runKeyOf(contentHash: string, settings: Readonly<Record<string, unknown>>): string {
-  const ordered = Object.entries(settings).sort(([a], [b]) => (a < b ? -1 : 1));
-  return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }
 
 /** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */
