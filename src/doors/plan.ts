@@ -10,7 +10,8 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { type Plan, planFile } from '../pipeline/plan-file.js';
 import { knownNames } from './open-service.js';
-import { type DoorStreams, intakeOf, runSettingsOf } from './run.js';
+import type { DoorStreams } from './run.js';
+import { intakeOf, runSettingsOf } from './run-request.js';
 
 export interface PlanDoor extends DoorStreams {
   readonly log: Log;

@@ -9,20 +9,18 @@ import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../clock.js';
 import type { Settings } from '../config/settings.js';
 import { openEngine } from '../engine/open-engine.js';
-import { EXIT, type ExitCode, gravestExit } from '../errors.js';
+import type { ExitCode } from '../errors.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
-import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
 import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
-import { requestsFor } from '../quota/money.js';
-import { openingPace, REMOTE_RATE } from '../quota/pace.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
-import type { RunHalt, RunSettings } from '../runs/run-store.js';
-import { type OpenedService, openService } from './open-service.js';
+import { exitCodeOf } from './exit-code.js';
+import { openService } from './open-service.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
+import { requestOf } from './run-request.js';
 import { summaryText } from './run-summary-text.js';
 
 /** What a command may touch of its process. */
@@ -108,108 +106,6 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
     if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode));
     return exitCode;
   });
-}
-
-const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
-  credentials: EXIT.credentials,
-  limit: EXIT.limit,
-  throttled: EXIT.limit,
-  unreachable: EXIT.trouble,
-};
-
-function exitCodeOf(result: EnrichResult, isStrict: boolean): ExitCode {
-  const { end, written } = result;
-  const codes: ExitCode[] = [];
-  if (end.type === 'halted') codes.push(EXIT_OF_HALT[end.halt.why]);
-  if (end.type === 'too_many_failures') codes.push(EXIT.tooManyErrors);
-  if (end.type === 'stopped' || end.type === 'cancelled') codes.push(EXIT.interrupted);
-  if (written.counts.failed > 0) codes.push(EXIT.someFailed);
-  if (isStrict && written.counts.invalid > 0) codes.push(EXIT.someFailed);
-  return gravestExit(codes);
-}
-
-function requestOf(
-  input: string,
-  settings: Settings,
-  service: OpenedService,
-  stateFolder: string,
-  door: RunDoor,
-): EnrichRequest {
-  const { maxErrors } = settings;
-  return {
-    input,
-    stdin: input === '-' ? door.stdin : null,
-    stdout: settings.output === '-' ? door.stdout : null,
-    intake: intakeOf(settings),
-    survey: {
-      requested: settings.columns,
-      kind: settings.kind,
-      waterfall: settings.waterfall,
-      prefix: settings.prefix,
-    },
-    output: {
-      path: settings.output,
-      format: settings.format,
-      fields: settings.fields,
-      isSorted: settings.sort === 'quality',
-      escapeFormulas: settings.escapeFormulas,
-      errors: settings.errors,
-      report: settings.report,
-    },
-    settings: runSettingsOf(settings, service),
-    overagePrice: settings.overagePrice,
-    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
-    onLimit: settings.onLimit,
-    ownDomain: service.ownDomain,
-    maxErrors:
-      maxErrors === null
-        ? null
-        : maxErrors.type === 'count'
-          ? { count: maxErrors.count }
-          : { percent: maxErrors.percent },
-    stateFolder,
-  };
-}
-
-export function intakeOf(settings: Settings): EnrichRequest['intake'] {
-  return {
-    ...(settings.delimiter === null ? {} : { delimiter: settings.delimiter }),
-    ...(settings.encoding === null ? {} : { encoding: settings.encoding }),
-    hasHeader: settings.header,
-    skipLines: settings.skipLines,
-    limit: settings.limit,
-  };
-}
-
-/** What workers are told of the run. */
-export function runSettingsOf(
-  settings: Settings,
-  service: { readonly service: string; readonly account: string; readonly isLoopback: boolean },
-): RunSettings {
-  const overage = settings.plan === 'paid' ? requestsFor(settings.overageBudget, settings.overagePrice) : 0;
-  return {
-    service: service.service,
-    account: service.account,
-    allowNsfw: settings.allowNsfw,
-    maxAgeMs: settings.maxAgeMs,
-    maxAgeMissingMs: settings.maxAgeMissingMs,
-    refresh: settings.refresh,
-    plan: settings.plan ?? 'unsaid',
-    quotaCap: settings.quota,
-    overage,
-    period: settings.period,
-    freeStatuses: settings.freeStatuses,
-    maxRequests: settings.maxRequests,
-    maxOverageRequests:
-      settings.maxCost === null ? null : requestsFor(settings.maxCost, settings.overagePrice),
-    timeoutMs: settings.timeoutMs,
-    maxRate: maxRateOf(settings.rate, service.isLoopback),
-  };
-}
-
-function maxRateOf(rate: number | null, isLoopback: boolean): number | null {
-  if (rate !== null) return rate === 0 ? null : rate;
-  return isLoopback ? null : REMOTE_RATE;
 }
 
 async function temporaryState(releasers: Releasers): Promise<string> {

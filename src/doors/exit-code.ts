@@ -1,0 +1,28 @@
+/**
+ * What the process of a run ends with. Pure; the codes and which of several wins are `errors.ts`'s.
+ */
+import { EXIT, type ExitCode, gravestExit } from '../errors.js';
+import type { EnrichResult } from '../pipeline/enrich-request.js';
+import type { RunHalt } from '../runs/run-store.js';
+
+const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
+  credentials: EXIT.credentials,
+  limit: EXIT.limit,
+  throttled: EXIT.limit,
+  unreachable: EXIT.trouble,
+};
+
+/** `isStrict`: invalid rows count as failed ones. */
+export function exitCodeOf(
+  result: Pick<EnrichResult, 'end'> & { readonly written: Pick<EnrichResult['written'], 'counts'> },
+  isStrict: boolean,
+): ExitCode {
+  const { end, written } = result;
+  const codes: ExitCode[] = [];
+  if (end.type === 'halted') codes.push(EXIT_OF_HALT[end.halt.why]);
+  if (end.type === 'too_many_failures') codes.push(EXIT.tooManyErrors);
+  if (end.type === 'stopped' || end.type === 'cancelled') codes.push(EXIT.interrupted);
+  if (written.counts.failed > 0) codes.push(EXIT.someFailed);
+  if (isStrict && written.counts.invalid > 0) codes.push(EXIT.someFailed);
+  return gravestExit(codes);
+}

@@ -1,0 +1,94 @@
+/**
+ * Settings as the pipeline and the workers take them. Pure: nothing is opened here.
+ */
+import type { Settings } from '../config/settings.js';
+import type { EnrichRequest } from '../pipeline/enrich-request.js';
+import { requestsFor } from '../quota/money.js';
+import { openingPace, REMOTE_RATE } from '../quota/pace.js';
+import type { RunSettings } from '../runs/run-store.js';
+import type { OpenedService } from './open-service.js';
+
+/** What `run` asks of the pipeline for one input. */
+export function requestOf(
+  input: string,
+  settings: Settings,
+  service: OpenedService,
+  stateFolder: string,
+  streams: { readonly stdin: NodeJS.ReadableStream; readonly stdout: NodeJS.WritableStream },
+): EnrichRequest {
+  const { maxErrors } = settings;
+  return {
+    input,
+    stdin: input === '-' ? streams.stdin : null,
+    stdout: settings.output === '-' ? streams.stdout : null,
+    intake: intakeOf(settings),
+    survey: {
+      requested: settings.columns,
+      kind: settings.kind,
+      waterfall: settings.waterfall,
+      prefix: settings.prefix,
+    },
+    output: {
+      path: settings.output,
+      format: settings.format,
+      fields: settings.fields,
+      isSorted: settings.sort === 'quality',
+      escapeFormulas: settings.escapeFormulas,
+      errors: settings.errors,
+      report: settings.report,
+    },
+    settings: runSettingsOf(settings, service),
+    overagePrice: settings.overagePrice,
+    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    onLimit: settings.onLimit,
+    ownDomain: service.ownDomain,
+    maxErrors:
+      maxErrors === null
+        ? null
+        : maxErrors.type === 'count'
+          ? { count: maxErrors.count }
+          : { percent: maxErrors.percent },
+    stateFolder,
+  };
+}
+
+export function intakeOf(settings: Settings): EnrichRequest['intake'] {
+  return {
+    ...(settings.delimiter === null ? {} : { delimiter: settings.delimiter }),
+    ...(settings.encoding === null ? {} : { encoding: settings.encoding }),
+    hasHeader: settings.header,
+    skipLines: settings.skipLines,
+    limit: settings.limit,
+  };
+}
+
+/** What workers are told of the run. */
+export function runSettingsOf(
+  settings: Settings,
+  service: { readonly service: string; readonly account: string; readonly isLoopback: boolean },
+): RunSettings {
+  const overage = settings.plan === 'paid' ? requestsFor(settings.overageBudget, settings.overagePrice) : 0;
+  return {
+    service: service.service,
+    account: service.account,
+    allowNsfw: settings.allowNsfw,
+    maxAgeMs: settings.maxAgeMs,
+    maxAgeMissingMs: settings.maxAgeMissingMs,
+    refresh: settings.refresh,
+    plan: settings.plan ?? 'unsaid',
+    quotaCap: settings.quota,
+    overage,
+    period: settings.period,
+    freeStatuses: settings.freeStatuses,
+    maxRequests: settings.maxRequests,
+    maxOverageRequests:
+      settings.maxCost === null ? null : requestsFor(settings.maxCost, settings.overagePrice),
+    timeoutMs: settings.timeoutMs,
+    maxRate: maxRateOf(settings.rate, service.isLoopback),
+  };
+}
+
+function maxRateOf(rate: number | null, isLoopback: boolean): number | null {
+  if (rate !== null) return rate === 0 ? null : rate;
+  return isLoopback ? null : REMOTE_RATE;
+}
