@@ -51,6 +51,11 @@ export interface ModelAccount {
   pendingSince: number;
   /** Usage fell since the next period was first seen. */
   pendingFell: boolean;
+  /**
+   * Billed requests settled since the next period was first seen, in the exchange that saw it included: they may
+   * belong to it, and count in it when it opens.
+   */
+  pendingSent: number;
   sent: number;
   held: number;
   probes: number;
@@ -113,6 +118,7 @@ function createAccount(epoch: string): ModelAccount {
     pendingPeriod: null,
     pendingSince: 0,
     pendingFell: false,
+    pendingSent: 0,
     sent: 0,
     held: 0,
     probes: 0,
@@ -199,6 +205,7 @@ function close(
     return;
   }
   if (inPeriod) account.sent += 1;
+  account.pendingSent += 1;
   if (as === 'doubtful') {
     const name = `${permit.run} ${permit.key}`;
     world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
@@ -280,7 +287,8 @@ function openPeriod(account: ModelAccount): void {
   account.pendingPeriod = null;
   account.pendingSince = 0;
   account.pendingFell = false;
-  account.sent = 0;
+  account.sent = account.pendingSent;
+  account.pendingSent = 0;
   account.others = 0;
   account.usage = null;
   account.closedAt = null;
@@ -305,6 +313,7 @@ function restoreSeen(account: ModelAccount, request: ExchangeRequest, now: numbe
 
 export function exchange(world: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
   const account = accountOf(world, request.account);
+  if (account.pendingPeriod === null) account.pendingSent = 0;
   restoreSeen(account, request, now);
   sweep(world, request.account, account, now);
   // Two facts of this call's settlements are judged with the reading that came with them.

@@ -1,5 +1,5 @@
 /**
- * The ledger by its own rules, and seven ways of getting them wrong that look right. Each is the model with one thing
+ * The ledger by its own rules, and eight ways of getting them wrong that look right. Each is the model with one thing
  * changed from outside, so that it is the rule that is tried and not another ledger.
  */
 import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/quota/ledger.js';
@@ -14,8 +14,6 @@ export interface LedgerRules {
   readonly isDurable: boolean;
   /** The month that this worker believes in, instead of the one that the service's `Date` says. */
   readonly clockOf?: (worker: number) => number;
-  /** How much time a step of it passes, where half a permit's life is too little. */
-  readonly tickMs?: number;
 }
 
 export const SOUND: LedgerRules = { exchange, isDurable: true };
@@ -95,6 +93,16 @@ export const NOT_YET_ON_DISK: LedgerRules = { ...SOUND, isDurable: false };
 export const MONTH_OF_WORKER: LedgerRules = {
   ...SOUND,
   clockOf: (worker) => (worker === 0 ? 1 : 0),
+};
+
+/** Begins a new month at zero, though requests that were answered before it was noticed may be billed in it. */
+export const MONTH_FROM_ZERO: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    const account = accountIn(ledger);
+    account.pendingSent = 0;
+    return exchange(ledger, request, now);
+  },
 };
 
 /** Takes for others' whatever the header shows beyond what is settled: our own requests in flight too. */

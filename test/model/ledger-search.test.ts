@@ -1,7 +1,7 @@
 /**
  * Everything that three workers, a service and other users of the token can do to an account with a limit of four,
- * searched through in full: by the ledger's rules the promises hold, and each of seven rules that look right and are
- * not is found out.
+ * searched through in full: by the ledger's rules the promises hold, and each of eight rules that look right and
+ * are not is found out.
  */
 import { describe, expect, test } from 'vitest';
 import { type Explored, explore } from './explore.js';
@@ -46,6 +46,15 @@ describe('by the rules the limit holds, and is used to the last request while no
     expect(states).toBeGreaterThan(10_000);
   });
 
+  test.each<[string, Accidents, number]>([
+    ['and its header lags', { turn: 1 }, 5_000],
+    ['and a worker is killed', { turn: 1, crash: 1 }, 10_000],
+  ])('in each of two months, when the month turns %s', (_what, left, statesAtLeast) => {
+    const { states, counterexample } = search(rules.SOUND, left);
+    expect(counterexample).toBeNull();
+    expect(states).toBeGreaterThan(statesAtLeast);
+  });
+
   test('when the ledger loses power after every exchange was on disk', () => {
     const left = { crash: 1, powerCut: 1 };
     const { counterexample } = search(rules.SOUND, left, { hasDisk: true });
@@ -68,6 +77,7 @@ describe('it is found out', () => {
       MORE_THAN_FOUR,
     ],
     ['who takes the month from a worker', rules.MONTH_OF_WORKER, {}, {}, MORE_THAN_FOUR],
+    ['who begins a month at zero', rules.MONTH_FROM_ZERO, { turn: 1 }, {}, MORE_THAN_FOUR],
     [
       'who takes our requests in flight for those of others',
       rules.FORGETS_HELD,

@@ -58,7 +58,7 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
         return null;
       });
     accident('time', 'time passes', (next) => {
-      next.now += rules.tickMs ?? TICK_MS;
+      next.now += TICK_MS;
       for (const { deadline } of next.ledger.permits.values()) if (deadline <= next.now) next.isClean = false;
     });
     if (world.disk !== null) {

@@ -166,7 +166,7 @@ export function keyOfWorld(world: SmallWorld): string {
   const since = Math.min(2, Math.floor((world.now - account.pendingSince) / 900_000));
   return [
     `${account.sent},${account.held},${account.others},${account.heardAt > 0 ? 'h' : ''}`,
-    `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFell}`,
+    `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFell}${account.pendingPeriod && account.pendingSent}`,
     world.left.turn > 0 || world.month > 0 ? account.usage : '',
     account.restsUntil > world.now ? Math.ceil((account.restsUntil - world.now) / TICK_MS) : '',
     world.disk === null

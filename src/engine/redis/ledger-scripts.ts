@@ -48,6 +48,7 @@ request.permits, request.keys = {}, {}
 for i = 1, number() do request.permits[i] = text() request.keys[i] = text() end
 
 redis.call('ZADD', root .. 'workers', shown(now), request.worker)
+if account.pendingPeriod == nil then account.pendingSent = 0 end
 restoreSeen(account, seen, usageLagMs)
 sweep(account)
 loadPermits(settled)

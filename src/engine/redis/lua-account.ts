@@ -6,8 +6,8 @@ import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
 
 export const LUA_ACCOUNT = `
 local NAMES = {
-  'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingFell', 'sent', 'held', 'probes', 'others',
-  'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
+  'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingFell', 'pendingSent', 'sent', 'held', 'probes',
+  'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
 }
 local KINDS = {

@@ -104,6 +104,7 @@ local function close(account, id, as)
     return
   end
   if permit.period == account.period then account.sent = account.sent + 1 end
+  account.pendingSent = account.pendingSent + 1
   if as == 'doubtful' then doubt(permit.run, permit.key) end
   turn(account)
   account.minuteSent = account.minuteSent + 1

@@ -16,7 +16,8 @@ local function openPeriod(account)
   account.pendingPeriod = nil
   account.pendingSince = 0
   account.pendingFell = false
-  account.sent = 0
+  account.sent = account.pendingSent
+  account.pendingSent = 0
   account.others = 0
   account.usage = nil
   account.closedAt = nil

@@ -53,6 +53,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(${TAKEOVER_LOCK});
   a := brand_enrich.lock_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
+  IF a.pending_period IS NULL THEN a.pending_sent := 0; END IF;
   IF p->'seen' <> 'null' THEN
     a := brand_enrich.restore_seen(a, p->'seen', (p->>'usageLagMs')::float8, v_now);
   END IF;

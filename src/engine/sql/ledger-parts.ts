@@ -86,6 +86,7 @@ BEGIN
   a.probes := a.probes - v_probes;
   a.held := a.held - v_held;
   a.sent := a.sent + v_sent;
+  a.pending_sent := a.pending_sent + v_spent;
   IF v_spent > 0 THEN
     a := brand_enrich.turn(a, p_now);
     a.minute_sent := a.minute_sent + v_spent;
@@ -120,7 +121,8 @@ BEGIN
   IF NOT has_opened THEN RETURN; END IF;
   a.period := a.pending_period;
   a.pending_period := NULL; a.pending_since := 0; a.pending_fell := false;
-  a.sent := 0; a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0;
+  a.sent := a.pending_sent; a.pending_sent := 0;
+  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0;
 END $$;
 
 CREATE FUNCTION brand_enrich.apply_reading(INOUT a brand_enrich.account, p jsonb, p_now bigint)

@@ -11,6 +11,7 @@ export const ACCOUNT_COLUMNS = [
   ['pending_period', 'text'],
   ['pending_since', 'bigint NOT NULL DEFAULT 0'],
   ['pending_fell', 'boolean NOT NULL DEFAULT false'],
+  ['pending_sent', 'bigint NOT NULL DEFAULT 0'],
   ['sent', 'bigint NOT NULL DEFAULT 0'],
   ['held', 'bigint NOT NULL DEFAULT 0'],
   ['probes', 'bigint NOT NULL DEFAULT 0'],

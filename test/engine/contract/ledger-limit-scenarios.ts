@@ -74,7 +74,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [D, G],
   },
   {
-    title: 'a new period waits for what is out, which counts in its own period',
+    title: 'a new period waits for what is out, which counts in both: nobody knows in which it was billed',
     steps: [
       ...start(),
       read(50),
@@ -88,6 +88,20 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       read(70, 100, '2030-01-01'),
     ],
     answers: [G, D, G, G],
+  },
+  {
+    title: 'what was settled before the new period was first seen does not count in it',
+    steps: [
+      ...start(),
+      read(50),
+      ask({ take: [0] }),
+      settle(0),
+      read(51),
+      ask({ take: [1] }),
+      ask({ settle: [{ permit: 1, as: 'billed' }], reading: { quota: 100, usage: 0, period: '2030-02-01' } }),
+      ask({ take: [2] }),
+    ],
+    answers: [G, G, G],
   },
   {
     title: 'a new period without a fall in usage opens after a quarter of an hour',
