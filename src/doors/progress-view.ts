@@ -54,10 +54,11 @@ export function createProgressView(options: ProgressViewOptions): ProgressView {
         stream.write(`${text}\n`);
         return;
       }
-      const share = progress.wanted > 0 ? progress.answered / progress.wanted : 0;
-      const line = progress.phase === 'reading' ? text : `${bar(share, options.hasColor)} ${text}`;
+      const width = (stream.columns ?? 80) - 1;
       clear();
-      stream.write(fit(line, (stream.columns ?? 80) - 1, options.hasColor));
+      stream.write(
+        progress.phase === 'reading' ? text.slice(0, width) : barLine(progress, text, width, options),
+      );
       isBarShown = true;
     },
     notice(sentence) {
@@ -111,15 +112,17 @@ export function durationText(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function bar(share: number, hasColor: boolean): string {
-  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
-  const done = '█'.repeat(full);
-  const rest = '░'.repeat(BAR_WIDTH - full);
-  return hasColor ? `\u001b[36m${done}\u001b[2m${rest}\u001b[0m` : `${done}${rest}`;
-}
-
 /** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */
-function fit(line: string, width: number, hasColor: boolean): string {
-  const room = hasColor ? width + 13 : width;
-  return line.length <= room ? line : line.slice(0, Math.max(0, room));
+function barLine(
+  progress: EnrichProgress,
+  text: string,
+  width: number,
+  { hasColor }: Pick<ProgressViewOptions, 'hasColor'>,
+): string {
+  const share = progress.wanted > 0 ? progress.answered / progress.wanted : 0;
+  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
+  const done = '█'.repeat(full).slice(0, width);
+  const rest = '░'.repeat(BAR_WIDTH - full).slice(0, width - done.length);
+  const words = ` ${text}`.slice(0, Math.max(0, width - BAR_WIDTH));
+  return hasColor ? `\u001b[36m${done}\u001b[2m${rest}\u001b[0m${words}` : `${done}${rest}${words}`;
 }

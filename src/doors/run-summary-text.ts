@@ -4,6 +4,7 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import type { RunReport } from '../pipeline/report.js';
+import type { RunHalt } from '../runs/run-store.js';
 import { durationText } from './progress-view.js';
 
 export function summaryText(
@@ -74,7 +75,9 @@ function whatNext(request: EnrichRequest, result: EnrichResult, exitCode: ExitCo
     case EXIT.trouble:
       return `the service could not be reached in a minute: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url and the network, then run the same command again`;
     case EXIT.limit:
-      return `stopped: ${end.type === 'halted' ? end.halt.sentence : 'limit reached'}; ${limitAdvice(request, result)}`;
+      return end.type === 'halted'
+        ? `stopped: ${end.halt.sentence}; ${limitAdvice(request, result, end.halt)}`
+        : '';
     case EXIT.interrupted:
       return 'interrupted: every paid answer is kept; run the same command again to go on';
     default:
@@ -83,11 +86,12 @@ function whatNext(request: EnrichRequest, result: EnrichResult, exitCode: ExitCo
 }
 
 /** Names the flag and what it would buy. */
-function limitAdvice(request: EnrichRequest, result: EnrichResult): string {
-  const { plan, maxRequests, maxOverageRequests } = request.settings;
+function limitAdvice(request: EnrichRequest, result: EnrichResult, halt: RunHalt): string {
+  const { plan } = request.settings;
   const left = result.facts.identifiers.deferred.toLocaleString('en-US');
   const again = 'run the same command again to go on';
-  if (maxRequests !== null || maxOverageRequests !== null) {
+  if (halt.why !== 'limit') return `${left} identifiers are left; ${again}`;
+  if (/--max-(requests|cost)/.test(halt.sentence)) {
     return `${left} identifiers are left; a higher --max-requests or --max-cost would ask for more of them, then ${again}`;
   }
   const raise =

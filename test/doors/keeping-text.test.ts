@@ -1,0 +1,137 @@
+/** What `status`, `ledger show` and `outcomes stats` say. */
+import { describe, expect, it } from 'vitest';
+import { ledgerText, outcomesText, statusText } from '../../src/doors/keeping-text.js';
+import type { LedgerState } from '../../src/quota/ledger.js';
+import { ledgerState } from '../pipeline/ledger-state.js';
+import { runRecord } from '../resolve/asking.js';
+import { STARTED_AT } from './results.js';
+
+const NO_OUTCOMES = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
+
+describe('the account', () => {
+  it('of which nothing is known yet', () => {
+    expect(ledgerText('key-1', ledgerState())).toBe(
+      [
+        'account     key-1',
+        'period      not known before the first answer',
+        'quota       not known before the first answer',
+        'limit       unknown (quota)',
+        'used        0: 0 sent by us, 0 in flight, 0 by others',
+        'service     last said nothing of usage',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('in full', () => {
+    const state = ledgerState({
+      period: '2026-03-01',
+      quota: 1_000,
+      overage: 200,
+      usage: 1_100,
+      sent: 1_050,
+      held: 40,
+      others: 10,
+      closedAt: STARTED_AT,
+      isPaused: true,
+      pace: { ...ledgerState().pace, rate: 81.04, burst: 10 },
+    });
+    expect(ledgerText('key-1', state)).toBe(
+      [
+        'account     key-1',
+        'period      2026-03-01',
+        'quota       1,000',
+        'limit       1,200 (quota and 200 overage requests)',
+        'used        1,100: 1,050 sent by us, 40 in flight, 10 by others',
+        'service     last said 1,100 used',
+        'left        100',
+        'closed      the service refused for quota at 2026-03-15 12:00:00 UTC',
+        'paused      nothing is spent until `brand-enrich resume`',
+        'pace        81.0 requests a second, burst 10',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each<[Partial<LedgerState>, string]>([
+    [{ quota: 10, sent: 12 }, 'left        0'],
+    [{ quotaCap: 7 }, 'limit       7 (quota)'],
+    [{ quota: 10, quotaCap: 7 }, 'limit       7 (quota)'],
+  ])('%j', (some, line) => {
+    expect(ledgerText('key-1', ledgerState(some)).split('\n')).toContain(line);
+  });
+});
+
+describe('stored answers', () => {
+  it('none', () => {
+    expect(outcomesText(NO_OUTCOMES)).toBe('stored answers   0 matched, 0 not found\n');
+  });
+
+  it('some, with their ages', () => {
+    const stats = {
+      matched: 12_000,
+      notFound: 30,
+      oldestFetchedAt: STARTED_AT - 3_600_000,
+      newestFetchedAt: STARTED_AT,
+    };
+    expect(outcomesText(stats)).toBe(
+      'stored answers   12,000 matched, 30 not found\nfetched          from 2026-03-15 11:00:00 UTC to 2026-03-15 12:00:00 UTC\n',
+    );
+  });
+});
+
+describe('the status', () => {
+  const STATUS = {
+    engine: 'redis',
+    address: 'redis://127.0.0.1:6379',
+    account: null,
+    ledger: null,
+    queue: null,
+    outcomes: NO_OUTCOMES,
+    runs: [],
+  } as const;
+
+  it('of an engine that nobody has used, without an account', () => {
+    expect(statusText(STATUS)).toBe(
+      [
+        'engine      redis at redis://127.0.0.1:6379',
+        'account     name the service and its token (or --account) to see it',
+        'stored answers   0 matched, 0 not found',
+        '',
+        'no runs yet',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('with account, queue and runs', () => {
+    const runs = [
+      runRecord(
+        {},
+        {
+          id: 'r-20260315-aa',
+          label: 'host: customers.csv',
+          status: 'stopped',
+          reason: 'not asked: the quota is used up',
+          rows: 1_200,
+          identifiers: 1_000,
+          tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
+        },
+      ),
+      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv' }),
+    ];
+    const text = statusText({
+      ...STATUS,
+      account: 'key-1',
+      ledger: ledgerState({ quota: 100 }),
+      queue: { waiting: 1_500, active: 2, delayed: 3 },
+      runs,
+    });
+    expect(text).toContain('account     key-1\n');
+    expect(text).toContain('queue       1,500 chunks waiting, 2 in work, 3 parked\n');
+    expect(text.trimEnd().split('\n').slice(-2)).toEqual([
+      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 100 asked, 100 billed: not asked: the quota is used up',
+      'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 asked, 0 billed',
+    ]);
+  });
+});

@@ -1,0 +1,166 @@
+/** The end of a run in words: what came out, what it cost, what to do next. */
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/doors/exit-code.js';
+import { summaryText } from '../../src/doors/run-summary-text.js';
+import { makeReport } from '../../src/pipeline/report.js';
+import type { RunSettings } from '../../src/runs/run-store.js';
+import { ledgerState, runSpending } from '../pipeline/ledger-state.js';
+import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from './results.js';
+
+function summaryOf(parts: ResultParts, settings: Partial<RunSettings> = {}): string[] {
+  const request = requestFor(settings);
+  const result = resultOf(parts);
+  const exitCode = exitCodeOf(result, false);
+  return summaryText(request, result, makeReport(request, result, exitCode), exitCode)
+    .trim()
+    .split('\n');
+}
+
+const DEFERRED = { identifiers: { matched: 1, notFound: 0, failed: 0, deferred: 1_900, stored: 0 } };
+
+it('a run that is done says what there is, and nothing to do', () => {
+  expect(
+    summaryOf({
+      tally: { requests: 2, billed: 2 },
+      facts: { identifiers: { ...DEFERRED.identifiers, stored: 1 } },
+    }),
+  ).toEqual([
+    '4 rows: 4 matched',
+    '3 distinct identifiers: 2 requests, 2 billed; 1 known from before, 1 duplicate rows cost nothing',
+    'quality of 3 brands: 2 high, 1 acceptable, 0 poor',
+    'output: customers.enriched.csv',
+    'report: customers.report.json; took 12 s',
+  ]);
+});
+
+it('every status that rows have is counted, and no other', () => {
+  const rows = { matched: 1_200, not_found: 30, failed: 4, invalid: 3, skipped: 2, deferred: 1 };
+  expect(summaryOf({ rows })[0]).toBe(
+    '1,240 rows: 1,200 matched, 30 not found, 4 failed, 3 invalid, 2 skipped, 1 deferred',
+  );
+  expect(summaryOf({ rows: {} })[0]).toBe('0 rows: none');
+});
+
+it('overage and account are shown where there are any', () => {
+  const ledger = ledgerState({
+    quota: 50,
+    overage: 3,
+    sent: 52,
+    others: 1,
+    run: runSpending({ requests: 52, overageRequests: 3 }),
+  });
+  const lines = summaryOf({ ledger });
+  expect(lines).toContain('overage: 3 requests, 0.3 spent');
+  expect(lines).toContain('account: 53 of 53 used this period, 0 left');
+  expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');
+});
+
+it('brands without a score are named', () => {
+  const lines = summaryOf({ facts: { quality: { poor: 1, acceptable: 0, high: 1_000, unscored: 2 } } });
+  expect(lines).toContain('quality of 1,003 brands: 1,000 high, 0 acceptable, 1 poor, 2 unscored');
+  expect(summaryOf({ rows: { not_found: 4 } }).join('\n')).not.toContain('quality');
+});
+
+it('scores from different weeks are a note', () => {
+  const week = 7 * 86_400_000;
+  const near = { oldestFetchedAt: STARTED_AT - week, newestFetchedAt: STARTED_AT };
+  expect(summaryOf({ facts: near }).join('\n')).not.toContain('--refresh');
+  const far = { oldestFetchedAt: STARTED_AT - week - 1, newestFetchedAt: STARTED_AT };
+  expect(summaryOf({ facts: far })).toContain(
+    'note: stored and new scores are more than 7 days apart; --refresh makes them comparable',
+  );
+});
+
+it('what failed and which lines are wrong is shown, the most frequent first, a few of each', () => {
+  const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
+  const examples = [1, 2, 3, 4].map((line) => ({ line, reason: 'no such domain' }));
+  const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, survey: { examples } });
+  expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
+    'failed 8 x: reason 7',
+    'failed 7 x: reason 6',
+    'failed 6 x: reason 5',
+    'failed 5 x: reason 4',
+    'failed 4 x: reason 3',
+  ]);
+  expect(lines.filter((line) => line.startsWith('line '))).toHaveLength(3);
+});
+
+it('files are named, a partial one as such', () => {
+  const lines = summaryOf({ isComplete: false, errors: 'customers.errors.csv', seconds: 200 });
+  expect(lines).toContain('output: customers.enriched.csv (partial)');
+  expect(lines).toContain('rows to look at: customers.errors.csv');
+  expect(lines).toContain('report: customers.report.json; took 3 min 20 s');
+});
+
+describe('what to do next', () => {
+  const last = (parts: ResultParts, settings: Partial<RunSettings> = {}) => summaryOf(parts, settings).at(-1);
+  const limit = (sentence: string): ResultParts => ({ end: halted('limit', sentence), facts: DEFERRED });
+
+  it.each<[string, ResultParts, Partial<RunSettings>, string]>([
+    [
+      'some failed',
+      { rows: { failed: 1 } },
+      {},
+      'some rows failed: run the same command again to ask for those alone',
+    ],
+    [
+      'too many failed',
+      { end: { type: 'too_many_failures' } },
+      {},
+      'stopped by --max-errors: run the same command again to go on',
+    ],
+    [
+      'the credentials were refused',
+      { end: halted('credentials', 'the token is unknown (status 403)') },
+      {},
+      'the service refused the credentials: the token is unknown (status 403); check BRAND_API_TOKEN, then run again: nothing is lost',
+    ],
+    [
+      'interrupted',
+      { end: { type: 'stopped' } },
+      {},
+      'interrupted: every paid answer is kept; run the same command again to go on',
+    ],
+    [
+      'the quota is used up, the plan unsaid: the flag that could buy more is named',
+      limit('the quota is used up (100 sent by us, limit 100)'),
+      {},
+      'stopped: the quota is used up (100 sent by us, limit 100); 1,900 identifiers are left: a raised quota or the next period would bring them, or --plan paid --overage-budget AMOUNT if the plan bills overage; run the same command again to go on',
+    ],
+    [
+      'the quota is used up on a free plan: nothing can be bought',
+      limit('the quota is used up'),
+      { plan: 'free' },
+      'stopped: the quota is used up; 1,900 identifiers are left: they need a raised quota or the next period; run the same command again to go on',
+    ],
+    [
+      'the budget is used up',
+      limit('quota and overage budget are used up'),
+      { plan: 'paid' },
+      'stopped: quota and overage budget are used up; 1,900 identifiers are left: a higher --overage-budget (or a raised quota) would buy them; run the same command again to go on',
+    ],
+    [
+      'a cap of the run is reached',
+      limit('--max-requests 50 is reached for this run'),
+      { plan: 'paid', maxRequests: 50 },
+      'stopped: --max-requests 50 is reached for this run; 1,900 identifiers are left; a higher --max-requests or --max-cost would ask for more of them, then run the same command again to go on',
+    ],
+    [
+      'the quota is used up before the cap is reached: the cap is not to blame',
+      limit('the quota is used up'),
+      { plan: 'free', maxRequests: 5_000 },
+      'stopped: the quota is used up; 1,900 identifiers are left: they need a raised quota or the next period; run the same command again to go on',
+    ],
+    [
+      'the service refused everything as too many: no quota would help',
+      {
+        end: halted('throttled', 'the service refused every request as too many for 360 s'),
+        facts: DEFERRED,
+      },
+      {},
+      'stopped: the service refused every request as too many for 360 s; 1,900 identifiers are left; run the same command again to go on',
+    ],
+  ])('%s', (_what, parts, settings, text) => {
+    expect(last(parts, settings)).toBe(text);
+  });
+});
