@@ -1,14 +1,21 @@
 /**
  * What this process proposes for the shared pace, exchange by exchange: slower after a refusal, faster after a while
- * without one. The arithmetic is `pace.ts`'s; here is remembered since when it is quiet, and that refusals of
- * requests sent before the rate fell say nothing new.
+ * without one. The arithmetic is `pace.ts`'s; here is remembered since when it is quiet, that refusals of
+ * requests sent before the rate fell say nothing new, and whether the rate is a guess:
+ *
+ *   unpaced   nothing was refused. Left by the first refusal.
+ *   guessed   the rate is made of what had been answered by then. It is raised at once to what answers of requests that
+ *             were still under way prove, then grows fast. Left by the next refusal.
+ *   known     a rate was refused: growth is fast far below it and slow near it.
  */
 import type { PaceChange, PaceState } from './ledger.js';
 import type { PaceRefusal } from './mailbox.js';
-import { slowDown, speedUp } from './pace.js';
+import { raiseGuess, slowDown, speedUp } from './pace.js';
 
-/** Requests that were sent before the rate fell are still being answered for so long. */
-const ECHO_MS = 1_000;
+/** So long requests are answered whose slots were given before the rate fell: the ledger gives them a second ahead. */
+const ECHO_MS = 2_000;
+/** How long answers to the burst before a first refusal may prove more than was guessed. */
+const PROOF_MS = 3_000;
 
 export interface PaceWatch {
   /** The service refused a request as too many. */
@@ -31,6 +38,8 @@ export interface PaceWatch {
 export function createPaceWatch(startedAt: number): PaceWatch {
   let rate: number | null | undefined;
   let loweredAt = Number.NEGATIVE_INFINITY;
+  /** The rate that was last refused; null: an unpaced burst, so that the rate is a guess. Undefined: nobody saw one. */
+  let refusedRate: number | null | undefined;
   let quietSince = startedAt;
   return {
     refused(now) {
@@ -44,7 +53,15 @@ export function createPaceWatch(startedAt: number): PaceWatch {
         return { ifVersion: pace.version, rate: pace.rate, burst: pace.burst, floorMs: retryAfterMs };
       }
       if (accepted === 0) return null;
-      const change = speedUp(pace, now - quietSince, maxRate);
+      const isGuess = refusedRate === null && now - loweredAt < PROOF_MS;
+      const proven = isGuess ? raiseGuess(pace, accepted, maxRate) : null;
+      if (proven !== null) return proven;
+      const change = speedUp(
+        pace,
+        now - quietSince,
+        maxRate,
+        refusedRate === undefined ? pace.rate : refusedRate,
+      );
       if (change !== null) quietSince = now;
       return change;
     },
@@ -53,6 +70,7 @@ export function createPaceWatch(startedAt: number): PaceWatch {
       if (isKnown && (pace.rate ?? Number.POSITIVE_INFINITY) < (rate ?? Number.POSITIVE_INFINITY)) {
         loweredAt = now;
         quietSince = now;
+        refusedRate = rate;
       }
       rate = pace.rate;
     },

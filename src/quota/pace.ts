@@ -13,6 +13,10 @@ const SLOWEST_RATE = 0.2;
 const AFTER_REFUSAL = 0.9;
 /** Additive increase: so much of the rate that was last refused, each second without a refusal. */
 const GROWTH_SHARE = 0.005;
+/** The same while the rate is far from any that was refused. */
+const FAST_GROWTH_SHARE = 0.1;
+/** So near to a refused rate growth is slow. */
+const NEAR_REFUSED = 0.9;
 /** A longer quiet is idleness, which proves nothing: a worker that wakes after an hour must not begin at a multiple. */
 const LONGEST_QUIET_MS = 5_000;
 
@@ -32,15 +36,41 @@ export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAcce
   };
 }
 
-/** The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null: grow without end. */
-export function speedUp(pace: PaceState, quietMs: number, ceiling: number | null): PaceChange | null {
+/**
+ * The pace after a first refusal is a guess: answers that were still under way then show what the service takes. The
+ * change when they prove more than the guess; null when they do not. `newlyAccepted`: as for {@link slowDown}.
+ */
+export function raiseGuess(
+  pace: PaceState,
+  newlyAccepted: number,
+  ceiling: number | null,
+): PaceChange | null {
+  if (pace.rate === null) return null;
+  const accepted = Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond + newlyAccepted);
+  const rate = Math.min(accepted * AFTER_REFUSAL, ceiling ?? Number.POSITIVE_INFINITY);
+  return rate > pace.rate ? { ifVersion: pace.version, rate, burst: pace.burst, floorMs: 0 } : null;
+}
+
+/**
+ * The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null: grow without end.
+ * `refusedRate`: the rate that was last refused; null when that was no rate but an unpaced burst. Growth is fast up to nine
+ * tenths of it, then slow: one refusal at a bad moment costs seconds, not minutes.
+ */
+export function speedUp(
+  pace: PaceState,
+  quietMs: number,
+  ceiling: number | null,
+  refusedRate: number | null = pace.rate,
+): PaceChange | null {
   if (pace.rate === null || quietMs < 1_000) return null;
   if (ceiling !== null && pace.rate >= ceiling) return null;
-  const countedMs = Math.min(quietMs, LONGEST_QUIET_MS);
-  const grown = pace.rate + Math.max(0.05, pace.rate * GROWTH_SHARE) * (countedMs / 1_000);
+  const seconds = Math.min(quietMs, LONGEST_QUIET_MS) / 1_000;
+  const fastUntil = refusedRate === null ? Number.POSITIVE_INFINITY : refusedRate * NEAR_REFUSED;
+  const slowly = pace.rate + Math.max(0.05, pace.rate * GROWTH_SHARE) * seconds;
+  const fast = Math.min(pace.rate * (1 + FAST_GROWTH_SHARE * seconds), fastUntil);
   return {
     ifVersion: pace.version,
-    rate: ceiling === null ? grown : Math.min(grown, ceiling),
+    rate: Math.min(Math.max(slowly, fast), ceiling ?? Number.POSITIVE_INFINITY),
     burst: pace.burst,
     floorMs: 0,
   };

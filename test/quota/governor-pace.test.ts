@@ -12,7 +12,7 @@ function createPacedStage(rate: number | null, burst = 1, governors = 1): Promis
 
 const rateOf = (stage: Stage) => stage.account().rate;
 /** Long enough that requests sent before the rate fell are answered. */
-const ECHO_MS = 1_000;
+const ECHO_MS = 2_000;
 
 describe('slots', () => {
   test('requests go one interval apart', async () => {
