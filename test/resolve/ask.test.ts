@@ -11,6 +11,7 @@ import {
   DOWN,
   FAILED,
   MATCHED,
+  NOON,
   NOT_FOUND,
   runRecord,
   WASTED,
@@ -26,6 +27,8 @@ async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked 
   const asking = createAsking(options);
   return { ...asking, asked: await askFor(asking) };
 }
+
+const UNSENT = { isUnsent: true } as const;
 
 /** Asks until the breaker lets nobody through. */
 async function openBreaker(asking: Asking): Promise<void> {
@@ -175,6 +178,34 @@ describe('a service that is down for a moment', () => {
       requests: 0,
     });
     expect(asking.log).toHaveLength(before);
+  });
+
+  it('is told to people while the breaker is open, and no longer', async () => {
+    const asking = createAsking({ answers: [...Array(8).fill(DOWN), MATCHED] });
+    const { breaker, gauge } = asking.context;
+    await askFor(asking);
+    expect(gauge.trouble).toBeNull();
+    await openBreaker(asking);
+    expect(gauge.trouble).toBe('the service answered 503');
+    asking.clock.pass(60_000);
+    await askFor(asking);
+    expect([breaker.isOpen, gauge.trouble]).toEqual([false, null]);
+  });
+
+  it.each([
+    ['that was never reached ends the run after a minute: its address is wrong', UNSENT, false, 'halted'],
+    ['that was reached before may come back', UNSENT, true, 'again'],
+    ['that is reached but does not answer may come back', {}, false, 'again'],
+  ])('%s', async (_what, unsent, wasGood, type) => {
+    const unreached = answerOf({ type: 'unavailable', reason: 'ENOTFOUND', retryAfterMs: null, ...unsent });
+    const asking = createAsking({ answers: [unreached] });
+    if (wasGood) asking.context.breaker.note(true, NOON - 1);
+    await askFor(asking);
+    asking.clock.pass(60_001);
+    const { result } = await askFor(asking);
+    expect(result.type).toBe(type);
+    if (type === 'halted')
+      expect(result).toEqual({ type, halt: { why: 'unreachable', sentence: 'ENOTFOUND' } });
   });
 
   it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {
