@@ -41,7 +41,7 @@ export interface Taker extends Wish {
 export interface Takers {
   readonly size: number;
   has(taker: Taker): boolean;
-  /** Joins the queue. Rejects with the signal's reason as soon as it is aborted. */
+  /** Joins the queue with a signal that is not aborted. Rejects with its reason as soon as it is. */
   enter(wish: Wish): Promise<Grant>;
   /**
    * Those to ask for now, at most `atMost`: all of one run, so that its caps and policy are the ones compared; the
@@ -78,7 +78,6 @@ export function createTakers(): Takers {
       const onAbort = () => taker.turnAway(signal.reason);
       signal.addEventListener('abort', onAbort, { once: true });
       waiting.add(taker);
-      if (signal.aborted) onAbort();
     });
   }
 

@@ -57,6 +57,17 @@ describe('slots', () => {
     expect([account().held, account().sent]).toEqual([9, 0]);
   });
 
+  test('a slot that was missed by more than its length is timed anew', async () => {
+    const { clock, ledger, askMany } = await createPacedStage(10);
+    const askers = askMany(2);
+    await clock.rest();
+    const told = ledger.requests.length;
+    await clock.leap(250);
+    expect(ledger.requests.length).toBe(told + 1);
+    await clock.advance(100);
+    expect(outcomes(askers)).toEqual({ granted: 2 });
+  });
+
   test('a timer that is a little late has not missed its slot', async () => {
     const { clock, ledger, askMany } = await createPacedStage(10);
     const askers = askMany(2);
@@ -208,6 +219,22 @@ describe('growth', () => {
     await stage.clock.advance(3_600_000);
     await work(stage, 2, null);
     expect(rateOf(stage)).toBeLessThan(105);
+  });
+
+  test('a refusal that lowers nothing is a refusal all the same: it grows a second later', async () => {
+    const stage = await createPacedStage(100, 3);
+    const { clock, governor, askMany, settleDown } = stage;
+    const [first, second, third] = askMany(3);
+    await clock.rest();
+    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await settleDown();
+    const lowered = rateOf(stage);
+    await clock.advance(900);
+    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await clock.advance(600);
+    governor.settle(third?.permit ?? '', 'billed', HEARD);
+    await settleDown();
+    expect(rateOf(stage)).toBe(lowered);
   });
 
   test('a pause is no proof: while nobody may send the pace stays', async () => {

@@ -39,6 +39,17 @@ describe('asking', () => {
     expect(ledger.requests.slice(-2).map(({ take }) => take.length)).toEqual([2, 3]);
   });
 
+  test('who was told to wait is not asked for again before his time, whoever comes meanwhile', async () => {
+    const { clock, ledger, askMany, ask } = await createStage({ quota: 2 });
+    askMany(5);
+    await clock.rest();
+    ask('late');
+    await clock.rest();
+    expect(ledger.requests.at(-1)?.take.map(({ key }) => key)).toEqual(['late']);
+    await clock.advance(100);
+    expect(ledger.requests.at(-1)?.take).toHaveLength(4);
+  });
+
   test('runs are asked for one after the other, each under its own caps', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
     ledger.addRun('capped', { maxRequests: 1 });
