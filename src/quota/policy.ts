@@ -3,7 +3,7 @@
  *
  * An account is in one of these modes; the store's numbers say which:
  *
- *   opening   no useful answer was noted since a run began (or for 5 minutes): requests go one at a time, so that
+ *   opening   no useful answer was noted since a run began (or for 5 minutes): requests go one at a time (what dead processes left out aside), so that
  *             a wrong token or a spent quota costs one request. Left by the first useful answer.
  *   open      requests go while sent + held + others < limit. Left when the limit is reached or the service refuses.
  *   waiting   the last permits are held by somebody: they settle or run out. Left when one does.

@@ -63,6 +63,8 @@ export interface ModelAccount {
   quota: number | null;
   usage: number | null;
   heardAt: number;
+  /** The permit that was last granted while the account was opening; nobody joins it while it is out. */
+  alone: string | null;
   closedAt: number | null;
   nextProbeAt: number;
   restsUntil: number;
@@ -126,6 +128,7 @@ function createAccount(epoch: string): ModelAccount {
     quota: null,
     usage: null,
     heardAt: 0,
+    alone: null,
     closedAt: null,
     nextProbeAt: 0,
     restsUntil: 0,
@@ -367,7 +370,10 @@ function take(
     const out = account.held + account.probes;
     if (now < account.restsUntil) return { permit, answer: 'denied' };
     if (isPeriodDue(account, now)) return { permit, answer: 'denied' };
-    if (account.heardAt <= now - ALONE_AFTER_MS && out > 0) return { permit, answer: 'denied' };
+    // What a dead process left behind does not count: it may take a minute to run out.
+    const isOpening = account.heardAt <= now - ALONE_AFTER_MS;
+    if (isOpening && account.alone !== null && world.permits.has(account.alone))
+      return { permit, answer: 'denied' };
     if (limit === null && out >= UNKNOWN_QUOTA_HELD) return { permit, answer: 'denied' };
     const spent = account.sent + account.held + account.others;
     const hasRoom = limit === null || spent < limit;
@@ -410,6 +416,7 @@ function take(
       probe,
     });
     claim.permit = permit;
+    if (isOpening) account.alone = permit;
     return { permit, answer: 'granted', waitMs: slot - now };
   });
 }

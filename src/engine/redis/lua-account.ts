@@ -9,10 +9,11 @@ local NAMES = {
   'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingFell', 'pendingSent', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
+  'alone',
 }
 local KINDS = {
   epoch = 'text', period = 'text', pendingPeriod = 'text', pendingFell = 'flag', servesOverage = 'flag',
-  quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
+  alone = 'text', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
 }
 
 local function loadAccount(name, epoch)

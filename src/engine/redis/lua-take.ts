@@ -52,7 +52,12 @@ local function grant(account, policy, limit, request, run, id, key)
   local out = account.held + account.probes
   if now < account.restsUntil then return 'd' end
   if isPeriodDue(account) then return 'd' end
-  if account.heardAt <= now - ALONE_AFTER_MS and out > 0 then return 'd' end
+  -- What a dead process left behind does not count: it may take a minute to run out.
+  local isOpening = account.heardAt <= now - ALONE_AFTER_MS
+  if isOpening and account.alone ~= nil then
+    loadPermits({ account.alone })
+    if permits[account.alone] then return 'd' end
+  end
   if limit == nil and out >= UNKNOWN_QUOTA_HELD then return 'd' end
   local spent = account.sent + account.held + account.others
   local probe = roomFor(account, limit, run.plan, request.mayHaveTurned, spent, out)
@@ -78,6 +83,7 @@ local function grant(account, policy, limit, request, run, id, key)
     deadline = now + request.permitMs, period = account.period, overage = overage, probe = probe,
   }
   granted[id] = true
+  if isOpening then account.alone = id end
   claim.permit = id
   touchedClaims[key] = true
   return 'g' .. shown(slot - now)

@@ -41,7 +41,7 @@ DECLARE
   v_settled record; v_policy record; r record;
   v_quota bigint; v_limit bigint;
   v_has_probe_billed boolean := false; v_is_paused boolean;
-  v_may_spend boolean; v_is_barred boolean;
+  v_may_spend boolean; v_is_barred boolean; v_is_opening boolean;
   v_requests bigint := 0; v_overage_requests bigint := 0;
   v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean; v_is_overage boolean;
   v_slot float8; v_interval float8;
@@ -118,7 +118,10 @@ BEGIN
       IF r.doubts >= ${DOUBTS_ALLOWED} THEN v_answers[r.ord] := 2; CONTINUE; END IF;
       CONTINUE WHEN v_is_barred;
       v_out := a.held + a.probes;
-      CONTINUE WHEN v_out > 0 AND a.heard_at <= v_now - ${ALONE_AFTER_MS};
+      -- What a dead process left behind does not count: it may take a minute to run out.
+      v_is_opening := a.heard_at <= v_now - ${ALONE_AFTER_MS};
+      CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
+        OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone));
       CONTINUE WHEN v_limit IS NULL AND v_out >= ${UNKNOWN_QUOTA_HELD};
       v_spent := a.sent + a.held + a.others;
       v_has_room := v_limit IS NULL OR v_spent < v_limit;
@@ -149,6 +152,7 @@ BEGIN
       END IF;
       v_requests := v_requests + 1;
       IF v_is_overage THEN v_overage_requests := v_overage_requests + 1; END IF;
+      IF v_is_opening THEN a.alone := r.permit; END IF;
       v_ids := v_ids || r.permit;
       v_keys := v_keys || r.key;
       v_overages := v_overages || v_is_overage;

@@ -36,6 +36,8 @@ export const ACCOUNT_COLUMNS = [
   ['tat', 'float8 NOT NULL DEFAULT 0'],
   ['floor_until', 'bigint NOT NULL DEFAULT 0'],
   ['sweep_at', 'bigint'],
+  // The permit that was last granted while the account was opening.
+  ['alone', 'text'],
 ] as const;
 
 const columns = ACCOUNT_COLUMNS.map(([name, type]) => `  ${name} ${type}`).join(',\n');

@@ -17,6 +17,20 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, D],
   },
   {
+    title: 'what is out when a run begins keeps nobody from going alone',
+    steps: [
+      ...start(),
+      read(0),
+      ask({ take: [0, 1, 2] }),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      ask({ take: [3, 4] }),
+      ask({ take: [4] }),
+      settle(3, 'free'),
+      ask({ take: [4, 5] }),
+    ],
+    answers: [G, G, G, G, D, D, G, D],
+  },
+  {
     title: 'before five minutes are over they go together',
     steps: [...start(), read(0), ...wait(64_000), ...wait(64_000), ...wait(64_000), ask({ take: [0, 1] })],
     answers: [G, G],
