@@ -118,6 +118,7 @@ describe('the answer table', () => {
     ['a code for quota in the body', inBody('quota_exceeded'), QUOTA],
     ['a code for credit', named('no_credits_left'), QUOTA],
     ['the body that was seen for quota', { body: SEEN_BODY }, QUOTA],
+    ['the same at the last request', { body: '{"quota":250,"used":250}' }, QUOTA],
     ['the code before the body', { ...named('rate_limited'), body: SEEN_BODY }, THROUGHPUT],
     ['numbers that leave room', { body: '{"message":"slow down","quota":250,"used":90}' }, null],
     ['a code for throughput', named('rate_limit_exceeded'), THROUGHPUT],
