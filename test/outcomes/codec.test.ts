@@ -1,4 +1,5 @@
 /** What the service sent comes back byte for byte, and takes little room meanwhile. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,6 +7,9 @@ import { packProfile, unpackProfile } from '../../src/outcomes/codec.js';
 
 /** Packed by form 1 of a dictionary that must never change. */
 const OLD_ANSWER = 'AUN4MTE5NxWUnBBedUzOTUX2LkgFdi+ju8FSB1+Cra0FAA==';
+/** An answer that refers to every byte of that dictionary, and the hash of what it held. */
+const OLD_REFERENCES = 'Ae3WAQ0AAADCoC72D/kcbpCCSb3US73US73US73US73US/136gM=';
+const OLD_HASH = 'e8d2d6674cd417449eefc223c3b32294e8de1edd2d73b226f29355b05a55c888';
 const CATALOGUE = new URL('../../fixtures/catalogue.jsonl', import.meta.url);
 
 /** Brands of the sample catalogue as a service would send them. */
@@ -64,6 +68,8 @@ it('an answer that was packed long ago is still read', () => {
   expect(unpackProfile(old).toString()).toBe(
     '{"id":"id_acme0001","name":"Acme","domain":"acme.com","claimed":true,"qualityScore":0.9,"company":{"employees":10001}}',
   );
+  const all = unpackProfile(Buffer.from(OLD_REFERENCES, 'base64'));
+  expect(createHash('sha256').update(all).digest('hex')).toBe(OLD_HASH);
 });
 
 it('a brand of 2 kB takes well under half of it', () => {

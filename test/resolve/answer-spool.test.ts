@@ -91,15 +91,17 @@ it('a store that refuses leaves the file where it is, for the start after that',
 
 it('many are brought in by parts, oldest file first', async () => {
   const folder = await temporaryFolder();
-  await writeFile(join(folder, '2-b.answers'), line({ ...MISSING, key: 'second' }));
-  await writeFile(join(folder, '1-a.answers'), line({ ...MISSING, key: 'first' }));
+  const names = Array.from({ length: 12 }, (_, at) => String(100 + at));
+  for (const key of [...names].reverse()) {
+    await writeFile(join(folder, `${key}-x.answers`), line({ ...MISSING, key }));
+  }
   const shelf = createShelf();
   await bringInAnswers(folder, shelf.record);
-  expect(shelf.taken.map(({ key }) => key)).toEqual(['first', 'second']);
+  expect(shelf.taken.map(({ key }) => key)).toEqual(names);
 
   await spoolAnswers(folder, outcomes(450));
   await bringInAnswers(folder, shelf.record);
-  expect(shelf.batches).toEqual([1, 1, 200, 200, 50]);
+  expect(shelf.batches).toEqual([...names.map(() => 1), 200, 200, 50]);
 });
 
 it('files of others in the folder are left alone', async () => {

@@ -150,9 +150,12 @@ it('whoever wants to send waits while as many answers as there is room for are n
   const sender = recording.recorder.untilRoom(NOTHING);
   const state = stateOf(sender);
   const flush = await flushNumber(recording, 1);
-  expect(state.now).toBe('waits');
+  const later = recording.recorder.untilRoom(NOTHING);
+  const laterState = stateOf(later);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([state.now, laterState.now]).toEqual(['waits', 'waits']);
   flush.acknowledge();
-  await sender;
+  await Promise.all([sender, later]);
 });
 
 it('that wait ends when it is aborted', async () => {
