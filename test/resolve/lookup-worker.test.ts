@@ -1,7 +1,7 @@
 /** Workers on a real queue: end to end over BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Engine } from '../../src/engine/engine.js';
+import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
 import type { NewOutcome } from '../../src/outcomes/store.js';
 import { spoolAnswers } from '../../src/resolve/answer-spool.js';
@@ -237,6 +237,42 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
     expect(await readdir(spoolFolder)).toEqual([]);
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
+  it('that lost the lock of a chunk starts nothing more for it, keeps its answers and leaves parking to others', async () => {
+    const texts = brands(20);
+    const lock = new AbortController();
+    const client = place.client();
+    let processor: ChunkProcessor | null = null;
+    const engine: Engine = {
+      ...place.engine,
+      openWorker(name, given, concurrency) {
+        processor = given;
+        return place.engine.openWorker(name, given, concurrency);
+      },
+    };
+    place.openWorker({
+      client: {
+        lookup(identifier, options) {
+          lock.abort('the lock on this chunk was lost');
+          return client.lookup(identifier, options);
+        },
+      },
+      spoolFolder,
+      engine,
+    });
+    const parked: string[] = [];
+    const job = {
+      data: { run: run.id, chunk: 0, identifiers: texts, attempts: {} },
+      updateData: async () => parked.push('data'),
+      moveToDelayed: async () => parked.push('delayed'),
+    } as unknown as ChunkJob;
+    const work = processor as ChunkProcessor | null;
+    await expect(work?.(job, 'token', lock.signal)).rejects.toThrow('the lock of this chunk was lost');
+    expect(parked).toEqual([]);
+    expect(place.billed.size).toBe(1);
+    expect(await answersOf(texts)).toBe(1);
+    expect((await place.engine.runs.beat(run.id)).chunks).toBe(0);
   });
 
   it('stops within its deadline though a request never ends', async () => {
