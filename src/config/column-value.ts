@@ -38,6 +38,28 @@ export const columnChoices: ValueKind<readonly ColumnChoice[]> = eachText(
   },
 );
 
+/** A column by which the most valuable rows are bought first. */
+export interface PriorityChoice {
+  readonly name: string;
+  readonly direction: 'asc' | 'desc';
+}
+
+const DIRECTIONS = ['asc', 'desc'] as const;
+
+/** `NAME`, `NAME:asc` or `NAME:desc`; the highest first unless said otherwise. Read as `--column` is. */
+export const priorityValue: ValueKind<PriorityChoice> = oneText('NAME[:asc|desc]', (seen) => {
+  const colon = seen.lastIndexOf(':');
+  const ending = seen.slice(colon + 1);
+  const direction = colon > 0 ? DIRECTIONS.find((each) => each === ending) : undefined;
+  const name = direction === undefined ? seen : seen.slice(0, colon);
+  const meant = colon > 0 && direction === undefined ? nearest(ending, DIRECTIONS) : undefined;
+  if (name.trim() === '' || meant !== undefined) {
+    const write = 'NAME, NAME:asc or NAME:desc, for example revenue:desc';
+    return refused('a column', write, meant === undefined ? undefined : `${seen.slice(0, colon)}:${meant}`);
+  }
+  return accepted({ name, direction: direction ?? 'desc' });
+});
+
 /** One character, or the word `tab`. */
 export const delimiterValue: ValueKind<string> = oneText('CHARACTER', (seen) => {
   if (seen === 'tab' || seen === '\\t') return accepted('\t');

@@ -1,6 +1,7 @@
 /**
  * The settings of limits and money: how fast, how much, how old an answer may be, and what happens at the end.
  */
+import { priorityValue } from './column-value.js';
 import { billingPeriod, decimal, errorLimit, ratePerSecond, statuses } from './money-values.js';
 import { choice, count, duration, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
@@ -98,6 +99,15 @@ export const LIMIT_SETTINGS = {
     commands: RECKONING,
     defaultNote: 'no cap',
     description: 'overage money that this run may spend, over restarts',
+  }),
+  priority: optional({
+    flag: '--priority',
+    kind: priorityValue,
+    group: 'Limits and money',
+    commands: RECKONING,
+    defaultNote: 'the order of the file',
+    description:
+      'when the limit will not cover the file, buy the rows with the highest (or lowest) value here first',
   }),
   confirmAbove: setting({
     flag: '--confirm-above',

@@ -39,5 +39,6 @@ function showItem(item: unknown): string {
   if ('count' in item) return String(item.count);
   if ('name' in item && 'kind' in item)
     return item.kind === null ? String(item.name) : `${item.name}:${item.kind}`;
+  if ('name' in item && 'direction' in item) return `${item.name}:${item.direction}`;
   return JSON.stringify(item);
 }

@@ -36,6 +36,7 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
           kind: settings.kind,
           waterfall: settings.waterfall,
           prefix: settings.prefix,
+          priority: settings.priority,
         },
         stateFolder: settings.state,
         overagePrice: settings.overagePrice,
@@ -85,6 +86,14 @@ export function planText(plan: Plan): string {
     );
     if (spending.deferred !== null) lines.push(`would be deferred   ${count(spending.deferred)}`);
   }
+  if (plan.priority) lines.push(...priorityLines(plan.priority));
   lines.push('', 'nothing was sent or spent');
   return `${lines.join('\n')}\n`;
+}
+
+function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {
+  const show = ({ identifier, value }: (typeof first)[number]) => `${identifier} (${value ?? 'no value'})`;
+  const lines = [sentence, ...first.map((ranked, at) => `  ${at + 1}. ${show(ranked)}`)];
+  if (last) lines.push(`  the limit reaches down to ${show(last)}`);
+  return lines;
 }

@@ -27,6 +27,7 @@ export function requestOf(
       kind: settings.kind,
       waterfall: settings.waterfall,
       prefix: settings.prefix,
+      priority: settings.priority,
     },
     output: {
       path: settings.output,

@@ -1,5 +1,5 @@
 /**
- * Finds the column that a `--column` names: by its exact name, else by its name without case and outer blanks, else by
+ * Finds the column that a `--column` (or another flag) names: by its exact name, else by its name without case and outer blanks, else by
  * its position from 1. What kind it holds is not decided here.
  */
 import { NeverStartError } from '../errors.js';
@@ -14,19 +14,26 @@ export interface FoundColumn {
   readonly kind: ColumnRequest['kind'];
 }
 
-/** Throws `NeverStartError`: column-unknown with the nearest name, column-doubtful when several columns have the name. */
-export function findColumn(columns: readonly string[], request: ColumnRequest): FoundColumn {
+/**
+ * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name, column-doubtful when several columns
+ * have the name.
+ */
+export function findColumn(
+  columns: readonly string[],
+  request: ColumnRequest,
+  flag = '--column',
+): FoundColumn {
   const { name, kind } = request;
   // A header `price:isin` is meant by `--column price:isin` when it is there.
   if (kind !== null) {
-    const whole = theOnly(columns, (column) => column === `${name}:${kind}`, name);
+    const whole = theOnly(columns, (column) => column === `${name}:${kind}`, name, flag);
     if (whole !== null) return { column: whole, kind: null };
   }
   const column =
-    theOnly(columns, (other) => other === name, name) ??
-    theOnly(columns, (other) => looseName(other) === looseName(name), name) ??
+    theOnly(columns, (other) => other === name, name, flag) ??
+    theOnly(columns, (other) => looseName(other) === looseName(name), name, flag) ??
     byPosition(columns, name);
-  if (column === null) throw unknown(columns, request);
+  if (column === null) throw unknown(columns, request, flag);
   return { column, kind };
 }
 
@@ -34,10 +41,11 @@ function theOnly(
   columns: readonly string[],
   isMeant: (column: string) => boolean,
   name: string,
+  flag: string,
 ): number | null {
   const found = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
   if (found.length > 1) {
-    const positions = found.map((index) => `--column ${index + 1}`).join(' or ');
+    const positions = found.map((index) => `${flag} ${index + 1}`).join(' or ');
     throw new NeverStartError({
       code: 'column-doubtful',
       what: 'more than one column has this name',
@@ -53,10 +61,15 @@ function byPosition(columns: readonly string[], name: string): number | null {
   return position >= 1 && position <= columns.length ? position - 1 : null;
 }
 
-function unknown(columns: readonly string[], { name, kind }: ColumnRequest): NeverStartError {
+function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag: string): NeverStartError {
   const colon = name.lastIndexOf(':');
   const front = looseName(name.slice(0, Math.max(0, colon)));
-  if (kind === null && colon > 0 && columns.some((column) => looseName(column) === front)) {
+  if (
+    flag === '--column' &&
+    kind === null &&
+    colon > 0 &&
+    columns.some((column) => looseName(column) === front)
+  ) {
     return new NeverStartError({
       code: 'column-unknown',
       what: 'not a kind of identifier',

@@ -10,6 +10,8 @@ import { limitOf } from '../quota/policy.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
 import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
+import { accountOfRun } from './account-state.js';
+import { chunksAhead, unansweredByWorth } from './buying-order.js';
 import { type GatherContext, gatherFailed, gatherStored, unanswered } from './gather.js';
 import {
   awaitStragglers,
@@ -115,12 +117,16 @@ export function whyDeferred(end: AcquireEnd): string {
 }
 
 function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseContext {
-  const { gather, run, queue, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
+  const { gather, survey, run, queue, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
   return {
     engine: gather.engine,
     queue,
     runId: run.id,
-    chunks: chunksOf(gather),
+    chunks: chunksOf(context),
+    chunksAhead:
+      survey.priorities === null
+        ? null
+        : async () => chunksAhead(await accountOfRun(gather.engine, run.id, run.settings)),
     firstChunk,
     stop,
     maxFailures,
@@ -131,8 +137,10 @@ function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseC
   };
 }
 
-function* chunksOf(gather: GatherContext): Generator<string[]> {
-  for (const batch of unanswered(gather, CHUNK_SIZE)) yield batch.map(({ text }) => text);
+function* chunksOf({ gather, survey }: AcquireContext): Generator<string[]> {
+  const batches =
+    survey.priorities === null ? unanswered(gather, CHUNK_SIZE) : unansweredByWorth(survey, CHUNK_SIZE);
+  for (const batch of batches) yield batch.map(({ text }) => text);
 }
 
 /** Lets requests under way end, here and elsewhere, and takes their answers. */

@@ -16,9 +16,9 @@ import { openInput } from '../intake/open-input.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
-import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { freshnessOf, type RunProgress } from '../runs/run-store.js';
+import { accountOfRun } from './account-state.js';
 import { type AcquireEnd, gatherWaves, whyDeferred } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
 import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
@@ -73,6 +73,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const renderer = createRenderer(plan);
     for (const warning of input.warnings) onNotice(warning);
     onNotice(survey.chosen.sentence);
+    if (survey.priorities) onNotice(survey.priorities.sentence);
     await assertDiskRoom(folder, names);
 
     const run = await engine.runs.start({
@@ -151,7 +152,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       stdout: request.stdout,
       onRows: (rows) => tell('writing', rows),
     });
-    const ledger = progress === null ? null : await accountAfter(engine, request, run.id);
+    const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
     await engine.runs.end(run.id, isComplete ? 'completed' : 'stopped', isComplete ? null : reason);
     return {
       run: (await engine.runs.get(run.id)) ?? run,
@@ -169,27 +170,6 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       endedAt: clock.now(),
     };
   });
-}
-
-/** The account with what this run spent of it, as its own policy sees it: a stopped run is no longer among the live ones. */
-async function accountAfter(engine: Engine, request: EnrichRequest, runId: string): Promise<LedgerState> {
-  const { account, overage, quotaCap } = request.settings;
-  const { state } = await engine.ledger.exchange({
-    account,
-    worker: runId,
-    run: runId,
-    seen: null,
-    settle: [],
-    reading: null,
-    heard: false,
-    refusedForQuota: false,
-    pace: null,
-    take: [],
-    permitMs: 0,
-    mayHaveTurned: false,
-    usageLagMs: 0,
-  });
-  return { ...state, overage, quotaCap };
 }
 
 function reading(rows: number): EnrichProgress {

@@ -28,7 +28,7 @@ export interface EnrichRequest {
     readonly skipLines: number;
     readonly limit: number | null;
   };
-  readonly survey: Pick<SurveyOptions, 'requested' | 'kind' | 'waterfall' | 'prefix'>;
+  readonly survey: Pick<SurveyOptions, 'requested' | 'kind' | 'waterfall' | 'prefix' | 'priority'>;
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;

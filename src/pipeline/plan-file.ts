@@ -11,8 +11,10 @@ import { openInput } from '../intake/open-input.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Freshness } from '../model.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
+import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
 import type { RunSettings } from '../runs/run-store.js';
+import { type BuyingPlan, planBuying } from './buying-plan.js';
 import type { EnrichRequest } from './enrich-request.js';
 import { unanswered } from './gather.js';
 import { estimateSpending, type SpendingEstimate } from './spending.js';
@@ -37,6 +39,8 @@ export interface Plan {
   /** Requests needed at least, and with `--waterfall` at most. */
   readonly requests: { readonly least: number; readonly most: number };
   readonly spending: SpendingEstimate | null;
+  /** What would be bought first; null without `--priority`. */
+  readonly priority: BuyingPlan | null;
   readonly account: {
     readonly quota: number | null;
     readonly limit: number | null;
@@ -66,15 +70,20 @@ export function planFile(
     const wanted = survey.answers.wanted;
     const { settings } = request;
     const state = stores && settings ? await stores.ledger.show(settings.account) : null;
-    const least =
-      stores && settings && state ? await countMissing(survey, stores, settings, state.now) : wanted;
+    const areMissing = async (texts: readonly string[]): Promise<boolean[]> => {
+      if (!stores || !settings || !state) return texts.map(() => true);
+      return withoutAnswer(texts, stores, settings, state.now);
+    };
+    const least = await countMissing(survey, areMissing);
+    const priority = await planBuying(
+      survey,
+      areMissing,
+      state && settings && coveredBy(least, state, settings),
+    );
     let most = least;
     if (request.survey.waterfall) {
       for (let index = 0; index < survey.identifiers.count; index += 1) survey.answers.want(index);
-      most =
-        stores && settings && state
-          ? await countMissing(survey, stores, settings, state.now)
-          : survey.answers.wanted;
+      most = await countMissing(survey, areMissing);
     }
     const limits = settings ?? { overage: 0, quotaCap: null };
     return {
@@ -91,6 +100,7 @@ export function planFile(
         state && settings
           ? estimateSpending(most, state, { settings, overagePrice: request.overagePrice })
           : null,
+      priority,
       account: state && {
         quota: state.quota,
         limit: limitOf({ ...state, overage: limits.overage, quotaCap: limits.quotaCap }),
@@ -100,12 +110,24 @@ export function planFile(
   });
 }
 
-async function countMissing(
-  survey: Survey,
+type AreMissing = (texts: readonly string[]) => Promise<readonly boolean[]>;
+
+async function countMissing(survey: Survey, areMissing: AreMissing): Promise<number> {
+  let missing = 0;
+  for (const batch of unanswered(survey, READ_AT_ONCE)) {
+    const without = await areMissing(batch.map(({ text }) => text));
+    missing += without.filter(Boolean).length;
+  }
+  return missing;
+}
+
+/** Which of these have no fresh answer, judged at `now`. */
+async function withoutAnswer(
+  texts: readonly string[],
   stores: EngineStores,
   settings: RunSettings,
   now: number,
-): Promise<number> {
+): Promise<boolean[]> {
   const prefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
   const freshness: Freshness = {
     asOf: now,
@@ -113,13 +135,15 @@ async function countMissing(
     maxAgeMissingMs: settings.maxAgeMissingMs,
     notBefore: settings.refresh ? now : 0,
   };
-  let missing = 0;
-  for (const batch of unanswered(survey, READ_AT_ONCE)) {
-    const found = await stores.outcomes.read(
-      batch.map(({ text }) => prefix + text),
-      freshness,
-    );
-    missing += found.filter((outcome) => outcome === null).length;
-  }
-  return missing;
+  const found = await stores.outcomes.read(
+    texts.map((text) => prefix + text),
+    freshness,
+  );
+  return found.map((outcome) => outcome === null);
+}
+
+/** How many of the requests the limit covers; null when it covers all, or is unknown. */
+function coveredBy(requests: number, state: LedgerState, settings: RunSettings): number | null {
+  const { deferred } = estimateSpending(requests, state, { settings, overagePrice: '1' });
+  return deferred === null || deferred === 0 ? null : requests - deferred;
 }

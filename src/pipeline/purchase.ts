@@ -13,6 +13,8 @@ export interface PurchaseContext {
   readonly runId: string;
   /** Texts of identifiers to ask for, in batches of a chunk's size. */
   readonly chunks: Iterable<readonly string[]>;
+  /** How many chunks may be handed out before those are finished; null: no limit. Asked anew each time. */
+  readonly chunksAhead: (() => Promise<number>) | null;
   /** Number of the first chunk: chunks of one run are never numbered twice. */
   readonly firstChunk: number;
   readonly stop: AbortSignal;
@@ -120,7 +122,13 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
     batch = [];
     if (jobs.length > 0) await addJobs(context, jobs);
   };
+  let pauseAt = context.chunksAhead === null ? Number.POSITIVE_INFINITY : next;
   for (const identifiers of context.chunks) {
+    if (context.chunksAhead !== null && next === pauseAt) {
+      await flush();
+      while (end === null && done < next) await pause();
+      if (end === null) pauseAt = next + (await patiently(context, context.chunksAhead));
+    }
     if (end !== null) break;
     batch.push({
       name: 'chunk',

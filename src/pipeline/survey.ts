@@ -12,6 +12,7 @@ import { type IdentifierKind, identifierText } from '../model.js';
 import { type Answers, createAnswers } from './answers.js';
 import { createIdentifierSpool, type IdentifierSpool } from './identifier-spool.js';
 import { createKeyTable } from './key-table.js';
+import { createPriorities, type Priorities, type PriorityRequest } from './priorities.js';
 import { createRowSpool, type RowSpool } from './row-spool.js';
 import { createSpoolFile } from './spool-file.js';
 
@@ -20,6 +21,8 @@ export interface SurveyOptions {
   readonly kind: IdentifierKind | null;
   readonly waterfall: boolean;
   readonly prefix: string;
+  /** `--priority`; absent or null: identifiers are bought in the order of the file. */
+  readonly priority?: PriorityRequest | null;
   /** A private folder for the spools. */
   readonly folder: string;
   /** Looked at between batches: reading a large file can be stopped. */
@@ -34,6 +37,8 @@ export interface Survey {
   readonly identifiers: IdentifierSpool;
   /** The first candidates of all rows are wanted. */
   readonly answers: Answers;
+  /** What each identifier is worth; null without `--priority`. */
+  readonly priorities: Priorities | null;
   /** Rows by what their cells came to. `duplicates`: rows whose first identifier an earlier row had. */
   readonly counts: {
     readonly asked: number;
@@ -73,6 +78,7 @@ export async function surveyInput(
     // JSON lines get one key, so that no column of theirs can be ours.
     prefix: isJson ? '' : options.prefix,
   });
+  const priorities = options.priority ? createPriorities(input.shape.columns, options.priority) : null;
   const ourKey = jsonKey(options.prefix);
   const open = (name: string) => {
     const file = createSpoolFile(join(folder, name));
@@ -112,6 +118,7 @@ export async function surveyInput(
       if (known !== undefined) {
         counts.asked += 1;
         counts.duplicates += 1;
+        priorities?.note(known, row.cells[priorities.column] ?? '', row.line);
         rows.add('asked', [known], '', row.raw);
         continue;
       }
@@ -135,6 +142,7 @@ export async function surveyInput(
         const { index, isNew } = table.add(text);
         if (isNew) identifiers.add(text);
         candidates.push(index);
+        priorities?.note(index, row.cells[priorities.column] ?? '', row.line);
       }
       if (answers.want(candidates[0] ?? 0)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
@@ -151,6 +159,7 @@ export async function surveyInput(
     rows,
     identifiers,
     answers,
+    priorities,
     counts,
     byKind,
     reasons,

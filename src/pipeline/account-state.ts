@@ -1,0 +1,31 @@
+/**
+ * The account as one run sees it: what it spent of its own caps included, which looking at the account alone does not
+ * tell. Nothing is taken or settled.
+ */
+import type { Engine } from '../engine/engine.js';
+import type { LedgerState } from '../quota/ledger.js';
+import type { RunSettings } from '../runs/run-store.js';
+
+/** Judged by the run's own policy, also when it is no longer among the live ones. */
+export async function accountOfRun(
+  engine: Pick<Engine, 'ledger'>,
+  runId: string,
+  settings: Pick<RunSettings, 'account' | 'overage' | 'quotaCap'>,
+): Promise<LedgerState> {
+  const { state } = await engine.ledger.exchange({
+    account: settings.account,
+    worker: runId,
+    run: runId,
+    seen: null,
+    settle: [],
+    reading: null,
+    heard: false,
+    refusedForQuota: false,
+    pace: null,
+    take: [],
+    permitMs: 0,
+    mayHaveTurned: false,
+    usageLagMs: 0,
+  });
+  return { ...state, overage: settings.overage, quotaCap: settings.quotaCap };
+}

@@ -1,0 +1,103 @@
+/**
+ * When the limit will not cover the file, the most valuable rows are bought, to the row: seen from the service.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainAt, type Scene } from '../support/scene.js';
+
+/** Worth of row n: a permutation, so that the order of the file says nothing. */
+const COUNT = 1_000;
+const worthAt = (index: number) => (index * 617) % COUNT;
+
+function pricedList(): string {
+  const lines = Array.from({ length: COUNT }, (_, index) => `${domainAt(index)},${worthAt(index)}`);
+  return `website,revenue\n${lines.join('\n')}\n`;
+}
+
+/** Worths of what the service billed, best first. */
+function boughtWorths({ service }: Scene): number[] {
+  return Array.from({ length: COUNT }, (_, index) => index)
+    .filter((index) => service.meter.billedOf.has(`domain:${domainAt(index)}`))
+    .map(worthAt)
+    .sort((a, b) => b - a);
+}
+
+const best = (count: number) => Array.from({ length: count }, (_, at) => COUNT - 1 - at);
+
+describeOn([redisEngine(), embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a quota of 100 buys the 100 most valuable of 1,000; raised, the rest follows', async () => {
+    const scene = await createScene(engine, { quota: 100 });
+    await scene.write('list.csv', pricedList());
+    const command = ['run', 'list.csv', '--priority', 'revenue'];
+    const first = await scene.run(command);
+    expect(first.code, first.stderr).toBe(7);
+    expect(first.stderr).toContain('bought first: the highest "revenue"');
+    expect(boughtWorths(scene)).toEqual(best(100));
+
+    scene.service.options.quota = 5_000;
+    const second = await scene.run(command);
+    expect(second.code, second.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(COUNT);
+    // The output keeps its own order.
+    const scores = (await readRows(scene.path('list.enriched.csv')))
+      .filter((row) => row.brand_quality_score !== '')
+      .map((row) => Number(row.brand_quality_score));
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  });
+});
+
+const redis = redisEngine();
+describe.skipIf(redis.missing !== null)('on redis', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test.each([
+    { flags: ['--max-requests', '130'], quota: 5_000, count: 130 },
+    { flags: ['--overage-budget', '2.5'], quota: 60, count: 85 },
+    { flags: ['--quota', '75'], quota: 5_000, count: 75 },
+  ])('with $flags the $count best are bought', async ({ flags, quota, count }) => {
+    const scene = await createScene(redis, { quota, plan: 'paid' });
+    await scene.write('list.csv', pricedList());
+    const result = await scene.run(['run', 'list.csv', '--priority', 'revenue:desc', ...flags]);
+    expect(result.code, result.stderr).toBe(7);
+    expect(boughtWorths(scene)).toEqual(best(count));
+  });
+
+  test('three workers with latency that varies buy the same 120 as one would', async () => {
+    const scene = await createScene(redis, { quota: 120, jitterMs: 60 });
+    await scene.write('list.csv', pricedList());
+    const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
+    const result = await scene.run(['run', 'list.csv', '--no-worker', '--priority', 'revenue']);
+    expect(result.code, result.stderr).toBe(7);
+    expect(boughtWorths(scene)).toEqual(best(120));
+    for (const worker of workers) worker.kill('SIGTERM');
+    for (const worker of workers) expect((await worker.done).code).toBe(0);
+  });
+
+  test('the lowest come first when asked, and the plan says so before', async () => {
+    const scene = await createScene(redis, { quota: 100 });
+    await scene.write('list.csv', pricedList());
+    const flags = ['--priority', 'revenue:asc', '--quota', '100'];
+    const plan = await scene.run(['plan', 'list.csv', ...flags]);
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(plan.stdout).toContain('bought first: the lowest "revenue"\n  1. domain:brand-00001.com (0)');
+    expect(plan.stdout).toMatch(/the limit reaches down to domain:\S+ \(99\)/);
+    expect(scene.service.meter.billed).toBe(0);
+    const result = await scene.run(['run', 'list.csv', ...flags]);
+    expect(result.code, result.stderr).toBe(7);
+    expect(boughtWorths(scene)).toEqual(Array.from({ length: 100 }, (_, at) => 99 - at));
+  });
+
+  test('a value that cannot be put in order costs nothing', async () => {
+    const scene = await createScene(redis);
+    await scene.write('list.csv', 'website,revenue\na.com,900\nb.com,"1,200"\n');
+    const result = await scene.run(['run', 'list.csv', '--priority', 'revenue']);
+    expect(result.code).toBe(2);
+    expect(result.stderr).toContain('"1,200" in "revenue", line 3');
+    expect(scene.service.meter.billed).toBe(0);
+  });
+});
