@@ -156,6 +156,14 @@ export const OUTPUT_SETTINGS = {
     group: 'Output',
     commands: ['run'],
     defaultNote: '<name>.report.json',
-    description: 'where the report goes',
+    description: 'where the report goes; the same as a page lies beside it, ending in .html',
+  }),
+  embedLogos: setting({
+    flag: '--embed-logos',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Output',
+    commands: WRITING,
+    description: 'fetch the logos of the brands that the page of the report shows, and put them into it',
   }),
 } as const;

@@ -12,6 +12,8 @@ export function summaryText(
   result: EnrichResult,
   report: RunReport,
   exitCode: ExitCode,
+  /** Where the report lies as a page; null when there is none. */
+  page: string | null,
 ): string {
   const count = (value: number) => value.toLocaleString('en-US');
   const { rows, requests, account, identifiers } = report;
@@ -55,7 +57,9 @@ export function summaryText(
     `output: ${report.files.output === '-' ? 'standard output' : report.files.output}${result.isComplete ? '' : ' (partial)'}`,
   );
   if (report.files.errors) lines.push(`rows to look at: ${report.files.errors}`);
-  lines.push(`report: ${result.names.report}; took ${durationText(report.seconds * 1_000)}`);
+  lines.push(
+    `report: ${page === null ? '' : `${page}, for programs `}${result.names.report}; took ${durationText(report.seconds * 1_000)}`,
+  );
   const next = whatNext(request, result, exitCode);
   if (next !== '') lines.push(next);
   return `${lines.join('\n')}\n`;

@@ -14,6 +14,7 @@ import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
+import { writeReportPage } from '../pipeline/report-page.js';
 import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
@@ -102,8 +103,11 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
     const exitCode = exitCodeOf(result, settings.strict);
     const report = makeReport(request, result, exitCode);
     await writeReport(result.names.report, report);
+    // The sample's brands are made up, and so are the addresses of their logos.
+    const embedsLogos = settings.embedLogos && !settings.sample;
+    const page = await writeReportPage(result, report, { embedsLogos, stop });
     if (settings.json) stdout.write(`${JSON.stringify(report)}\n`);
-    if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode));
+    if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode, page));
     return exitCode;
   });
 }

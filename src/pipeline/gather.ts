@@ -121,7 +121,8 @@ function keep(
   const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
   const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
   const score = outcome.status === 'matched' ? qualityScoreOf(brand) : null;
-  context.summary.noteAnswer(outcome.status, score, outcome.fetchedAt, source);
+  const { status, fetchedAt } = outcome;
+  context.summary.noteAnswer({ status, index, identifier: text, score, fetchedAt, source, brand });
   set(context, index, outcome.status, score, {
     status: outcome.status,
     identifier: parseIdentifierText(text),

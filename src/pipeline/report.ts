@@ -47,7 +47,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       ...facts.identifiers,
     },
     failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
-    quality: facts.quality,
+    quality: { ...facts.quality, histogram: facts.histogram },
     requests: {
       sent: tally?.requests ?? 0,
       billed: tally?.billed ?? 0,

@@ -1,15 +1,27 @@
 /**
- * What a run adds up while answers come in: counts of identifiers, ages, scores and reasons. The report is made of it.
+ * What a run adds up while answers come in: counts of identifiers, ages, scores, the ends of the ranking, and reasons. The
+ * report is made of it. Its memory does not grow with the number of answers.
  */
+import type { Brand, QualityTier } from '../contract/brand.js';
 import type { AnswerSource } from '../model.js';
+import { type BrandRanking, createBrandRanking } from './ranked-brands.js';
+
+/** An answer of the service, asked for in this run or stored. */
+export interface NotedAnswer {
+  readonly status: 'matched' | 'not_found';
+  /** The number of the identifier, and its text as `identifierText` writes it. */
+  readonly index: number;
+  readonly identifier: string;
+  /** 0 to 1; null when there is none. */
+  readonly score: number | null;
+  /** Milliseconds. */
+  readonly fetchedAt: number;
+  readonly source: AnswerSource;
+  readonly brand: Brand;
+}
 
 export interface RunSummary {
-  noteAnswer(
-    status: 'matched' | 'not_found',
-    score: number | null,
-    fetchedAt: number,
-    source: AnswerSource,
-  ): void;
+  noteAnswer(answer: NotedAnswer): void;
   noteFailure(status: 'failed' | 'deferred', reason: string): void;
   readonly facts: RunFacts;
 }
@@ -26,6 +38,9 @@ export interface RunFacts {
   };
   /** Distinct brands by thirds of the quality score. */
   readonly quality: { poor: number; acceptable: number; high: number; unscored: number };
+  /** The same brands in `HISTOGRAM_BINS` bins of equal width from 0 to 1: five to a third, which add up to it. */
+  readonly histogram: number[];
+  readonly brands: Pick<BrandRanking, 'best' | 'lowest'>;
   /** Milliseconds; null when nothing was fetched. */
   oldestFetchedAt: number | null;
   newestFetchedAt: number | null;
@@ -34,23 +49,50 @@ export interface RunFacts {
 }
 
 const REASONS_AT_MOST = 200;
+const BINS_OF_THIRD = 5;
+export const HISTOGRAM_BINS = 3 * BINS_OF_THIRD;
+const FIRST_BIN: Readonly<Record<QualityTier, number>> = {
+  poor: 0,
+  acceptable: BINS_OF_THIRD,
+  high: 2 * BINS_OF_THIRD,
+};
 
-export function createRunSummary(tierOf: (score: number) => 'poor' | 'acceptable' | 'high'): RunSummary {
+/** The bin of a score, always one of its third, wherever rounding would put it. */
+function binOf(score: number, tier: QualityTier): number {
+  const first = FIRST_BIN[tier];
+  const bin = Math.floor(score * HISTOGRAM_BINS);
+  return Math.min(Math.max(bin, first), first + BINS_OF_THIRD - 1);
+}
+
+export function createRunSummary(tierOf: (score: number) => QualityTier): RunSummary {
+  const ranking = createBrandRanking();
+  const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
   const facts: RunFacts = {
     identifiers: { matched: 0, notFound: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
+    histogram,
+    brands: { best: ranking.best, lowest: ranking.lowest },
     oldestFetchedAt: null,
     newestFetchedAt: null,
     failures: new Map(),
   };
   return {
     facts,
-    noteAnswer(status, score, fetchedAt, source) {
+    noteAnswer({ status, index, identifier, score, fetchedAt, source, brand }) {
       facts.identifiers[status === 'matched' ? 'matched' : 'notFound'] += 1;
       if (source === 'stored') facts.identifiers.stored += 1;
-      if (status === 'matched') facts.quality[score === null ? 'unscored' : tierOf(score)] += 1;
       facts.oldestFetchedAt = Math.min(facts.oldestFetchedAt ?? fetchedAt, fetchedAt);
       facts.newestFetchedAt = Math.max(facts.newestFetchedAt ?? fetchedAt, fetchedAt);
+      if (status !== 'matched') return;
+      if (score === null) {
+        facts.quality.unscored += 1;
+        return;
+      }
+      const tier = tierOf(score);
+      facts.quality[tier] += 1;
+      const bin = binOf(score, tier);
+      histogram[bin] = (histogram[bin] ?? 0) + 1;
+      ranking.note({ index, identifier, score, brand });
     },
     noteFailure(status, reason) {
       facts.identifiers[status] += 1;

@@ -77,6 +77,8 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     facts: {
       identifiers: { matched: 3, notFound: 0, failed: 0, deferred: 0, stored: 0 },
       quality: { poor: 0, acceptable: 1, high: 2, unscored: 0 },
+      histogram: [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1],
+      brands: { best: [], lowest: [] },
       oldestFetchedAt: STARTED_AT,
       newestFetchedAt: STARTED_AT,
       failures: new Map(),

@@ -7,11 +7,15 @@ import type { RunSettings } from '../../src/runs/run-store.js';
 import { ledgerState, runSpending } from '../pipeline/ledger-state.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from './results.js';
 
-function summaryOf(parts: ResultParts, settings: Partial<RunSettings> = {}): string[] {
+function summaryOf(
+  parts: ResultParts,
+  settings: Partial<RunSettings> = {},
+  page: string | null = 'customers.report.html',
+): string[] {
   const request = requestFor(settings);
   const result = resultOf(parts);
   const exitCode = exitCodeOf(result, false);
-  return summaryText(request, result, makeReport(request, result, exitCode), exitCode)
+  return summaryText(request, result, makeReport(request, result, exitCode), exitCode, page)
     .trim()
     .split('\n');
 }
@@ -29,8 +33,12 @@ it('a run that is done says what there is, and nothing to do', () => {
     '3 distinct identifiers: 2 requests, 2 billed; 1 known from before, 1 duplicate rows cost nothing',
     'quality of 3 brands: 2 high, 1 acceptable, 0 poor',
     'output: customers.enriched.csv',
-    'report: customers.report.json; took 12 s',
+    'report: customers.report.html, for programs customers.report.json; took 12 s',
   ]);
+});
+
+it('without a page the report is the one for programs', () => {
+  expect(summaryOf({}, {}, null)).toContain('report: customers.report.json; took 12 s');
 });
 
 it('every status that rows have is counted, and no other', () => {
@@ -89,7 +97,9 @@ it('files are named, a partial one as such', () => {
   const lines = summaryOf({ isComplete: false, errors: 'customers.errors.csv', seconds: 200 });
   expect(lines).toContain('output: customers.enriched.csv (partial)');
   expect(lines).toContain('rows to look at: customers.errors.csv');
-  expect(lines).toContain('report: customers.report.json; took 3 min 20 s');
+  expect(lines).toContain(
+    'report: customers.report.html, for programs customers.report.json; took 3 min 20 s',
+  );
 });
 
 describe('what to do next', () => {

@@ -58,7 +58,13 @@ it('has one shape', () => {
       stored: 0,
     },
     failures: { 'the service answered 410': 1 },
-    quality: { poor: 0, acceptable: 1, high: 2, unscored: 0 },
+    quality: {
+      poor: 0,
+      acceptable: 1,
+      high: 2,
+      unscored: 0,
+      histogram: [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1],
+    },
     requests: {
       sent: 5,
       billed: 4,

@@ -1,0 +1,102 @@
+/**
+ * Logos for the report, fetched once while it is made, as `data:` addresses. A picture is never worth a failed run: whatever
+ * goes wrong leaves the brand without one. Which brands are shown is not decided here.
+ */
+import { type Dispatcher, request } from 'undici';
+
+export interface LogoOptions {
+  /** Connections; the caller closes it. */
+  readonly dispatcher: Dispatcher;
+  /** No logo is begun or waited for any more. */
+  readonly stop: AbortSignal;
+  /** For all of them together. */
+  readonly totalMs: number;
+}
+
+/** Longest picture that is embedded. */
+export const LOGO_BYTES_AT_MOST = 64 * 1024;
+const AT_ONCE = 5;
+/** Query parameters that name whoever asks; `c` is the client key of asset addresses. */
+const KEY_PARAMETER = /^(c|key|api[_-]?key|token|access[_-]?token|auth|sig|signature|secret)$/i;
+const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
+
+/**
+ * The address that may be asked: https, without user, key or fragment, of a named public host. null for any other.
+ */
+export function logoAddress(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const address = new URL(url);
+  if (address.protocol !== 'https:' || address.username !== '' || address.password !== '') return null;
+  const host = address.hostname.replace(/\.$/, '');
+  if (IP_ADDRESS.test(host) || !host.includes('.') || /\.(localhost|local|internal)$/.test(host)) return null;
+  for (const name of [...address.searchParams.keys()]) {
+    if (KEY_PARAMETER.test(name)) address.searchParams.delete(name);
+  }
+  address.hash = '';
+  return address.href;
+}
+
+/** The type of a picture by its bytes, whatever its server calls it; null when it is none that is embedded. */
+export function pictureType(bytes: Buffer): string | null {
+  const head = bytes.toString('latin1', 0, 12);
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (head.startsWith('RIFF') && head.slice(8) === 'WEBP') return 'image/webp';
+  if (/^GIF8[79]a/.test(head)) return 'image/gif';
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  const isSvg = /^\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*>\s*)*<svg[\s>]/i.test(text);
+  // Entities can make a short picture endless.
+  return isSvg && !/<!ENTITY/i.test(text) ? 'image/svg+xml' : null;
+}
+
+/**
+ * Fetches each address once, a few at a time. The map holds a `data:` address for every one that came, under the address as
+ * it was given. Never rejects.
+ */
+export async function fetchLogos(
+  urls: readonly string[],
+  options: LogoOptions,
+): Promise<Map<string, string>> {
+  const logos = new Map<string, string>();
+  const waiting = [...new Set(urls)].values();
+  const signal = AbortSignal.any([options.stop, AbortSignal.timeout(options.totalMs)]);
+  const fetchNext = async (): Promise<void> => {
+    for (const url of waiting) {
+      if (signal.aborted) return;
+      const address = logoAddress(url);
+      const logo =
+        address === null ? null : await fetchLogo(address, options.dispatcher, signal).catch(() => null);
+      if (logo !== null) logos.set(url, logo);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, fetchNext));
+  return logos;
+}
+
+async function fetchLogo(
+  address: string,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { statusCode, headers, body } = await request(address, {
+    dispatcher,
+    signal,
+    headers: { accept: 'image/svg+xml,image/png,image/webp,image/jpeg', 'user-agent': 'brand-enrich' },
+  });
+  const announced = Number(headers['content-length'] ?? 0);
+  if (statusCode !== 200 || announced > LOGO_BYTES_AT_MOST) {
+    body.destroy();
+    return null;
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    // Leaving the loop ends the transfer.
+    if (length > LOGO_BYTES_AT_MOST) return null;
+    chunks.push(chunk);
+  }
+  const bytes = Buffer.concat(chunks);
+  const type = pictureType(bytes);
+  return type === null ? null : `data:${type};base64,${bytes.toString('base64')}`;
+}

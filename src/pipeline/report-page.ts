@@ -1,0 +1,104 @@
+/**
+ * The report of a run as a page: gathers what the page shows, logos included where they are asked for, and writes it beside
+ * the JSON report. What it looks like is `report-page`'s.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Agent } from 'undici';
+import { createOutput } from '../collate/output-file.js';
+import type { PageData, ShownBrand, ShownFile } from '../report-page/page-data.js';
+import { renderPage } from '../report-page/render-page.js';
+import type { EnrichResult } from './enrich-request.js';
+import { fetchLogos } from './fetch-logos.js';
+import { lowestApart, type RankedBrand } from './ranked-brands.js';
+import type { RunReport } from './report.js';
+
+export interface PageOptions {
+  /** Whether the logos of the shown brands are fetched and embedded. */
+  readonly embedsLogos: boolean;
+  /** Ends the fetching of logos. */
+  readonly stop: AbortSignal;
+}
+
+/** Picture and page are made after the files are safe, so a person waits for them. */
+const LOGOS_TOTAL_MS = 10_000;
+
+/**
+ * Writes the page in one step. Its path; null when the JSON report went to a device or pipe, which no page can lie beside.
+ * @throws FailFileError `output-unwritable`.
+ */
+export async function writeReportPage(
+  result: EnrichResult,
+  report: RunReport,
+  options: PageOptions,
+): Promise<string | null> {
+  const { names } = result;
+  const beside = await stat(names.report).catch(() => null);
+  if (beside !== null && !beside.isFile()) return null;
+  const shown = [...result.facts.brands.best, ...lowestApart(result.facts.brands)];
+  const logos = options.embedsLogos ? await logosOf(shown, options.stop) : new Map<string, string>();
+  const page = renderPage(pageDataOf(result, report, logos), await chartLibrary());
+  const output = await createOutput(names.reportHtml, { gzip: false, bom: false, stdout: null });
+  try {
+    await output.write(page);
+    await output.commit();
+  } finally {
+    await output.discard();
+  }
+  return names.reportHtml;
+}
+
+/** `logos`: by the address that the service gave. Pure. */
+export function pageDataOf(
+  result: EnrichResult,
+  report: RunReport,
+  logos: ReadonlyMap<string, string>,
+): PageData {
+  const { facts, names } = result;
+  const shownBrand = ({ name, domain, score, color, logoUrl }: RankedBrand): ShownBrand => ({
+    name,
+    domain,
+    score,
+    color,
+    logo: logoUrl === null ? null : (logos.get(logoUrl) ?? null),
+  });
+  return {
+    report,
+    best: facts.brands.best.map(shownBrand),
+    lowest: lowestApart(facts.brands).map(shownBrand),
+    files: filesOf(report, names.report, names.reportHtml),
+  };
+}
+
+function filesOf({ files, run }: RunReport, json: string, page: string): ShownFile[] {
+  const shownFile = (label: string, path: string): ShownFile => ({
+    label,
+    path: path === '-' ? 'standard output' : path,
+    href:
+      path !== '-' && resolve(dirname(path)) === resolve(dirname(page))
+        ? `./${encodeURIComponent(basename(path))}`
+        : null,
+  });
+  return [
+    shownFile(run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', files.output),
+    ...(files.errors === null ? [] : [shownFile('Rows to look at', files.errors)]),
+    shownFile('The same for programs', json),
+  ];
+}
+
+async function logosOf(brands: readonly RankedBrand[], stop: AbortSignal): Promise<Map<string, string>> {
+  const dispatcher = new Agent({ connections: 4, connect: { timeout: 5_000 }, maxHeaderSize: 65_536 });
+  try {
+    const urls = brands.flatMap(({ logoUrl }) => (logoUrl === null ? [] : [logoUrl]));
+    return await fetchLogos(urls, { dispatcher, stop, totalMs: LOGOS_TOTAL_MS });
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** The browser build lies beside the entry that the package gives to Node. */
+async function chartLibrary(): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve('chart.js');
+  return await readFile(join(dirname(entry), 'chart.umd.min.js'), 'utf8');
+}

@@ -1,0 +1,83 @@
+/**
+ * The first two sentences of the page: what came of the file, and what to do next.
+ */
+import { EXIT } from '../errors.js';
+import { countOf, countText, listText } from './figures-text.js';
+import type { ReportFigures } from './page-data.js';
+
+/** How the run is marked beside its name; `tone` chooses the colour. */
+export interface Verdict {
+  readonly label: string;
+  readonly tone: 'good' | 'warn' | 'bad';
+}
+
+/** Complete, complete with failures, or partial. */
+export function verdictOf(report: ReportFigures): Verdict {
+  if (!report.run.isComplete) {
+    const isTrouble = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
+      (code) => code === report.run.exitCode,
+    );
+    return { label: 'Partial', tone: isTrouble ? 'bad' : 'warn' };
+  }
+  if (report.rows.failed > 0) return { label: 'Complete, some rows failed', tone: 'warn' };
+  return { label: 'Complete', tone: 'good' };
+}
+
+/** What came of the rows, in one sentence. */
+export function headlineOf({ input, rows, run, requests }: ReportFigures): string {
+  const { records } = input;
+  if (records === 0) return 'The file holds no rows.';
+  const money =
+    requests.billed === 0 ? 'nothing was billed' : `${countOf(requests.billed, 'request')} billed`;
+  const rest = countsText([
+    [rows.not_found, 'not found'],
+    [rows.failed, 'failed'],
+    [rows.invalid, 'invalid'],
+    [rows.skipped, 'skipped'],
+    [rows.deferred, 'not asked yet'],
+  ]);
+  const others = rest === '' ? '' : `; ${rest}`;
+  const brands =
+    rows.matched === records
+      ? `${records === 1 ? 'The only row has' : `All ${countText(records)} rows have`} a brand`
+      : `${rows.matched === 0 ? 'None' : countText(rows.matched)} of ${countOf(records, 'row')} ${rows.matched > 1 ? 'have' : 'has'} a brand`;
+  return `${run.isComplete ? '' : 'So far, '}${run.isComplete ? brands : lowerFirst(brands)}${others}: ${money}.`;
+}
+
+function countsText(counts: readonly (readonly [number, string])[]): string {
+  return listText(
+    counts.filter(([count]) => count > 0).map(([count, words]) => `${countText(count)} ${words}`),
+  );
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}
+
+/** What to do next; null when there is nothing to do. */
+export function nextStepOf({ run, reason, rows, identifiers }: ReportFigures): string | null {
+  const because = reason === null ? '' : ` (${reason})`;
+  const left = countOf(identifiers.deferred, 'identifier');
+  switch (run.exitCode) {
+    case EXIT.done:
+      return rows.invalid > 0
+        ? 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.'
+        : null;
+    case EXIT.someFailed:
+      return rows.failed > 0
+        ? 'Run the same command again: only the failed rows are asked for.'
+        : 'Correct the invalid cells listed in the errors file and run it: only those are asked for.';
+    case EXIT.tooManyErrors:
+      return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
+    case EXIT.credentials:
+      return `The service refused the credentials${because}. Check the token, then run the same command again: nothing is lost.`;
+    case EXIT.trouble:
+      return `The service could not be reached${because}. Run the same command again once it answers: nothing is lost.`;
+    case EXIT.limit:
+      return `Stopped at a limit${because}; ${left} ${identifiers.deferred === 1 ? 'is' : 'are'} left. Run the same command again when there is room: it goes on where it stopped.`;
+    case EXIT.interrupted:
+      return 'Interrupted. Every paid answer is kept: run the same command again to go on.';
+    default:
+      return null;
+  }
+}

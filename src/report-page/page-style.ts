@@ -1,0 +1,147 @@
+/**
+ * The page's style sheet: light and dark, desk and phone, and paper. Fonts are those of the reader's system.
+ */
+
+const LIGHT =
+  '--ground:#f5f6f8;--card:#fff;--ink:#1a1d23;--muted:#5a6372;--line:#e1e4e9;--link:#1d5fbf;' +
+  '--high:#12806e;--acceptable:#c98a12;--poor:#c4453c;--unscored:#98a1b0;' +
+  '--matched:#12806e;--not_found:#6d86ad;--failed:#c4453c;--invalid:#d2782a;--skipped:#98a1b0;--deferred:#7c66c2;' +
+  '--high-text:#0c6355;--acceptable-text:#7d5300;--poor-text:#a12f27;' +
+  '--high-soft:#dff2ee;--acceptable-soft:#fbefd4;--poor-soft:#fae3e1;--blank:#e1e4e9;--blank-ink:#3c4452';
+const DARK =
+  '--ground:#121418;--card:#1b1e24;--ink:#e7e9ed;--muted:#a2aab8;--line:#323843;--link:#86b4f5;' +
+  '--high:#3fb79f;--acceptable:#dfae45;--poor:#ee766c;--unscored:#7d8696;' +
+  '--matched:#3fb79f;--not_found:#86a0c8;--failed:#ee766c;--invalid:#e5985a;--skipped:#7d8696;--deferred:#a594e6;' +
+  '--high-text:#7fdcc8;--acceptable-text:#f0cb7c;--poor-text:#f7a49d;' +
+  '--high-soft:#17332e;--acceptable-soft:#382d14;--poor-soft:#3b1f1d;--blank:#39404c;--blank-ink:#d5dae3';
+
+const FILLS = [
+  'matched',
+  'not_found',
+  'failed',
+  'invalid',
+  'skipped',
+  'deferred',
+  'high',
+  'acceptable',
+  'poor',
+  'unscored',
+]
+  .map((name) => `.dot.${name}{background:var(--${name})}rect.${name}{fill:var(--${name})}`)
+  .join('\n');
+
+export const PAGE_STYLE = `:root{color-scheme:light dark;${LIGHT}}
+@media (prefers-color-scheme:dark){:root{${DARK}}}
+:root.paper{color-scheme:light;${LIGHT}}
+*{box-sizing:border-box}
+[hidden]{display:none!important}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0;background:var(--ground);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+main,header,footer{max-width:1120px;margin:0 auto;padding:0 24px}
+header{padding-top:32px}
+h1{font-size:22px;line-height:1.3;margin:0;font-weight:650;overflow-wrap:anywhere}
+h2{font-size:15px;margin:0 0 12px;font-weight:650}
+p{margin:0 0 8px}
+a{color:var(--link)}
+code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+bdi{overflow-wrap:anywhere}
+.title{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center}
+.eyebrow{color:var(--muted);margin:0 0 4px}
+.verdict{border-radius:99px;padding:2px 12px;font-weight:600;font-size:13px}
+.verdict.good{background:var(--high-soft);color:var(--high-text)}
+.verdict.warn{background:var(--acceptable-soft);color:var(--acceptable-text)}
+.verdict.bad{background:var(--poor-soft);color:var(--poor-text)}
+.headline{font-size:19px;line-height:1.4;margin:12px 0 4px;max-width:50em}
+.next{color:var(--muted);max-width:60em}
+.muted{color:var(--muted)}
+.note{color:var(--muted);font-size:13px;margin:12px 0 0;padding-left:0}
+ul.note{margin:4px 0 0;padding-left:18px}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.key{display:grid;grid-template-columns:repeat(auto-fit,minmax(160px,1fr));gap:16px;margin:20px 0 16px;padding:0}
+.key div,.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px 20px;min-width:0}
+.key div{padding:14px 18px}
+.key dt{color:var(--muted);font-size:13px}
+.key dd{margin:0;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
+.key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
+.pair,.trio{display:grid;gap:16px;margin-bottom:16px;align-items:start}
+.pair{grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
+.trio{grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
+.pair,.trio{align-items:stretch}
+table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
+th{text-align:left;font-weight:600}
+thead th{color:var(--muted);font-weight:400;font-size:13px;padding:0 0 6px}
+td,tbody th,tfoot th{padding:8px 0;border-top:1px solid var(--line);vertical-align:top}
+.number{text-align:right;white-space:nowrap;padding-left:16px}
+.share{color:var(--muted);min-width:62px}
+.outcomes .none th,.outcomes .none td{color:var(--muted);font-weight:400}
+.meaning{display:block;font-weight:400;font-size:13px;color:var(--muted)}
+.dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px;vertical-align:baseline}
+.none .dot{opacity:.45}
+${FILLS}
+.dot.ours{background:var(--link)}rect.ours{fill:var(--link)}
+.dot.theirs{background:var(--unscored)}rect.theirs{fill:var(--unscored)}
+.bar{display:block;width:100%;height:8px;border-radius:4px;background:var(--line);margin:6px 0 4px}
+.histogram{margin:0}
+.canvas-room{position:relative;height:250px}
+details{margin-top:8px}
+summary{cursor:pointer;color:var(--muted);font-size:13px}
+.bins{font-size:13px;margin-top:8px}
+.bins th,.bins td{padding:2px 0;border:0;font-weight:400;white-space:nowrap}
+.bins td{width:100%;padding-left:12px}
+.bin{width:70%;height:10px;margin-right:8px}
+.tiers{list-style:none;margin:12px 0 0;padding:0}
+.tiers li{display:flex;align-items:baseline;gap:0 6px;padding:4px 0}
+.tiers .dot{margin-right:2px}
+.tier-name{font-weight:600}
+.tier-count{margin-left:auto;font-variant-numeric:tabular-nums}
+.brands{list-style:none;margin:0;padding:0}
+.brands li{display:flex;align-items:center;gap:12px;padding:7px 0;border-top:1px solid var(--line)}
+.brands li:first-child{border-top:0}
+.badge{flex:none;border-radius:9px;display:block;outline:1px solid rgb(128 128 128/.25);outline-offset:-1px}
+.badge text{font-size:15px;font-weight:650}
+img.badge{background:#fff;object-fit:contain;padding:4px}
+.blank{fill:var(--blank)}
+.blank-ink{fill:var(--blank-ink)}
+.brand{min-width:0;flex:1}
+.brand-name,.brand-domain{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.brand-name{font-weight:600}
+.brand-domain{color:var(--muted);font-size:13px}
+.swatch{color:var(--muted);font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;display:flex;align-items:center;gap:5px}
+.swatch rect{stroke:rgb(128 128 128/.4);stroke-width:.6}
+.score{flex:none;border-radius:99px;padding:1px 10px;font-weight:600;font-variant-numeric:tabular-nums;min-width:62px;text-align:center}
+.score.high{background:var(--high-soft);color:var(--high-text)}
+.score.acceptable{background:var(--acceptable-soft);color:var(--acceptable-text)}
+.score.poor{background:var(--poor-soft);color:var(--poor-text)}
+dl{margin:0}
+dl div{display:flex;justify-content:space-between;gap:16px;padding:5px 0}
+dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
+.card dd{font-weight:600}
+.card .saved dd{color:var(--high-text)}
+dl.files div{display:grid;grid-template-columns:160px 1fr;gap:2px 16px}
+dl.files dt{color:var(--muted)}
+dl.files dd{text-align:left;font-weight:400;min-width:0}
+.warning{background:var(--acceptable-soft);color:var(--acceptable-text);border-radius:8px;padding:10px 12px;margin:12px 0 0;font-size:14px}
+footer{color:var(--muted);font-size:13px;padding-top:4px;padding-bottom:32px;overflow-wrap:anywhere}
+@media (max-width:600px){
+main,header,footer{padding-left:14px;padding-right:14px}
+header{padding-top:20px}
+.headline{font-size:17px}
+.key{grid-template-columns:1fr 1fr;gap:10px}
+.key div{padding:12px 14px}
+.key dd{font-size:21px}
+.card{padding:16px 14px}
+.swatch{display:none}
+.pair,.trio{gap:12px;margin-bottom:12px}
+dl.files div{grid-template-columns:1fr}
+.canvas-room{height:210px}
+}
+@media print{
+:root{color-scheme:light;${LIGHT}}
+body{background:#fff;font-size:11pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+main,header,footer{max-width:none;padding-left:0;padding-right:0}
+.card,.key div{break-inside:avoid;border-color:#c9ced6}
+.brands li,tr{break-inside:avoid}
+.canvas-room+details{display:none}
+a{color:inherit;text-decoration:none}
+}
+`;
