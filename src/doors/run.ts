@@ -103,9 +103,8 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
     const exitCode = exitCodeOf(result, settings.strict);
     const report = makeReport(request, result, exitCode);
     await writeReport(result.names.report, report);
-    // The sample's brands are made up, and so are the addresses of their logos.
-    const embedsLogos = settings.embedLogos && !settings.sample;
-    const page = await writeReportPage(result, report, { embedsLogos, stop });
+    const { sample: isSample, embedLogos: embedsLogos } = settings;
+    const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
     if (settings.json) stdout.write(`${JSON.stringify(report)}\n`);
     if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode, page));
     return exitCode;

@@ -15,6 +15,8 @@ import { lowestApart, type RankedBrand } from './ranked-brands.js';
 import type { RunReport } from './report.js';
 
 export interface PageOptions {
+  /** The built-in sample: its brands are made up, and so are the addresses of their logos, which nobody is asked for. */
+  readonly isSample: boolean;
   /** Whether the logos of the shown brands are fetched and embedded. */
   readonly embedsLogos: boolean;
   /** Ends the fetching of logos. */
@@ -34,11 +36,12 @@ export async function writeReportPage(
   options: PageOptions,
 ): Promise<string | null> {
   const { names } = result;
+  const { isSample, embedsLogos, stop } = options;
   const beside = await stat(names.report).catch(() => null);
   if (beside !== null && !beside.isFile()) return null;
   const shown = [...result.facts.brands.best, ...lowestApart(result.facts.brands)];
-  const logos = options.embedsLogos ? await logosOf(shown, options.stop) : new Map<string, string>();
-  const page = renderPage(pageDataOf(result, report, logos), await chartLibrary());
+  const logos = embedsLogos && !isSample ? await logosOf(shown, stop) : new Map<string, string>();
+  const page = renderPage(pageDataOf(result, report, isSample, logos), await chartLibrary());
   const output = await createOutput(names.reportHtml, { gzip: false, bom: false, stdout: null });
   try {
     await output.write(page);
@@ -53,6 +56,7 @@ export async function writeReportPage(
 export function pageDataOf(
   result: EnrichResult,
   report: RunReport,
+  isSample: boolean,
   logos: ReadonlyMap<string, string>,
 ): PageData {
   const { facts, names } = result;
@@ -65,6 +69,7 @@ export function pageDataOf(
   });
   return {
     report,
+    isSample,
     best: facts.brands.best.map(shownBrand),
     lowest: lowestApart(facts.brands).map(shownBrand),
     files: filesOf(report, names.report, names.reportHtml),

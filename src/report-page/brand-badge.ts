@@ -30,10 +30,12 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** Black or white, whichever reads better on the colour. */
+/**
+ * White, unless the colour is so light that white would have less than the contrast of 3 to 1 that the same guidelines ask
+ * of large letters: brands are used to white on their colour.
+ */
 export function inkOn(hex: string): '#000000' | '#ffffff' {
-  const ground = luminance(hex);
-  return 1.05 / (ground + 0.05) >= (ground + 0.05) / 0.05 ? '#ffffff' : '#000000';
+  return 1.05 / (luminance(hex) + 0.05) >= 3 ? '#ffffff' : '#000000';
 }
 
 /** One or two letters: of the first two words, else the first two of the only word. `?` when there is no letter or digit. */

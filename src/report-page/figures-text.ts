@@ -49,13 +49,7 @@ export function durationText(seconds: number): string {
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** Up to three decimals, as the output file has it: `0.982`. */
+/** With three decimals, so that scores under each other compare: `0.960`. */
 export function scoreText(score: number): string {
-  return String(Math.round(score * 1_000) / 1_000);
-}
-
-/** `1 thing`, `1 thing and another`, `a, b and c`. */
-export function listText(parts: readonly string[]): string {
-  if (parts.length < 2) return parts.join('');
-  return `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  return score.toFixed(3);
 }

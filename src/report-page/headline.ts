@@ -2,7 +2,7 @@
  * The first two sentences of the page: what came of the file, and what to do next.
  */
 import { EXIT } from '../errors.js';
-import { countOf, countText, listText } from './figures-text.js';
+import { countOf, countText } from './figures-text.js';
 import type { ReportFigures } from './page-data.js';
 
 /** How the run is marked beside its name; `tone` chooses the colour. */
@@ -27,31 +27,34 @@ export function verdictOf(report: ReportFigures): Verdict {
 export function headlineOf({ input, rows, run, requests }: ReportFigures): string {
   const { records } = input;
   if (records === 0) return 'The file holds no rows.';
-  const money =
-    requests.billed === 0 ? 'nothing was billed' : `${countOf(requests.billed, 'request')} billed`;
-  const rest = countsText([
+  const others = countsText([
     [rows.not_found, 'not found'],
     [rows.failed, 'failed'],
     [rows.invalid, 'invalid'],
     [rows.skipped, 'skipped'],
     [rows.deferred, 'not asked yet'],
   ]);
-  const others = rest === '' ? '' : `; ${rest}`;
-  const brands =
-    rows.matched === records
-      ? `${records === 1 ? 'The only row has' : `All ${countText(records)} rows have`} a brand`
-      : `${rows.matched === 0 ? 'None' : countText(rows.matched)} of ${countOf(records, 'row')} ${rows.matched > 1 ? 'have' : 'has'} a brand`;
-  return `${run.isComplete ? '' : 'So far, '}${run.isComplete ? brands : lowerFirst(brands)}${others}: ${money}.`;
+  const money =
+    requests.billed === 0
+      ? 'nothing was billed'
+      : `${countOf(requests.billed, 'request was', 'requests were')} billed`;
+  const brands = brandsText(rows.matched, records);
+  const opening = run.isComplete ? brands : `So far ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
+  return `${opening}${others === '' ? '' : ` (${others})`}; ${money}.`;
+}
+
+function brandsText(matched: number, records: number): string {
+  if (records === 1) return matched === 1 ? 'The only row has a brand' : 'The only row has no brand';
+  if (matched === records) return `All ${countText(records)} rows have a brand`;
+  if (matched === 0) return `None of the ${countText(records)} rows has a brand`;
+  return `${countText(matched)} of ${countText(records)} rows ${matched === 1 ? 'has' : 'have'} a brand`;
 }
 
 function countsText(counts: readonly (readonly [number, string])[]): string {
-  return listText(
-    counts.filter(([count]) => count > 0).map(([count, words]) => `${countText(count)} ${words}`),
-  );
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${countText(count)} ${words}`)
+    .join(', ');
 }
 
 /** What to do next; null when there is nothing to do. */

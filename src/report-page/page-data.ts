@@ -102,6 +102,8 @@ export interface ReportFigures {
 /** Everything that the page shows. */
 export interface PageData {
   readonly report: ReportFigures;
+  /** Whether the brands are those of the built-in sample. */
+  readonly isSample: boolean;
   /** Best first. */
   readonly best: readonly ShownBrand[];
   /** Lowest first, none of which is among the best. */

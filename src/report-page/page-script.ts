@@ -57,7 +57,9 @@ export const PAGE_SCRIPT = `'use strict';
             maxRotation: 0,
             callback: function (value) {
               var third = rows.length / 3;
-              return value % third === Math.floor(third / 2) ? tiers[value] : '';
+              if (value % third !== Math.floor(third / 2)) return '';
+              var at = Math.floor(value / third);
+              return [tiers[value], ['0 to 0.33', '0.33 to 0.67', '0.67 to 1'][at]];
             }
           }
         },

@@ -59,9 +59,9 @@ ul.note{margin:4px 0 0;padding-left:18px}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .key{display:grid;grid-template-columns:repeat(auto-fit,minmax(160px,1fr));gap:16px;margin:20px 0 16px;padding:0}
 .key div,.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px 20px;min-width:0}
-.key div{padding:14px 18px}
+.key div{display:block;padding:14px 18px}
 .key dt{color:var(--muted);font-size:13px}
-.key dd{margin:0;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
+.key dd{margin:0;text-align:left;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
 .pair,.trio{display:grid;gap:16px;margin-bottom:16px;align-items:start}
 .pair{grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}

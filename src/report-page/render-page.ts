@@ -43,6 +43,10 @@ export function renderPage(data: PageData, chartLibrary: string): string {
 <div class="title"><h1><bdi>${report.input.name}</bdi></h1><span class="verdict ${verdict.tone}">${verdict.label}</span></div>
 <p class="headline">${headlineOf(report)}</p>
 ${next !== null && html`<p class="next">${next}</p>`}
+${
+  data.isSample &&
+  html`<p class="warning">Sample data: the brands and scores on this page come from the built-in catalogue, not from a service.</p>`
+}
 </header>
 <main>
 ${keyFigures(report)}
