@@ -1,0 +1,196 @@
+/**
+ * `docker-compose.yml` without Docker: no key that the Compose specification does not know, nothing that points nowhere,
+ * commands and environment that this program understands, no secret. That its processes work together is
+ * `test/e2e/many-machines.test.ts`.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseCommandLine } from '../../src/config/command-line.js';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { COMPOSE_TEXT, type ComposeService, interpolate, readCompose } from './compose-file.js';
+
+/** Of the Compose specification (compose-spec/05-services.md and on), the keys that are used, with what they may hold. */
+const TOP_KEYS = ['name', 'services', 'volumes'];
+const SERVICE_KEYS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  image: isText,
+  build: (value) => isMap(value, { context: isText, dockerfile_inline: isText }),
+  entrypoint: isTexts,
+  command: isTexts,
+  // Texts alone: a bare true or 1 is no text to every reader.
+  environment: (value) => isMap(value, null) && Object.values(Object(value)).every(isText),
+  volumes: isTexts,
+  depends_on: (value) => isMap(value, null),
+  healthcheck: (value) =>
+    isMap(value, { test: isTexts, interval: isDuration, timeout: isDuration, retries: Number.isInteger }),
+  profiles: isTexts,
+  restart: (value) => ['no', 'always', 'on-failure', 'unless-stopped'].includes(String(value)),
+  init: (value) => typeof value === 'boolean',
+  cap_drop: isTexts,
+  security_opt: isTexts,
+  stop_grace_period: isDuration,
+  working_dir: isText,
+};
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every(isText);
+}
+function isDuration(value: unknown): boolean {
+  return /^\d+(ms|s|m|h)$/.test(String(value));
+}
+function isMap(value: unknown, keys: Readonly<Record<string, (value: unknown) => boolean>> | null): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return Object.entries(value).every(([key, each]) => (keys === null ? true : (keys[key]?.(each) ?? false)));
+}
+
+const compose = readCompose();
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { build }]) => build !== undefined);
+const dockerfile = (compose.services.worker?.build?.dockerfile_inline ?? '').trim().split('\n');
+/** What follows `node /app/dist/src/cli.js` when nothing is added on the command line. */
+const argsOf = ({ entrypoint, command }: ComposeService) => [
+  ...(entrypoint ?? []).slice(2),
+  ...(command ?? []),
+];
+
+describe('its form', () => {
+  it('has no key that the specification does not know', () => {
+    const known = Object.keys(compose).filter((key) => !key.startsWith('x-'));
+    expect(known.filter((key) => !TOP_KEYS.includes(key))).toEqual([]);
+    const wrong = services.flatMap(([name, service]) =>
+      Object.entries(service).flatMap(([key, value]) =>
+        SERVICE_KEYS[key]?.(value) ? [] : [`${name}.${key}: ${JSON.stringify(value)}`],
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('depends on services that are there, and on the health of those that tell it', () => {
+    const lost = services.flatMap(([name, { depends_on = {} }]) =>
+      Object.entries(depends_on).filter(([on, { condition }]) => {
+        const target = compose.services[on];
+        if (condition === 'service_healthy') return target?.healthcheck === undefined;
+        return target === undefined || on === name || condition !== 'service_started';
+      }),
+    );
+    expect(lost).toEqual([]);
+  });
+
+  it('mounts volumes that are declared, and declares none in vain', () => {
+    const mounted = services.flatMap(([, { volumes = [] }]) =>
+      volumes.map((volume) => volume.split(':')[0] ?? '').filter((source) => /^[\w-]+$/.test(source)),
+    );
+    expect([...new Set(mounted)].sort()).toEqual(Object.keys(compose.volumes).sort());
+  });
+
+  it('lets nobody mistake a $ for a variable', () => {
+    expect(interpolate('a $$ b ${X:-c}', { X: 'd' })).toBe('a $ b d');
+    expect(() => interpolate('echo $HOME')).toThrow();
+    expect(() => interpolate('${X}')).toThrow();
+    expect(() => interpolate(COMPOSE_TEXT)).not.toThrow();
+  });
+});
+
+describe('its image', () => {
+  const last = dockerfile.slice(dockerfile.findLastIndex((line) => line.startsWith('FROM ')));
+
+  it('is built in two stages and runs without privileges', () => {
+    expect(dockerfile.filter((line) => line.startsWith('FROM '))).toEqual([
+      'FROM node:22-slim AS build',
+      'FROM node:22-slim',
+    ]);
+    expect(last).toContain('USER node');
+    for (const [name, service] of ours) {
+      expect(service, name).toMatchObject({ init: true, cap_drop: ['ALL'], stop_grace_period: '30s' });
+    }
+  });
+
+  it('holds nothing but what it names, all of which is there', () => {
+    const copied = dockerfile
+      .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
+      .flatMap((line) => line.split(' ').slice(1, -1));
+    expect(copied).toEqual(expect.arrayContaining(['package-lock.json', 'src', 'workers', 'fixtures']));
+    const missing = copied.filter(
+      (name) => !existsSync(fileURLToPath(new URL(`../../${name}`, import.meta.url))),
+    );
+    expect(missing).toEqual([]);
+    expect(copied).not.toContain('.');
+  });
+
+  it('starts the command line', () => {
+    expect(last).toContain('ENTRYPOINT ["node", "/app/dist/src/cli.js"]');
+    for (const [name, { entrypoint }] of ours) {
+      if (entrypoint) expect(entrypoint.slice(0, 2), name).toEqual(['node', '/app/dist/src/cli.js']);
+    }
+  });
+});
+
+describe('what it starts', () => {
+  it.each(ours)('%s has a command and an environment that the program understands', (name, service) => {
+    const args = name === 'run' ? [...argsOf(service), 'customers.csv'] : argsOf(service);
+    const parsed = parseCommandLine(args, '0.0.0');
+    if (!('command' in parsed)) throw new Error(`${name} starts no command`);
+    const env = service.environment ?? {};
+    const known = SETTING_ENTRIES.map(([, { env: variable }]) => variable);
+    expect(Object.keys(env).filter((variable) => !known.includes(variable))).toEqual([]);
+    const { settings } = loadSettings({
+      flags: parsed.flags,
+      env: { ...env },
+      file: null,
+      command: parsed.command,
+      home: '/home/node',
+    });
+    if (name !== 'service')
+      expect(settings).toMatchObject({ engine: 'redis://redis:6379', token: 'demo-token' });
+    if (name === 'run') expect(settings.worker).toBe(false);
+  });
+
+  it('a queue that forgets nothing', () => {
+    const command = compose.services.redis?.command?.join(' ');
+    expect(command).toContain('--appendonly yes');
+    expect(command).toContain('--maxmemory-policy noeviction');
+    expect(compose.services.redis?.image).toMatch(/^redis:7/);
+    expect(compose.services.redis?.volumes).toContain('redis-data:/data');
+    expect(compose.services.redis).not.toHaveProperty('ports');
+  });
+
+  it('a worker that can be scaled: nothing of it can be there only once', () => {
+    expect(compose.services.worker).not.toHaveProperty('container_name');
+    expect(compose.services.worker).not.toHaveProperty('ports');
+  });
+
+  it('a run only when it is asked for', () => {
+    expect(compose.services.run?.profiles).toEqual(['run']);
+    expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
+      'redis',
+      'service',
+      'worker',
+    ]);
+  });
+
+  it('whoever stays tells how it is', () => {
+    const silent = services.filter(([name, { healthcheck }]) => name !== 'run' && healthcheck === undefined);
+    expect(silent).toEqual([]);
+  });
+});
+
+describe('its secrets', () => {
+  it('are not in it: what is in the environment wins over the demo account', () => {
+    const env = {
+      BRAND_API_TOKEN: 'sesame',
+      BRAND_API_URL: 'https://api.example.com',
+      BRAND_ENRICH_ALLOW_HTTP: 'false',
+    };
+    for (const name of ['worker', 'run']) {
+      expect(readCompose(env).services[name]?.environment, name).toMatchObject(env);
+    }
+    const secrets = COMPOSE_TEXT.split('\n').filter((line) =>
+      /^\s*\w*(TOKEN|PASSWORD|SECRET|KEY)\w*:/i.test(line),
+    );
+    expect(secrets.map((line) => line.trim())).toEqual(['BRAND_API_TOKEN: ${BRAND_API_TOKEN:-demo-token}']);
+  });
+});
