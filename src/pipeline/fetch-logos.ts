@@ -83,6 +83,8 @@ async function fetchLogo(
     signal,
     headers: { accept: 'image/svg+xml,image/png,image/webp,image/jpeg', 'user-agent': 'brand-enrich' },
   });
+  // A body that is given up reports it as an error of its own, which nobody else hears.
+  body.on('error', () => undefined);
   const announced = Number(headers['content-length'] ?? 0);
   if (statusCode !== 200 || announced > LOGO_BYTES_AT_MOST) {
     body.destroy();

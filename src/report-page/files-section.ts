@@ -11,6 +11,7 @@ export function filesSection({ report, files }: PageData): Markup {
   return html`<section class="card" aria-labelledby="files">
 <h2 id="files">Files</h2>
 <dl class="files">
+<div><dt>Input</dt><dd><bdi>${input.name}</bdi></dd></div>
 ${files.map(fileLine)}
 <div><dt>Identifiers from</dt><dd><bdi>${columns.join(', ')}</bdi></dd></div>
 <div><dt>Service</dt><dd><bdi>${run.service}</bdi></dd></div>

@@ -19,7 +19,11 @@ export function verdictOf(report: ReportFigures): Verdict {
     );
     return { label: 'Partial', tone: isTrouble ? 'bad' : 'warn' };
   }
-  if (report.rows.failed > 0) return { label: 'Complete, some rows failed', tone: 'warn' };
+  const { failed, matched, not_found: notFound } = report.rows;
+  if (failed > 0) {
+    const tone = failed > matched + notFound ? 'bad' : 'warn';
+    return { label: `Complete, ${countOf(failed, 'row')} failed`, tone };
+  }
   return { label: 'Complete', tone: 'good' };
 }
 

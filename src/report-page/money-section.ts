@@ -21,7 +21,7 @@ function spent({ requests, identifiers }: ReportFigures): Markup {
 <dl>
 <div><dt>Requests billed</dt><dd>${countText(requests.billed)}</dd></div>
 ${free > 0 && html`<div><dt>Requests that cost nothing</dt><dd>${countText(free)}</dd></div>`}
-<div><dt>Of them beyond the quota</dt><dd>${countText(requests.overage)}</dd></div>
+<div><dt>Billed beyond the quota</dt><dd>${countText(requests.overage)}</dd></div>
 <div><dt>Overage cost</dt><dd>${requests.overageCost}</dd></div>
 <div class="saved"><dt>Saved: rows with an identifier seen before</dt><dd>${countText(requests.savedByDuplicates)}</dd></div>
 <div class="saved"><dt>Saved: answers that were stored</dt><dd>${countText(requests.savedByStored)}</dd></div>

@@ -57,16 +57,16 @@ bdi{overflow-wrap:anywhere}
 .note{color:var(--muted);font-size:13px;margin:12px 0 0;padding-left:0}
 ul.note{margin:4px 0 0;padding-left:18px}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.key{display:grid;grid-template-columns:repeat(auto-fit,minmax(160px,1fr));gap:16px;margin:20px 0 16px;padding:0}
+.key{display:grid;grid-template-columns:repeat(auto-fit,minmax(132px,1fr));gap:16px;margin:20px 0 16px;padding:0}
 .key div,.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px 20px;min-width:0}
 .key div{display:block;padding:14px 18px}
 .key dt{color:var(--muted);font-size:13px}
 .key dd{margin:0;text-align:left;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
-.pair,.trio{display:grid;gap:16px;margin-bottom:16px;align-items:start}
+.pair,.trio{display:grid;gap:16px;margin-bottom:16px}
 .pair{grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
 .trio{grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
-.pair,.trio{align-items:stretch}
+.pair>.card:last-child:nth-child(odd){grid-column:1/-1}
 table{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
 th{text-align:left;font-weight:600}
 thead th{color:var(--muted);font-weight:400;font-size:13px;padding:0 0 6px}
@@ -81,8 +81,10 @@ ${FILLS}
 .dot.ours{background:var(--link)}rect.ours{fill:var(--link)}
 .dot.theirs{background:var(--unscored)}rect.theirs{fill:var(--unscored)}
 .bar{display:block;width:100%;height:8px;border-radius:4px;background:var(--line);margin:6px 0 4px}
-.histogram{margin:0}
-.canvas-room{position:relative;height:250px}
+.scores{display:flex;flex-direction:column}
+.histogram{margin:0;flex:1;display:flex;flex-direction:column}
+.canvas-room{position:relative;flex:1;min-height:250px}
+.canvas-room canvas{position:absolute}
 details{margin-top:8px}
 summary{cursor:pointer;color:var(--muted);font-size:13px}
 .bins{font-size:13px;margin-top:8px}
@@ -94,6 +96,7 @@ summary{cursor:pointer;color:var(--muted);font-size:13px}
 .tiers .dot{margin-right:2px}
 .tier-name{font-weight:600}
 .tier-count{margin-left:auto;font-variant-numeric:tabular-nums}
+.tier-count .muted{display:inline-block;min-width:46px;text-align:right}
 .brands{list-style:none;margin:0;padding:0}
 .brands li{display:flex;align-items:center;gap:12px;padding:7px 0;border-top:1px solid var(--line)}
 .brands li:first-child{border-top:0}
@@ -128,19 +131,26 @@ header{padding-top:20px}
 .headline{font-size:17px}
 .key{grid-template-columns:1fr 1fr;gap:10px}
 .key div{padding:12px 14px}
+.key div:last-child:nth-child(odd){grid-column:1/-1}
 .key dd{font-size:21px}
 .card{padding:16px 14px}
 .swatch{display:none}
 .pair,.trio{gap:12px;margin-bottom:12px}
 dl.files div{grid-template-columns:1fr}
-.canvas-room{height:210px}
+.canvas-room{min-height:210px}
 }
 @media print{
 :root{color-scheme:light;${LIGHT}}
-body{background:#fff;font-size:11pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+body{background:#fff;font-size:9.5pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
 main,header,footer{max-width:none;padding-left:0;padding-right:0}
 .card,.key div{break-inside:avoid;border-color:#c9ced6}
 .brands li,tr{break-inside:avoid}
+.key{grid-template-columns:repeat(5,1fr);gap:8px}
+.key div{padding:8px 10px}
+.pair{grid-template-columns:1fr 1fr;gap:10px}
+.trio{grid-template-columns:repeat(3,1fr);gap:10px}
+.card{padding:12px}
+.swatch{display:none}
 .canvas-room+details{display:none}
 a{color:inherit;text-decoration:none}
 }

@@ -34,18 +34,18 @@ export function renderPage(data: PageData, chartLibrary: string): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="color-scheme" content="light dark">
-<title>${report.input.name}: brand-enrich report</title>
+<title>${fileName(report.input.name)}: brand-enrich report</title>
 <style>${trusted(PAGE_STYLE)}</style>
 </head>
 <body>
 <header>
 <p class="eyebrow">brand-enrich report · ${momentText(report.endedAt)}</p>
-<div class="title"><h1><bdi>${report.input.name}</bdi></h1><span class="verdict ${verdict.tone}">${verdict.label}</span></div>
+<div class="title"><h1><bdi>${fileName(report.input.name)}</bdi></h1><span class="verdict ${verdict.tone}">${verdict.label}</span></div>
 <p class="headline">${headlineOf(report)}</p>
 ${next !== null && html`<p class="next">${next}</p>`}
 ${
   data.isSample &&
-  html`<p class="warning">Sample data: the brands and scores on this page come from the built-in catalogue, not from a service.</p>`
+  html`<p class="warning">Sample data: the brands and scores on this page come from the built-in catalogue, not from a service, and nothing was spent.</p>`
 }
 </header>
 <main>
@@ -69,6 +69,11 @@ ${scripts.map(
 </html>
 `;
   return page.text;
+}
+
+/** The last part of a path of any system. */
+function fileName(path: string): string {
+  return path.split(/[\\/]/).at(-1) || path;
 }
 
 function keyFigures({ rows, input, requests, account }: ReportFigures): Markup {

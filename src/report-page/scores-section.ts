@@ -21,7 +21,7 @@ export function scoresSection({ quality }: ReportFigures): Markup {
   const { high, acceptable, poor, unscored, histogram } = quality;
   const scored = high + acceptable + poor;
   const total = scored + unscored;
-  return html`<section class="card" aria-labelledby="scores">
+  return html`<section class="card scores" aria-labelledby="scores">
 <h2 id="scores">Quality of the brands</h2>
 ${scored === 0 ? html`<p class="muted">${unscored === 0 ? 'No brand was found, so there are no scores.' : `None of the ${countOf(unscored, 'brand')} has a score.`}</p>` : chart(histogram, chartSentence(quality))}
 <ul class="tiers">

@@ -30,7 +30,8 @@ it.each<[FigureParts, string]>([
 
 it.each<[FigureParts, string, string]>([
   [{}, 'Complete', 'good'],
-  [{ rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } }, 'Complete, some rows failed', 'warn'],
+  [{ rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } }, 'Complete, 1 row failed', 'warn'],
+  [{ rows: { matched: 1, failed: 1_200 }, run: { exitCode: 1 } }, 'Complete, 1,200 rows failed', 'bad'],
   [{ run: { isComplete: false, exitCode: 7 } }, 'Partial', 'warn'],
   [{ run: { isComplete: false, exitCode: 130 } }, 'Partial', 'warn'],
   [{ run: { isComplete: false, exitCode: 3 } }, 'Partial', 'bad'],
