@@ -60,7 +60,7 @@ async function runArguments(argv: readonly string[]): Promise<number> {
 
 /** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. */
 function levelFor(command: CommandName, settings: Settings): string {
-  const isService = command === 'worker' || command === 'serve';
+  const isService = ['watch', 'worker', 'serve'].includes(command);
   if (isService || settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
   return settings.quiet ? 'error' : 'warn';
 }

@@ -60,6 +60,21 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       { line: 'plan customers.csv --column website:domain', does: 'requests needed, cost, what is left' },
     ],
   },
+  watch: {
+    argument: {
+      name: 'DIR',
+      description: 'the folder that holds, or will hold, inbox/, done/ and the others',
+    },
+    summary: 'an inbox: enrich each file that is dropped into DIR/inbox, until stopped',
+    examples: [
+      { line: 'watch /data/brands', does: 'take files from /data/brands/inbox, put results into done' },
+      { line: 'watch . --sample', does: 'try it out in this folder: no token, no cost' },
+      {
+        line: 'watch /mnt/share --poll 10s --engine redis://queue.example:6379',
+        does: 'a network share, with watchers on several machines',
+      },
+    ],
+  },
   worker: {
     summary: 'do lookups for runs elsewhere, on Redis or Postgres',
     examples: [

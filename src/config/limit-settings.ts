@@ -7,8 +7,10 @@ import { choice, count, duration, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { optional, setting } from './setting.js';
 
-const SPENDING: readonly CommandName[] = ['run', 'config'];
-const RECKONING: readonly CommandName[] = ['run', 'plan', 'config'];
+/** `run` alone: a watcher asks nobody, and parks what it cannot finish. */
+const ASKING: readonly CommandName[] = ['run', 'config'];
+const SPENDING: readonly CommandName[] = ['run', 'watch', 'config'];
+const RECKONING: readonly CommandName[] = ['run', 'plan', 'watch', 'config'];
 
 export const LIMIT_SETTINGS = {
   concurrency: setting({
@@ -16,7 +18,7 @@ export const LIMIT_SETTINGS = {
     kind: count(1, 1_000),
     default: '64',
     group: 'Limits and money',
-    commands: ['run', 'worker', 'config'],
+    commands: ['run', 'watch', 'worker', 'config'],
     description: 'requests in flight at once, per process',
   }),
   rate: optional({
@@ -114,7 +116,7 @@ export const LIMIT_SETTINGS = {
     kind: decimal('20', 'not negative'),
     default: '20',
     group: 'Limits and money',
-    commands: SPENDING,
+    commands: ASKING,
     description: 'on a terminal, ask before a run that may cost more',
   }),
   yes: setting({
@@ -122,7 +124,7 @@ export const LIMIT_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Limits and money',
-    commands: SPENDING,
+    commands: ASKING,
     description: 'do not ask',
   }),
   maxErrors: optional({
@@ -138,7 +140,7 @@ export const LIMIT_SETTINGS = {
     kind: choice(['stop', 'wait']),
     default: 'stop',
     group: 'Limits and money',
-    commands: SPENDING,
+    commands: ASKING,
     description: 'at the limit finish the file with the rest deferred, or wait until it is raised',
   }),
   usageLagMs: setting({
@@ -146,7 +148,7 @@ export const LIMIT_SETTINGS = {
     kind: duration('0s', '1h'),
     default: '60s',
     group: 'Limits and money',
-    commands: ['run', 'worker', 'config'],
+    commands: ['run', 'watch', 'worker', 'config'],
     description: "how far the service's usage header may lag behind",
   }),
   // Services of this kind allow answers to be stored for 30 days at most, and so long they are kept.

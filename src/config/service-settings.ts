@@ -7,10 +7,11 @@ import type { CommandName } from './setting.js';
 import { derived, optional, setting } from './setting.js';
 import { tokenValue } from './token-value.js';
 
-const SENDING: readonly CommandName[] = ['run', 'worker', 'config'];
+const SENDING: readonly CommandName[] = ['run', 'watch', 'worker', 'config'];
 const KNOWING_ACCOUNT: readonly CommandName[] = [
   'run',
   'plan',
+  'watch',
   'worker',
   'status',
   'ledger show',
@@ -68,7 +69,7 @@ export const SERVICE_SETTINGS = {
     kind: choice(['true', 'false']),
     fallback: () => 'unset' as const,
     group: 'Service',
-    commands: ['run', 'plan', 'config'],
+    commands: ['run', 'plan', 'watch', 'config'],
     defaultNote: 'left to the service',
     description: 'return brands with adult content always (true) or never (false)',
   }),
@@ -76,7 +77,7 @@ export const SERVICE_SETTINGS = {
     flag: '--own-domain',
     kind: domainValue,
     group: 'Service',
-    commands: ['run', 'serve', 'config'],
+    commands: ['run', 'watch', 'serve', 'config'],
     description: "the service's own brand: asking for it is free and tells quota and usage",
   }),
   timeoutMs: setting({

@@ -137,8 +137,8 @@ function findInsecure({ settings, problems }: Draft): void {
   });
 }
 
-const NEEDS_SERVICE: readonly CommandName[] = ['run', 'outcomes forget'];
-const NEEDS_TOKEN: readonly CommandName[] = ['run', 'worker'];
+const NEEDS_SERVICE: readonly CommandName[] = ['run', 'watch', 'outcomes forget'];
+const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 
 function findMissing({ settings, problems }: Draft, { command, isUnread }: Found): void {
@@ -151,7 +151,7 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
       code: 'usage-service-missing',
       what: 'no address of the service was given',
       subject: '--base-url',
-      todo: `set BRAND_API_URL or give --base-url URL${command === 'run' ? '; --sample needs neither' : ''}`,
+      todo: `set BRAND_API_URL or give --base-url URL${command === 'run' || command === 'watch' ? '; --sample needs neither' : ''}`,
     });
   }
   const hasToken = settings.token !== null || settings.tokenFile !== null || isUnread('token');

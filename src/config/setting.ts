@@ -7,6 +7,7 @@ import type { ValueKind } from './value-kind.js';
 export const COMMAND_NAMES = [
   'run',
   'plan',
+  'watch',
   'worker',
   'serve',
   'status',
@@ -31,6 +32,7 @@ export const SETTING_GROUPS = [
   'Local service',
   'Limits and money',
   'Output',
+  'Inbox',
   'Engine',
   'Account and answers',
   'Behaviour',

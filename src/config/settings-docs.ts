@@ -2,7 +2,7 @@
  * The README's table of settings, made of the table itself; a test keeps the two equal.
  */
 import type { Setting } from './setting.js';
-import { flagUsage, SETTING_GROUPS } from './setting.js';
+import { COMMAND_NAMES, flagUsage, SETTING_GROUPS } from './setting.js';
 import { SETTING_ENTRIES } from './settings.js';
 
 const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
@@ -30,7 +30,7 @@ function tableRow(line: Setting<unknown>): string {
 /** `config` takes part in nearly everything and says nothing about a setting. */
 function commandsText(line: Setting<unknown>): string {
   const commands = line.commands.filter((name) => name !== 'config');
-  return commands.length > 7 ? 'all' : commands.join(', ');
+  return commands.length > COMMAND_NAMES.length / 2 ? 'all' : commands.join(', ');
 }
 
 function code(text: string | null): string {

@@ -5,6 +5,7 @@
  * Precedence: flag, environment, config file, default. How values are found is `load-settings.ts`'s.
  */
 import { BEHAVIOUR_SETTINGS, ENGINE_SETTINGS, KEEPING_SETTINGS } from './engine-settings.js';
+import { INBOX_SETTINGS } from './inbox-settings.js';
 import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
 import { LIMIT_SETTINGS } from './limit-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
@@ -16,6 +17,7 @@ export const SETTINGS = {
   ...SERVICE_SETTINGS,
   ...LIMIT_SETTINGS,
   ...OUTPUT_SETTINGS,
+  ...INBOX_SETTINGS,
   ...ENGINE_SETTINGS,
   ...BEHAVIOUR_SETTINGS,
   ...LOCAL_SERVICE_SETTINGS,

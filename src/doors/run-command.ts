@@ -10,6 +10,7 @@ import { runKeeping } from './keeping.js';
 import { runPlan } from './plan.js';
 import { type RunDoor, runFile } from './run.js';
 import { runServe } from './serve-command.js';
+import { runWatch } from './watch.js';
 import { runWorker } from './worker.js';
 
 export interface CommandDoor extends RunDoor {
@@ -30,6 +31,8 @@ export async function runCommand(
       return runFile(args[0] ?? '-', settings, door);
     case 'worker':
       return runWorker(settings, door);
+    case 'watch':
+      return runWatch(args[0] ?? '.', loaded, door);
     case 'serve':
       return runServe(settings, door);
     case 'config':

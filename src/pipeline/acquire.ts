@@ -30,6 +30,8 @@ export interface AcquireContext {
   readonly queue: ChunkQueue;
   /** null: workers elsewhere do the lookups. */
   readonly worker: LookupWorker | null;
+  /** It serves other runs too, and is not to be stopped with this one. */
+  readonly isWorkerShared: boolean;
   readonly waterfall: boolean;
   readonly onLimit: 'stop' | 'wait';
   readonly ownDomain: string | null;
@@ -149,7 +151,8 @@ async function windUp(
   purchased: PurchaseContext,
   end: PurchaseEnd,
 ): Promise<AcquireEnd> {
-  const { gather, run, worker, clock } = context;
+  const { gather, run, clock } = context;
+  const worker = context.isWorkerShared ? null : context.worker;
   const graceMs = context.graceMs();
   const endsAt = clock.now() + graceMs;
   // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.

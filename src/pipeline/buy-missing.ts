@@ -40,13 +40,16 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   releasers.push(() => queue.close());
   const removed = await removeDeadChunks(engine, queue, run.asOf);
   if (removed > 0) onNotice(`${removed} chunks of runs that nobody waits for were removed from the queue`);
-  await engine.ledger.open(account, request.pace);
+  const opensAccount = around.shared?.opensAccount() ?? true;
+  if (opensAccount) await engine.ledger.open(account, request.pace);
 
   const nudge = createNudge();
   const worker = around.openWorker?.(() => nudge.wake()) ?? null;
-  if (worker) {
+  if (worker && !around.shared) {
     releasers.push(() => worker.stop(around.graceMs()));
     await worker.start();
+  }
+  if (worker && opensAccount) {
     const refused = await readOwnBrand(worker, request, run);
     if (refused) return { type: 'halted', halt: refused };
   }
@@ -57,6 +60,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     run,
     queue,
     worker,
+    isWorkerShared: around.shared !== undefined,
     waterfall: request.survey.waterfall,
     onLimit: request.onLimit,
     ownDomain: request.ownDomain,

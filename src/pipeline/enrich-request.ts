@@ -55,6 +55,11 @@ export interface EnrichSurroundings {
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly openWorker: ((onChunk: () => void) => LookupWorker) | null;
+  /**
+   * For a process that has several files under way: the worker of `openWorker` is not this file's to start or to stop, and the
+   * account is opened only by files for which `opensAccount` says so. Default: this file has its process to itself.
+   */
+  readonly shared?: { readonly opensAccount: () => boolean };
   readonly clock: Clock;
   readonly log: Log;
   /** No new requests; what is in flight is waited for, and what is there is written. */

@@ -74,6 +74,7 @@ const POLL_MS = 300;
 const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
+const WITHDRAW_EVERY_MS = 1_000;
 const ENGINE_PATIENCE_MS = 120_000;
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 
@@ -165,11 +166,16 @@ export async function awaitStragglers(
   deadlineMs: number,
 ): Promise<void> {
   const endsAt = Date.now() + deadlineMs;
+  let withdrawAt = Date.now() + WITHDRAW_EVERY_MS;
   for (;;) {
     const progress = await context.engine.runs.beat(context.runId);
     context.onProgress(progress);
     if (progress.chunks >= chunks || Date.now() >= endsAt) return;
     await context.nudge.wait(POLL_MS);
+    if (Date.now() < withdrawAt) continue;
+    // One that was parked meanwhile would come back only when its time has come.
+    await withdraw(context);
+    withdrawAt = Date.now() + WITHDRAW_EVERY_MS;
   }
 }
 

@@ -52,6 +52,8 @@ export interface Asked {
 
 /** The service has been unavailable for so long that waiting is over. */
 const HOPELESS_MS = 1_800_000;
+/** Why lookups fail then: it is no word about the identifier. */
+export const HOPELESS_REASON = 'the service gave no good answer for 30 minutes';
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
 
@@ -77,7 +79,7 @@ export async function ask(
       if (breaker.badForMs(clock.now()) > HOPELESS_MS) {
         return come({
           type: 'failed',
-          reason: 'the service gave no good answer for 30 minutes',
+          reason: HOPELESS_REASON,
           billed: false,
         });
       }

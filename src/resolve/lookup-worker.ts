@@ -58,7 +58,7 @@ export interface LookupWorker {
   /** The account of a run as this worker last saw it; null before its first exchange. */
   ledgerState(account: string): LedgerState | null;
   /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
-  readUsage(ownDomain: string, run: RunRecord): Promise<Answer | null>;
+  readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>): Promise<Answer | null>;
   /** A halted run may be asked for again. */
   resumeRun(run: string): void;
   /** Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. */
@@ -112,7 +112,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   }
 
   /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */
-  function contextOf({ settings: { service, account } }: RunRecord): ChunkContext | null {
+  function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
     const known = contexts.get(`${account} ${service}`);
     if (known) return known;
     const client = options.clientFor(service);

@@ -1,0 +1,35 @@
+/**
+ * The settings of inboxes: when a file is taken, and how many at once.
+ */
+import { count, duration } from './parse-value.js';
+import type { CommandName } from './setting.js';
+import { optional, setting } from './setting.js';
+
+const WATCHING: readonly CommandName[] = ['watch', 'config'];
+
+export const INBOX_SETTINGS = {
+  settleMs: setting({
+    flag: '--settle',
+    kind: duration('100ms', '1h'),
+    default: '2s',
+    group: 'Inbox',
+    commands: WATCHING,
+    description: 'a file is taken when its size and time have been still for so long',
+  }),
+  pollMs: optional({
+    flag: '--poll',
+    kind: duration('100ms', '1h'),
+    group: 'Inbox',
+    commands: WATCHING,
+    defaultNote: 'the system tells of changes',
+    description: 'look so often instead: for network shares, where nothing tells of changes',
+  }),
+  filesAtOnce: setting({
+    flag: '--files-at-once',
+    kind: count(1, 64),
+    default: '4',
+    group: 'Inbox',
+    commands: WATCHING,
+    description: 'files under way at once, per watcher',
+  }),
+} as const;

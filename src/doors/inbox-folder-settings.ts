@@ -1,0 +1,102 @@
+/**
+ * The settings of one inbox: `brand-enrich.json` in the watched folder, for those who drop files and have no command
+ * line. Read anew for each file. It chooses how files are read, written and capped, with the keys of the config file; what
+ * addresses service, account and engine belongs to whoever runs the watcher.
+ *
+ * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower holds.
+ */
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loadSettings } from '../config/load-settings.js';
+import { nearest } from '../config/nearest.js';
+import { didYouMean, throwProblems, usageProblem } from '../config/problems.js';
+import { type ConfigFile, readConfigFile } from '../config/read-config-file.js';
+import type { Setting, SettingGroup } from '../config/setting.js';
+import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
+import { isMoreThan } from '../pipeline/spending.js';
+
+export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
+
+const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
+const OTHERS: readonly SettingName[] = [
+  'allowNsfw',
+  'maxRequests',
+  'maxCost',
+  'maxErrors',
+  'maxAgeMs',
+  'maxAgeMissingMs',
+  'refresh',
+  'priority',
+  'strict',
+];
+/** What a folder may not say of these groups: which service is asked. */
+const NOT_HERE: readonly SettingName[] = ['sample'];
+
+const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
+  ([name, line]) =>
+    line.isInFile &&
+    line.commands.includes('watch') &&
+    (GROUPS.includes(line.group) || OTHERS.includes(name)) &&
+    !NOT_HERE.includes(name),
+);
+
+/**
+ * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every key and value of
+ * `brand-enrich.json` that means nothing, with the nearest right one.
+ */
+export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
+  const path = join(folder, FOLDER_SETTINGS_FILE);
+  if ((await lstat(path).catch(() => null)) === null) return base.settings;
+  const file = readConfigFile({ flags: { config: path }, env: {}, folder });
+  return file === null ? base.settings : applyFolderSettings(file, base);
+}
+
+/** The same from what the file holds. Pure. */
+export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Settings {
+  refuseOtherKeys(file);
+  const said = loadSettings({ flags: {}, env: {}, file, command: 'config', home: '' });
+  const { settings, origins } = base;
+  const changes: Partial<Record<SettingName, unknown>> = {};
+  for (const [name] of FOLDER_ENTRIES) {
+    if (said.origins[name] !== 'file') continue;
+    if (name === 'maxRequests') changes[name] = lowerCount(said.settings[name], settings[name]);
+    else if (name === 'maxCost') changes[name] = lowerAmount(said.settings[name], settings[name]);
+    else if (origins[name] !== 'flag') changes[name] = said.settings[name];
+  }
+  // Each value was read by the line of its own name.
+  return { ...settings, ...(changes as Partial<Settings>) };
+}
+
+function refuseOtherKeys({ path, values }: ConfigFile): void {
+  const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);
+  const problems = Object.keys(values)
+    .filter((key) => !allowed.includes(key))
+    .map((key) => {
+      const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
+      const subject = `${key} in ${path}`;
+      return line === undefined
+        ? usageProblem(
+            'no such setting',
+            subject,
+            didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
+          )
+        : usageProblem('this setting is not for the folder to say', subject, belongsTo(line));
+    });
+  throwProblems(problems);
+}
+
+function belongsTo(line: Setting<unknown>): string {
+  return line.commands.includes('watch')
+    ? `leave it out; whoever runs the watcher says ${line.flag ?? line.env}`
+    : 'leave it out; it means nothing to an inbox';
+}
+
+function lowerCount(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function lowerAmount(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return isMoreThan(one, other) ? other : one;
+}

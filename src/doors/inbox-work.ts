@@ -1,0 +1,188 @@
+/**
+ * How the files of an inbox are processed: each is a run like any other, with the folder's own settings, on an engine and
+ * a worker that all of them share. What becomes of it is judged in `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`.
+ */
+import { lstat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { Clock } from '../clock.js';
+import type { LoadedSettings, Settings } from '../config/settings.js';
+import type { Engine } from '../engine/engine.js';
+import { errorText } from '../errors.js';
+import { isLongName, stemOf } from '../inbox/file-names.js';
+import type { InboxWork, JobEnd, ParkedJob } from '../inbox/job-end.js';
+import type { Job } from '../inbox/job-folder.js';
+import type { Log } from '../log.js';
+import { enrichFile } from '../pipeline/enrich-file.js';
+import type { EnrichProgress, EnrichRequest } from '../pipeline/enrich-request.js';
+import { makeReport, type RunReport, writeReport } from '../pipeline/report.js';
+import { writeReportPage } from '../pipeline/report-page.js';
+import { isNearLimit } from '../quota/policy.js';
+import { exitCodeOf } from './exit-code.js';
+import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
+import { chooseRetries, memoOf } from './inbox-retries.js';
+import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
+import type { OpenedService } from './open-service.js';
+import type { DoorStreams } from './run.js';
+import { requestOf, runSettingsOf } from './run-request.js';
+import type { SharedWorker } from './shared-worker.js';
+
+export interface InboxWorkOptions {
+  /** The watched folder, where `brand-enrich.json` may lie. */
+  readonly folder: string;
+  readonly loaded: LoadedSettings;
+  readonly service: OpenedService;
+  readonly engine: Engine;
+  readonly stateFolder: string;
+  /** Of the process; no file of an inbox touches them. */
+  readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
+  /** null: workers elsewhere do the lookups. */
+  readonly worker: SharedWorker | null;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  /** How long requests in flight may be waited for after `stop`. */
+  readonly graceMs: () => number;
+}
+
+/** A settings file that was changed so shortly ago may be half written. */
+const SETTINGS_SETTLE_MS = 5_000;
+const FREE_LOOK_MS = 30_000;
+/** What a free look said travels to the ledger with the next exchange. */
+const READING_TRAVELS_MS = 300;
+
+export function createInboxWork(options: InboxWorkOptions): InboxWork {
+  const { folder, loaded, service, engine, stateFolder, worker, clock, log, stop } = options;
+  const standing = createStanding(log);
+  let opensAccount = true;
+  let wentAheadAt = 0;
+  let lookedFreelyAt = 0;
+  let isQuotaTold = false;
+
+  async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
+    const request = withinJob(requestOf(job.path, settings, service, stateFolder, options.streams), job);
+    let unlisten: () => void = () => undefined;
+    try {
+      const result = await enrichFile(request, {
+        engine,
+        queueName: service.queueName,
+        openWorker:
+          worker === null
+            ? null
+            : (onChunk) => {
+                unlisten = worker.listen(onChunk);
+                return worker.worker;
+              },
+        shared: {
+          opensAccount() {
+            const opens = opensAccount;
+            opensAccount = false;
+            return opens;
+          },
+        },
+        clock,
+        log,
+        stop,
+        graceMs: options.graceMs,
+        onProgress: standing.note,
+        onNotice: (notice) => log.info({ file: job.file }, notice),
+        confirm: async ({ requests, overageRequests, maxCost }) => {
+          log.info({ file: job.file, requests, overageRequests, maxCost }, 'asking the service');
+          return true;
+        },
+      });
+      worker?.worker.resumeRun(result.run.id);
+      const report = withBareNames(makeReport(request, result, exitCodeOf(result, settings.strict)));
+      await writeReport(result.names.report, report);
+      const { sample: isSample, embedLogos: embedsLogos } = settings;
+      await writeReportPage(result, report, { isSample, embedsLogos, stop });
+      log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
+      return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
+    } finally {
+      unlisten();
+    }
+  }
+
+  /** Tells quota and usage without spending, where the service's own brand is known. */
+  async function lookFreely(settings: Settings): Promise<void> {
+    const { ownDomain } = service;
+    if (ownDomain === null || worker === null || clock.now() - lookedFreelyAt < FREE_LOOK_MS) return;
+    lookedFreelyAt = clock.now();
+    const answer = await worker.worker.readUsage(ownDomain, { settings: runSettingsOf(settings, service) });
+    isQuotaTold = answer !== null && answer.quota !== null;
+    await clock.sleep(READING_TRAVELS_MS, stop);
+  }
+
+  return {
+    async process(job, tries) {
+      try {
+        return await enrich(job, await readFolderSettings(folder, loaded));
+      } catch (error) {
+        if (await isJustChanged(join(folder, FOLDER_SETTINGS_FILE), clock.now())) {
+          return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
+        }
+        log.debug({ err: error, file: job.file }, 'a file ended with an error');
+        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
+      }
+    },
+    async chooseRetries(parked: readonly ParkedJob[]) {
+      if (stop.aborted) return [];
+      try {
+        const settings = await readFolderSettings(folder, loaded);
+        const runSettings = runSettingsOf(settings, service);
+        await lookFreely(settings);
+        const state = await engine.ledger.show(service.account);
+        const now = clock.now();
+        const chosen = chooseRetries(parked, { state, settings: runSettings, isQuotaTold, now, wentAheadAt });
+        if (chosen.goesAhead) {
+          wentAheadAt = now;
+          opensAccount = true;
+        }
+        return chosen.jobs;
+      } catch (error) {
+        log.warn({ reason: errorText(error) }, 'waiting files stay where they are for now');
+        return [];
+      }
+    },
+  };
+}
+
+/** Results lie beside the original, under names that every file system takes. */
+function withinJob(request: EnrichRequest, job: Job): EnrichRequest {
+  if (!isLongName(job.file)) return request;
+  const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(job.file)?.[0] ?? '';
+  const path = join(job.folder, `${stemOf(job.file)}.enriched${extension}`);
+  return { ...request, output: { ...request.output, path } };
+}
+
+/** The folder moves when the report is written: files are named as they lie beside it. */
+function withBareNames(report: RunReport): RunReport {
+  const { files, input } = report;
+  return {
+    ...report,
+    input: { ...input, name: basename(input.name) },
+    files: {
+      output: basename(files.output),
+      errors: files.errors === null ? null : basename(files.errors),
+    },
+  };
+}
+
+async function isJustChanged(path: string, now: number): Promise<boolean> {
+  const stat = await lstat(path).catch(() => null);
+  return stat !== null && Math.abs(now - stat.mtimeMs) < SETTINGS_SETTLE_MS;
+}
+
+/** What is worth a line once, whichever file it shows with. */
+function createStanding(log: Log): { note(progress: EnrichProgress): void } {
+  let isNear = false;
+  let isTroubled = false;
+  return {
+    note({ ledger, trouble }) {
+      if (trouble !== null && !isTroubled) log.warn({ reason: trouble }, 'the service does not answer');
+      if (trouble === null && isTroubled) log.info('the service answers');
+      isTroubled = trouble !== null;
+      if (ledger !== null && isNearLimit(ledger) && !isNear) log.warn('80 % of the limit is used');
+      isNear = ledger !== null ? isNearLimit(ledger) : isNear;
+    },
+  };
+}

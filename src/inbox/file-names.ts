@@ -1,0 +1,55 @@
+/**
+ * Names in an inbox: which files are left alone, and how the folder of a job is called. Pure.
+ */
+import { isErrorCode } from './file-trouble.js';
+
+/** Unfinished downloads and copies, lock files of office programs, hidden files, and what file browsers leave behind. */
+const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
+
+/** Whether a file of this name is none that somebody wants to have enriched. */
+export function isLeftAlone(name: string): boolean {
+  return LEFT_ALONE.some((pattern) => pattern.test(name));
+}
+
+/** A name may have 255 bytes on the usual file systems; time, number and the endings of our files need some of them. */
+const STEM_BYTES = 180;
+
+/** What a file is called without its extensions: `customers.csv.gz` is `customers`. Cut between characters when very long. */
+export function stemOf(name: string): string {
+  const plain = name.replace(/\.gz$/i, '');
+  const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
+  let cut = '';
+  let bytes = 0;
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(stem)) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > STEM_BYTES) break;
+    cut += segment;
+  }
+  return cut === '' ? 'file' : cut;
+}
+
+/** Whether the names of our files beside this one would be longer than file systems allow. */
+export function isLongName(name: string): boolean {
+  return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
+}
+
+/** `customers-2026-01-14T09-30-05Z`: sorts by time, and without the colons that Windows refuses. `now` in milliseconds. */
+export function jobName(fileName: string, now: number): string {
+  return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+}
+
+/**
+ * Does `action` with the first of `name`, `name-2`, `name-3` … that is not taken, and returns that name. Whether one is
+ * taken is for `action` to find out, in one step with using it: it fails with EEXIST or ENOTEMPTY.
+ */
+export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? name : `${name}-${number}`;
+    try {
+      await action(free);
+      return free;
+    } catch (error) {
+      if (!isErrorCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
+    }
+  }
+}
