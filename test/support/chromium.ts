@@ -2,7 +2,7 @@
  * A headless Chromium of the running test's own. `CHROMIUM` names its program; otherwise Debian's or Chrome's is taken.
  */
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const PROGRAM = [
   process.env.CHROMIUM,
@@ -21,7 +21,9 @@ export const NEEDS_CHROMIUM = hasChromium()
   ? 'in Chromium'
   : 'in Chromium (not run: sudo apt-get install -y chromium, or name one with CHROMIUM=PATH)';
 
-export function launchChromium(): Promise<Browser> {
+/** The driver is loaded here, so that asking whether there is a browser costs nothing. */
+export async function launchChromium(): Promise<Browser> {
+  const { chromium } = await import('playwright-core');
   return chromium.launch({
     ...(PROGRAM === undefined ? {} : { executablePath: PROGRAM }),
     args: [

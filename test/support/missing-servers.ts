@@ -1,8 +1,9 @@
 /**
- * The last lines of the test command: which suites did not run because a server's program is not on this machine, and the
+ * The last lines of the test command: which suites did not run because a server's or browser's program is not on this machine, and the
  * one command that would add it.
  */
 import type { Reporter } from 'vitest/node';
+import { hasChromium } from './chromium.ts';
 import { hasPostgres } from './postgres-server.ts';
 import { hasRedisServer } from './redis-server.ts';
 
@@ -11,6 +12,7 @@ export default class MissingServersReporter implements Reporter {
     const missing = [
       ...(hasRedisServer() ? [] : [{ suites: 'Redis', package: 'redis-server' }]),
       ...((await hasPostgres()) ? [] : [{ suites: 'PostgreSQL', package: 'postgresql' }]),
+      ...(hasChromium() ? [] : [{ suites: 'pages in Chromium', package: 'chromium' }]),
     ];
     if (missing.length === 0) return;
     const suites = missing.map((each) => each.suites).join(' and ');
@@ -18,7 +20,7 @@ export default class MissingServersReporter implements Reporter {
     // After vitest's own summary, which is written in the same turn.
     setImmediate(() => {
       process.stdout.write(
-        `\nNot run: the suites on ${suites}, which need a server of their own.\n` +
+        `\nNot run: the suites on ${suites}, which need a program of their own.\n` +
           `To add them: sudo apt-get install -y ${packages}\n`,
       );
     });
