@@ -8,6 +8,7 @@ import { BEHAVIOUR_SETTINGS, ENGINE_SETTINGS, KEEPING_SETTINGS } from './engine-
 import { INBOX_SETTINGS } from './inbox-settings.js';
 import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
 import { LIMIT_SETTINGS } from './limit-settings.js';
+import { METRICS_SETTINGS } from './metrics-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
 import type { CommandName, Setting } from './setting.js';
 
@@ -20,6 +21,7 @@ export const SETTINGS = {
   ...INBOX_SETTINGS,
   ...ENGINE_SETTINGS,
   ...BEHAVIOUR_SETTINGS,
+  ...METRICS_SETTINGS,
   ...LOCAL_SERVICE_SETTINGS,
   ...KEEPING_SETTINGS,
 } as const;

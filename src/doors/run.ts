@@ -19,6 +19,7 @@ import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
 import { exitCodeOf } from './exit-code.js';
+import { openMetrics } from './open-metrics.js';
 import { openService } from './open-service.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { requestOf } from './run-request.js';
@@ -64,6 +65,10 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
     releasers.push(() => engine.close());
     if (!settings.sample) for (const warning of engine.warnings) view.notice(`note: ${warning}`);
 
+    const metrics = await openMetrics(settings, engine, stop, releasers);
+    if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
+    const clientFor = metrics.watchClients(service.clientFor);
+
     const request = requestOf(input, settings, service, stateFolder, door);
     const warn = warnOnce(view);
     const tellTrouble = tellOnce(view);
@@ -71,10 +76,10 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
       engine,
       queueName: service.queueName,
       openWorker: settings.worker
-        ? (onChunk) =>
-            createLookupWorker({
+        ? (onChunk) => {
+            const worker = createLookupWorker({
               engine,
-              clientFor: service.clientFor,
+              clientFor,
               queueName: service.queueName,
               concurrency: settings.concurrency,
               timeoutMs: settings.timeoutMs,
@@ -84,7 +89,10 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
               clock: systemClock,
               log,
               onChunk,
-            })
+            });
+            metrics.watchWorker(worker, () => [service.account]);
+            return worker;
+          }
         : null,
       clock: systemClock,
       log,

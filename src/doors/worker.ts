@@ -10,7 +10,8 @@ import { EXIT, type ExitCode } from '../errors.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
-import { queueName } from './account.js';
+import { accountName, queueName } from './account.js';
+import { openMetrics } from './open-metrics.js';
 import { openClients } from './open-service.js';
 
 export interface WorkerDoor {
@@ -32,10 +33,18 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
     });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);
+    const metrics = await openMetrics(settings, engine, stop, releasers);
+    const queue = queueName(token, settings.account);
+    metrics.watchQueue(queue);
+    const clientFor = metrics.watchClients(openClients(settings, token, releasers));
+    const accounts = new Set<string>();
     const worker = createLookupWorker({
       engine,
-      clientFor: openClients(settings, token, releasers),
-      queueName: queueName(token, settings.account),
+      clientFor(service) {
+        accounts.add(accountName(service, token, settings.account));
+        return clientFor(service);
+      },
+      queueName: queue,
       concurrency: settings.concurrency,
       timeoutMs: settings.timeoutMs,
       usageLagMs: settings.usageLagMs,
@@ -44,7 +53,9 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
       clock: systemClock,
       log,
     });
+    metrics.watchWorker(worker, () => accounts);
     await worker.start();
+    if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
     log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
     await new Promise<void>((resolve) => {
       if (stop.aborted) resolve();

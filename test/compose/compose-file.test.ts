@@ -88,9 +88,10 @@ describe('its form', () => {
   });
 
   it('lets nobody mistake a $ for a variable', () => {
-    expect(interpolate('a $$ b ${X:-c}', { X: 'd' })).toBe('a $ b d');
+    const variable = (inner: string) => `$\{${inner}}`;
+    expect(interpolate(`a $$ b ${variable('X:-c')}`, { X: 'd' })).toBe('a $ b d');
     expect(() => interpolate('echo $HOME')).toThrow();
-    expect(() => interpolate('${X}')).toThrow();
+    expect(() => interpolate(variable('X'))).toThrow();
     expect(() => interpolate(COMPOSE_TEXT)).not.toThrow();
   });
 });
@@ -163,6 +164,12 @@ describe('what it starts', () => {
     expect(compose.services.worker).not.toHaveProperty('ports');
   });
 
+  it('a worker whose health is that of its metrics', () => {
+    const { environment = {}, healthcheck } = compose.services.worker ?? {};
+    const port = environment.BRAND_ENRICH_METRICS_PORT ?? 'none';
+    expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/readyz`);
+  });
+
   it('a run only when it is asked for', () => {
     expect(compose.services.run?.profiles).toEqual(['run']);
     expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
@@ -191,6 +198,7 @@ describe('its secrets', () => {
     const secrets = COMPOSE_TEXT.split('\n').filter((line) =>
       /^\s*\w*(TOKEN|PASSWORD|SECRET|KEY)\w*:/i.test(line),
     );
-    expect(secrets.map((line) => line.trim())).toEqual(['BRAND_API_TOKEN: ${BRAND_API_TOKEN:-demo-token}']);
+    expect(secrets).toHaveLength(1);
+    expect(secrets[0]).toMatch(/^ *BRAND_API_TOKEN: \$\{BRAND_API_TOKEN:-demo-token\}$/);
   });
 });

@@ -26,6 +26,8 @@ function environmentOf(
     BRAND_API_URL: scene.service.url,
     BRAND_API_TOKEN: scene.token,
     BRAND_ENRICH_STATE: join(scene.folder, name),
+    // Containers have a port each; processes of one machine share them.
+    ...(env.BRAND_ENRICH_METRICS_PORT === undefined ? {} : { BRAND_ENRICH_METRICS_PORT: '0' }),
   };
 }
 

@@ -1,0 +1,99 @@
+/**
+ * The metrics of a command: served when `--metrics-port` is said, and nothing otherwise, so that doors need not ask.
+ */
+import type { Settings } from '../config/settings.js';
+import type { ChunkQueue, Engine } from '../engine/engine.js';
+import { type Releasers, withinDeadline } from '../lifecycle.js';
+import type { Client } from '../lookup/client.js';
+import { createMetrics } from '../metrics/metrics.js';
+import { serveMetrics } from '../metrics/metrics-server.js';
+import { createReadiness } from '../metrics/readiness.js';
+import type { LookupWorker } from '../resolve/lookup-worker.js';
+
+type ClientFor = (service: string) => Client | null;
+
+export interface OpenedMetrics {
+  /** Where they are served; null: they are not. */
+  readonly url: string | null;
+  /** The same clients, watched. */
+  watchClients(clientFor: ClientFor): ClientFor;
+  /** `accounts`: names of those that this worker may have spent from. */
+  watchWorker(worker: LookupWorker, accounts: () => Iterable<string>): void;
+  /** The depth of this queue, which is opened for it. */
+  watchQueue(name: string): void;
+}
+
+const NOT_SERVED: OpenedMetrics = {
+  url: null,
+  watchClients: (clientFor) => clientFor,
+  watchWorker: () => undefined,
+  watchQueue: () => undefined,
+};
+const CLOSE_MS = 1_000;
+
+/** Throws `FailFileError` when the port cannot be had. */
+export async function openMetrics(
+  settings: Pick<Settings, 'metricsPort' | 'metricsHost'>,
+  engine: Engine,
+  stop: AbortSignal,
+  releasers: Releasers,
+): Promise<OpenedMetrics> {
+  const { metricsPort: port, metricsHost: host } = settings;
+  if (port === null) return NOT_SERVED;
+  const metrics = createMetrics();
+  const readiness = createReadiness(() => engine.runs.list(1), stop);
+  const server = await serveMetrics({ host, port, metrics, readiness });
+  releasers.push(() => server.close());
+  return {
+    url: server.url,
+    watchClients: (clientFor) => watchEach(clientFor, metrics.watchClient),
+    watchWorker(worker, accounts) {
+      metrics.watchWorker({
+        get inFlight() {
+          return worker.inFlight;
+        },
+        get trouble() {
+          return worker.trouble;
+        },
+        *accounts() {
+          for (const account of accounts()) {
+            const state = worker.ledgerState(account);
+            if (state !== null) yield { account, state };
+          }
+        },
+      });
+    },
+    watchQueue(name) {
+      const queue = engine.openQueue(name);
+      releasers.push(() =>
+        withinDeadline(
+          queue.close().catch(() => undefined),
+          CLOSE_MS,
+        ),
+      );
+      metrics.watchQueue(() => depthOf(queue));
+    },
+  };
+}
+
+/** One watched client per service, as there is one client. */
+function watchEach(clientFor: ClientFor, watch: (client: Client) => Client): ClientFor {
+  const watched = new WeakMap<Client, Client>();
+  return (service) => {
+    const client = clientFor(service);
+    if (client === null) return null;
+    const known = watched.get(client) ?? watch(client);
+    watched.set(client, known);
+    return known;
+  };
+}
+
+async function depthOf(queue: ChunkQueue) {
+  const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+  const of = (name: string) => counts[name] ?? 0;
+  return {
+    waiting: of('waiting') + of('prioritized'),
+    active: of('active'),
+    delayed: of('delayed'),
+  };
+}
