@@ -133,7 +133,8 @@ function numbers(state: LedgerState): string {
 
 /**
  * Which of the two 429s it is: the service's own code; else usage at or over the limit means quota; else
- * throughput. Our own count speaks too, because the header may lag.
+ * throughput. Our own count speaks too, because the header may lag: what was refused would have been the last request
+ * of the limit, and a header that lags at the first reading leaves that count one short.
  */
 export function isQuotaRefusal(
   code: 'quota' | 'throughput' | null,
@@ -148,7 +149,7 @@ export function isQuotaRefusal(
   )
     return true;
   const limit = state === null ? null : limitOf(state);
-  return limit !== null && state !== null && state.sent + state.others >= limit;
+  return limit !== null && state !== null && state.sent + state.others + 1 >= limit;
 }
 
 /** How long the service may refuse every request as too many before the rest is deferred: a rolling 5 minutes, and one. */

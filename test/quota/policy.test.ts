@@ -209,6 +209,8 @@ describe('which 429 it is', () => {
     ['no headers, none by our count', [null, reading(null, null), stateOf({ sent: 90, others: 10 })], true],
     ['no headers, no quota known', [null, reading(null, null), stateOf({ sent: 90, quota: null })], false],
     ['a header that lags, none by our count', [null, reading(100, 97), stateOf({ sent: 100 })], true],
+    ['the last request of the limit by our count', [null, reading(100, 60), stateOf({ sent: 99 })], true],
+    ['two are left by our count', [null, reading(100, 60), stateOf({ sent: 98 })], false],
     ['what is in flight is not yet spent', [null, reading(100, 90), stateOf({ sent: 90, held: 10 })], false],
   ])('%s', (_what, asked, isQuota) => {
     expect(isQuotaRefusal(...asked)).toBe(isQuota);
