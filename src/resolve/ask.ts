@@ -17,6 +17,7 @@ import { periodOf } from '../quota/period.js';
 import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
 import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
+import type { Halts } from './halts.js';
 import type { Recorder } from './recorder.js';
 import { BUSY_RETRY_MS, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 
@@ -28,8 +29,7 @@ export interface AskContext {
   readonly breaker: Breaker;
   readonly clock: Clock;
   readonly compress: boolean;
-  /** Runs that must not be asked for any more, as far as this process knows. */
-  readonly halts: ReadonlyMap<string, RunHalt>;
+  readonly halts: Pick<Halts, 'get'>;
   /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
   readonly gauge: { inFlight: number; trouble: string | null };
 }
@@ -74,6 +74,8 @@ export async function ask(
   const come = (result: Asked['result']): Asked => ({ result, requests, billed });
 
   for (;;) {
+    // Who passes an open breaker is its probe.
+    const isProbe = breaker.isOpen;
     const passage = breaker.enter(clock.now());
     if (passage.type === 'turned_away') {
       if (breaker.badForMs(clock.now()) > HOPELESS_MS) {
@@ -109,6 +111,11 @@ export async function ask(
         governor.settle(grant.permit, 'free', { reading: null, heard: false });
         return come({ type: 'halted', halt });
       }
+      if (breaker.isOpen && !isProbe) {
+        // Opened while this one waited for its permit.
+        governor.settle(grant.permit, 'free', { reading: null, heard: false });
+        continue;
+      }
       permit = grant.permit;
     } catch {
       breaker.forgo();
@@ -140,7 +147,10 @@ export async function ask(
     }
     if (meaning.type === 'refused') {
       const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
-      governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, heard);
+      const { retryAfterMs } = meaning;
+      // A service that refuses even one request in ten seconds is not asked too fast: the pace would only fall to nothing.
+      if (isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
+      else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
         const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
         const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;

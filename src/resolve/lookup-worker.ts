@@ -16,10 +16,11 @@ import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
 import { createGovernor, type Governor } from '../quota/governor.js';
 import type { LedgerState } from '../quota/ledger.js';
-import type { RunHalt, RunRecord } from '../runs/run-store.js';
+import type { RunRecord } from '../runs/run-store.js';
 import { bringInAnswers } from './answer-spool.js';
 import { heardFrom } from './ask.js';
 import { createBreaker } from './breaker.js';
+import { createHalts } from './halts.js';
 import { createRecorder } from './recorder.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 
@@ -89,7 +90,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     gauge: { inFlight: 0, trouble: null as string | null },
     worker: name,
     limit: pLimit(concurrency),
-    halts: new Map<string, RunHalt>(),
+    halts: createHalts(clock),
     underWay: new Set<string>(),
   };
 
@@ -188,7 +189,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       return answer;
     },
     resumeRun(run) {
-      shared.halts.delete(run);
+      shared.halts.forget(run);
     },
     async stop(deadlineMs) {
       const endsAt = clock.now() + deadlineMs;

@@ -8,10 +8,11 @@
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { parseIdentifierText } from '../model.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
-import { freshnessOf, type RunHalt, type RunRecord } from '../runs/run-store.js';
+import { freshnessOf, type RunRecord } from '../runs/run-store.js';
 import { type AskContext, type Asked, ask } from './ask.js';
 import { failuresOf, whatIsLeft } from './chunk-remains.js';
 import { type ChunkTally, createChunkTally } from './chunk-tally.js';
+import type { Halts } from './halts.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
 
 /** Due within this time counts as due. */
@@ -23,7 +24,7 @@ export interface ChunkContext extends AskContext {
   /** The one gate of the process: so many lookups at once, whatever the number of chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /** Runs that must not be asked for any more, as far as this process knows. */
-  readonly halts: Map<string, RunHalt>;
+  readonly halts: Pick<Halts, 'get' | 'set'>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
 }
@@ -39,7 +40,7 @@ export async function resolveChunk(
   data: ChunkData,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<ChunkResult> {
-  if (context.halts.has(run.id)) return finishChunk(context.engine, data);
+  if (context.halts.get(run.id)) return finishChunk(context.engine, data);
 
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
   // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
@@ -115,7 +116,7 @@ async function askUnlessHalted(
   const known = context.halts.get(run.id);
   if (known) return { result: { type: 'halted', halt: known }, requests: 0, billed: 0 };
   const asked = await ask(context, run, key, parseIdentifierText(text), signals);
-  if (asked.result.type === 'halted' && !context.halts.has(run.id)) {
+  if (asked.result.type === 'halted' && !context.halts.get(run.id)) {
     context.halts.set(run.id, asked.result.halt);
     await context.engine.runs.halt(run.id, asked.result.halt);
   }

@@ -74,6 +74,43 @@ describe('a refusal as too many', () => {
   });
 });
 
+describe('a refusal of the one request that is sent while nothing is answered', () => {
+  const openBreaker = (asking: ReturnType<typeof createAsking>) => {
+    for (let times = 0; times < 8; times += 1) asking.context.breaker.note(false, NOON);
+    asking.clock.pass(1_001);
+  };
+
+  it('does not lower the pace any further', async () => {
+    const asking = createAsking({ answers: [TOO_FAST] });
+    openBreaker(asking);
+    await askFor(asking);
+    expect(asking.log.filter((line) => line.startsWith('refuse'))).toEqual([]);
+  });
+
+  it('keeps those who waited for their permits meanwhile from asking', async () => {
+    const asking = createAsking({
+      answers: [MATCHED],
+      grants: [
+        async () => {
+          for (let times = 0; times < 8; times += 1) asking.context.breaker.note(false, NOON);
+          return { type: 'granted', permit: '' };
+        },
+      ],
+    });
+    expect((await askFor(asking)).result.type).toBe('again');
+    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
+  });
+
+  it('is heeded where it says when to come back', async () => {
+    const asking = createAsking({
+      answers: [answerOf({ type: 'refused', code: null, retryAfterMs: 5_000 })],
+    });
+    openBreaker(asking);
+    await askFor(asking);
+    expect(asking.log).toContain('refuse p1 throughput 5000');
+  });
+});
+
 describe('a refusal for quota', () => {
   it('closes the account; what the ledger says then ends the run', async () => {
     const { asked, log } = await askOnce({
