@@ -52,20 +52,19 @@ describe.skipIf(redis.missing !== null)('on redis, a service that cannot keep up
   afterAll(() => redis.stop());
 
   test.each([
-    { hasRetryAfter: true, dialect: 'spec' },
+    { hasRetryAfter: true, dialect: 'coded' },
     { hasRetryAfter: false, dialect: 'spec' },
-    { hasRetryAfter: false, dialect: 'coded' },
   ] as const)(
     'at 50 requests a second nothing is lost and little is refused (Retry-After: $hasRetryAfter, $dialect)',
     async ({ hasRetryAfter, dialect }) => {
-      const scene = await createScene(redis, { perSecond: 50, hasRetryAfter, dialect });
-      await scene.write('list.csv', domainList(350));
+      const scene = await createScene(redis, { perSecond: 50, hasRetryAfter, dialect, latencyMs: 30 });
+      await scene.write('list.csv', domainList(300));
       const result = await scene.run(['run', 'list.csv']);
       expect(result.code, result.stderr).toBe(0);
       const { meter } = scene.service;
-      expect(meter.billed).toBe(350);
+      expect(meter.billed).toBe(300);
       expect(meter.mostBilledOnce()).toBe(1);
-      expect(meter.count({ why: 'throughput' }) / 350).toBeLessThan(0.25);
+      expect(meter.count({ why: 'throughput' })).toBeLessThanOrEqual(45);
     },
   );
 

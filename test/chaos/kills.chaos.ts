@@ -1,0 +1,92 @@
+/**
+ * kill -9 again and again: the file still becomes complete, and what is bought twice is at most what was in flight.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CliProcess } from '../support/cli.js';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const CONCURRENCY = 16;
+const IDENTIFIERS = 1_200;
+const KILLS = 6;
+
+/** `failed` is right for one reason alone: two answers were paid for and both were killed with their workers. */
+async function expectComplete(scene: Scene, kills: number): Promise<void> {
+  const rows = await readRows(scene.path('list.enriched.csv'));
+  expect(rows).toHaveLength(IDENTIFIERS);
+  const counts = countStatuses(rows);
+  expect((counts.matched ?? 0) + (counts.not_found ?? 0) + (counts.failed ?? 0)).toBe(IDENTIFIERS);
+  for (const row of rows.filter(({ brand_status: status }) => status === 'failed'))
+    expect(scene.service.meter.billedOf.get(`domain:${row.website}`)).toBe(2);
+  expect(await scene.files()).not.toContain('list.enriched.partial.csv');
+  expect(scene.service.meter.billedOf.size).toBe(IDENTIFIERS);
+  expect(scene.service.meter.billed).toBeLessThanOrEqual(IDENTIFIERS + kills * 2 * CONCURRENCY);
+}
+
+const redis = redisEngine();
+const postgres = await postgresEngine();
+describeOn([redis, embeddedEngine(), postgres], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a run that is killed six times and started again becomes complete', async () => {
+    const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(IDENTIFIERS));
+    const args = ['run', 'list.csv', '--concurrency', String(CONCURRENCY)];
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const billed = meter.billed;
+      const running = scene.start(args);
+      await scene.service.until(() => meter.billed >= billed + 120);
+      running.kill('SIGKILL');
+      await running.done;
+    }
+    const last = await scene.run(args);
+    expect(last.code, last.stderr).toBe(0);
+    await expectComplete(scene, KILLS);
+  });
+
+  test('a quota is kept to the request through kills', async () => {
+    const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(IDENTIFIERS));
+    const args = ['run', 'list.csv', '--concurrency', String(CONCURRENCY), '--timeout', '5s'];
+    for (let kill = 0; kill < 2; kill += 1) {
+      const billed = meter.billed;
+      const running = scene.start(args);
+      await scene.service.until(() => meter.billed >= billed + 120);
+      running.kill('SIGKILL');
+      await running.done;
+    }
+    const last = await scene.run(args);
+    expect(last.code, last.stderr).toBe(7);
+    expect(meter.billed).toBeLessThanOrEqual(400);
+    expect(meter.billed).toBeGreaterThanOrEqual(400 - 2 * 2 * CONCURRENCY);
+    expect(meter.count({ why: 'quota' })).toBeLessThanOrEqual(3);
+  });
+});
+
+describeOn([redis, postgres], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('workers that are killed six times lose nothing for the run that waits for them', async () => {
+    const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(IDENTIFIERS));
+    const startWorker = () => scene.start(['worker', '--concurrency', String(CONCURRENCY)]);
+    const workers: CliProcess[] = [startWorker(), startWorker()];
+    const running = scene.start(['run', 'list.csv', '--no-worker']);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await scene.service.until(() => meter.billed >= (kill + 1) * 120);
+      const victim = workers.shift();
+      victim?.kill('SIGKILL');
+      await victim?.done;
+      workers.push(startWorker());
+    }
+    const result = await running.done;
+    expect([0, 1], result.stderr).toContain(result.code);
+    await expectComplete(scene, KILLS);
+  });
+});

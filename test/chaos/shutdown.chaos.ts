@@ -1,0 +1,52 @@
+/**
+ * SIGTERM is answered within 25 s however slow the service is, and whether or not the engine is there.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CliProcess } from '../support/cli.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+/** Seconds from the signal to the end. */
+async function terminate(process: CliProcess): Promise<number> {
+  const startedAt = performance.now();
+  process.kill('SIGTERM');
+  await process.done;
+  return (performance.now() - startedAt) / 1_000;
+}
+
+const redis = redisEngine();
+describeOn([redis, embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a run that waits for slow answers writes its partial file and ends within 25 s', async () => {
+    const scene = await createScene(engine);
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(2_000));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
+    await scene.service.until(() => meter.billed >= 50);
+    options.latencyMs = 120_000;
+    await scene.service.until(() => meter.inFlight >= 8);
+    expect(await terminate(running)).toBeLessThan(25);
+    expect((await running.done).code).toBe(130);
+    expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
+  });
+});
+
+describe.skipIf(redis.missing !== null)('with the engine gone', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test('a run and a worker end within 25 s', async () => {
+    const scene = await createScene(redis, { latencyMs: 200 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(2_000));
+    const worker = scene.start(['worker']);
+    const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
+    await scene.service.until(() => meter.billed >= 100);
+    await redis.server.kill('SIGKILL');
+    const seconds = await Promise.all([terminate(worker), terminate(running)]);
+    for (const each of seconds) expect(each).toBeLessThan(25.5);
+  });
+});

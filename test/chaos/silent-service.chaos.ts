@@ -1,0 +1,54 @@
+/**
+ * A service that says nothing of its quota, and one that is waited for.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+describeOn([redisEngine(), embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('without headers and codes the run ends after a handful of refusals, with what it bought', async () => {
+    const scene = await createScene(engine, { quota: 100, hasHeaders: false, dialect: 'spec' });
+    await scene.write('list.csv', domainList(1_000));
+    const result = await scene.run(['run', 'list.csv']);
+    expect(result.code, result.stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(100);
+    expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
+    expect(result.seconds).toBeLessThan(90);
+    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(100);
+    expect(counts.deferred).toBe(900);
+
+    scene.service.options.quota = 2_000;
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(1_000);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test.each([
+    { flags: ['--own-domain', 'brandfetch.com'], hasWorker: true },
+    { flags: [], hasWorker: true },
+    { flags: ['--no-worker'], hasWorker: false },
+  ])(
+    'with --on-limit wait a run parks without a request and goes on by itself when the quota is raised ($flags)',
+    async ({ flags, hasWorker }) => {
+      if (!hasWorker && engine.name === 'embedded') return;
+      const scene = await createScene(engine, { quota: 40 });
+      const { meter, options } = scene.service;
+      await scene.write('list.csv', domainList(120));
+      if (!hasWorker) scene.start(['worker']);
+      const running = scene.start(['run', 'list.csv', '--on-limit', 'wait', ...flags]);
+      await running.untilSaid(/parked/);
+      expect(meter.billed).toBe(40);
+      options.quota = 1_000;
+      const result = await running.done;
+      expect(result.code, result.stderr).toBe(0);
+      expect(meter.billed).toBe(120);
+      expect(meter.mostBilledOnce()).toBe(1);
+    },
+  );
+});
