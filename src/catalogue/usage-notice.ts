@@ -3,10 +3,10 @@
  * webhook and an e-mail. Delivery never holds up an answer, and a failed one is logged. When a notice is due, and that
  * it is given once, is the meter's.
  */
-import { createTransport } from 'nodemailer';
-import { errorText } from '../errors.js';
-import { withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
+import { createDeliveries } from '../notify/deliveries.js';
+import { sendMail } from '../notify/mail.js';
+import { postWebhook } from '../notify/webhook.js';
 import type { Account, MailSettings } from './accounts.js';
 
 export interface UsageNotice {
@@ -24,60 +24,25 @@ export interface Notifier {
   close(): Promise<void>;
 }
 
-const DELIVERY_MS = 10_000;
-
 export function createNotifier(options: { mail: MailSettings | null; log: Log }): Notifier {
   const { mail, log } = options;
-  const underWay = new Set<Promise<void>>();
-
-  const deliver = (by: 'webhook' | 'e-mail', notice: UsageNotice, delivery: Promise<unknown>) => {
-    const settled: Promise<void> = delivery
-      .then(
-        () => log.info({ account: notice.account, by }, 'usage notice delivered'),
-        (error) =>
-          log.error({ account: notice.account, by, error: errorText(error) }, 'usage notice not delivered'),
-      )
-      .finally(() => underWay.delete(settled));
-    underWay.add(settled);
-  };
-
+  const deliveries = createDeliveries(log, 'usage notice');
   return {
     notify(account, notice) {
       log.warn({ ...notice }, 'usage is past 80 % of the quota');
       const { webhook, email } = account.notices;
-      if (webhook !== null) deliver('webhook', notice, postWebhook(webhook, notice));
-      if (email !== null && mail !== null) deliver('e-mail', notice, sendMail(mail, email, notice));
+      const facts = { account: notice.account };
+      if (webhook !== null) {
+        const content = { event: 'usage-notice', ...notice };
+        void deliveries.begin('webhook', facts, () => postWebhook({ url: webhook, content, secret: null }));
+      }
+      if (email !== null && mail !== null) {
+        const message = { from: mail.from, to: [email], ...noticeMail(notice) };
+        void deliveries.begin('e-mail', facts, () => sendMail({ url: mail.url, allowsPlain: true }, message));
+      }
     },
-    async close() {
-      await withinDeadline(Promise.all(underWay), DELIVERY_MS);
-    },
+    close: () => deliveries.close(),
   };
-}
-
-async function postWebhook(url: string, notice: UsageNotice): Promise<void> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ event: 'usage-notice', ...notice }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(DELIVERY_MS),
-  });
-  await answer.body?.cancel();
-  if (!answer.ok) throw new Error(`answered with ${answer.status}`);
-}
-
-async function sendMail(mail: MailSettings, to: string, notice: UsageNotice): Promise<void> {
-  const timeouts = {
-    connectionTimeout: DELIVERY_MS,
-    greetingTimeout: DELIVERY_MS,
-    socketTimeout: DELIVERY_MS,
-  };
-  const transport = createTransport({ url: mail.url, ...timeouts });
-  try {
-    await transport.sendMail({ from: mail.from, to, ...noticeMail(notice) });
-  } finally {
-    transport.close();
-  }
 }
 
 /** The words of the e-mail. */

@@ -1,0 +1,99 @@
+/**
+ * One message to one webhook: JSON by POST, signed when there is a secret, tried again after passing trouble, and given up in
+ * time. What is said, and what a failure means, is the caller's.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.js';
+import { errorText } from '../errors.js';
+import { signatureHeaders } from './signature.js';
+
+export interface WebhookMessage {
+  /** May hold a secret of the receiver's: it is in no error of this file. */
+  readonly url: string;
+  readonly content: unknown;
+  /** null: not signed. */
+  readonly secret: string | null;
+}
+
+export interface WebhookTerms {
+  readonly clock: Clock;
+  /** Waits before the second and the third try. */
+  readonly waitsMs: readonly number[];
+  /** All tries and waits together. */
+  readonly totalMs: number;
+  /** One try: a receiver that hangs leaves time for the next one. */
+  readonly tryMs: number;
+  /** Ends the delivery at once. */
+  readonly stop?: AbortSignal;
+}
+
+export const WEBHOOK_TERMS: WebhookTerms = {
+  clock: systemClock,
+  waitsMs: [500, 1_500],
+  totalMs: 10_000,
+  tryMs: 4_000,
+};
+
+/** Worth another try: request time-out, too many requests, and the receiver's own trouble. */
+const PASSING_STATUS = /^(408|429|5\d\d)$/;
+
+/**
+ * Resolves when the receiver has answered with 2xx. Throws `Error` with what the last try came to; redirects are not followed,
+ * because they might lead anywhere.
+ */
+export async function postWebhook(message: WebhookMessage, terms = WEBHOOK_TERMS): Promise<void> {
+  const { clock } = terms;
+  const deadline = AbortSignal.timeout(terms.totalMs);
+  const signal = terms.stop === undefined ? deadline : AbortSignal.any([deadline, terms.stop]);
+  const id = `msg_${randomUUID()}`;
+  const body = JSON.stringify(message.content);
+  for (let tries = 0; ; tries += 1) {
+    const headers = signatureHeaders({ id, sentAt: clock.now(), body }, message.secret);
+    const trouble = await postOnce(
+      message.url,
+      body,
+      headers,
+      AbortSignal.any([signal, AbortSignal.timeout(terms.tryMs)]),
+    );
+    if (trouble === null) return;
+    const waitMs = terms.waitsMs[tries];
+    if (!trouble.isPassing || waitMs === undefined || signal.aborted) throw new Error(trouble.what);
+    await clock.sleep(waitMs, signal).catch(() => undefined);
+    if (signal.aborted) throw new Error(trouble.what);
+  }
+}
+
+interface Trouble {
+  readonly what: string;
+  readonly isPassing: boolean;
+}
+
+/** null: delivered. */
+async function postOnce(
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<Trouble | null> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      redirect: 'manual',
+      signal,
+    });
+    await answer.body?.cancel();
+    if (answer.ok) return null;
+    return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
+  } catch (error) {
+    return { what: signal.aborted ? 'no answer in time' : connectionTrouble(error), isPassing: true };
+  }
+}
+
+/** `fetch` says "fetch failed"; why is in its cause, as a code such as ECONNREFUSED. */
+function connectionTrouble(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof Error && 'code' in cause) return `could not be reached (${cause.code})`;
+  return `could not be reached (${errorText(error)})`;
+}

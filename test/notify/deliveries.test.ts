@@ -1,0 +1,93 @@
+import { type AddressInfo, createServer } from 'node:net';
+import pino from 'pino';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createDeliveries } from '../../src/notify/deliveries.js';
+import { sendMail } from '../../src/notify/mail.js';
+import { startMailServer } from '../catalogue/small-servers.js';
+
+function listening() {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino(
+    { base: null, timestamp: false },
+    { write: (line: string) => lines.push(JSON.parse(line)) },
+  );
+  return { lines, deliveries: createDeliveries(log, 'notification') };
+}
+
+describe('deliveries', () => {
+  it('are waited for at the end, and each leaves a line', async () => {
+    const { lines, deliveries } = listening();
+    let arrive: () => void = () => undefined;
+    const good = deliveries.begin(
+      'webhook',
+      { event: 'finish' },
+      () =>
+        new Promise<void>((resolve) => {
+          arrive = resolve;
+        }),
+    );
+    const bad = deliveries.begin('e-mail', { event: 'finish' }, () => {
+      throw new Error('no such host');
+    });
+    expect(await bad).toBe(false);
+    const closed = deliveries.close();
+    arrive();
+    await closed;
+    expect(await good).toBe(true);
+    expect(lines).toEqual([
+      { level: 50, event: 'finish', by: 'e-mail', error: 'no such host', msg: 'notification not delivered' },
+      { level: 30, event: 'finish', by: 'webhook', msg: 'notification delivered' },
+    ]);
+  });
+
+  it('that hang do not hold up the end', async () => {
+    const { deliveries } = listening();
+    void deliveries.begin('webhook', {}, () => new Promise(() => undefined));
+    await expect(deliveries.close(10)).resolves.toBeUndefined();
+  });
+});
+
+describe('an e-mail', () => {
+  const message = {
+    from: 'us@a.example',
+    to: ['one@b.example', 'two@b.example'],
+    subject: 'Done',
+    text: 'All of it.',
+  };
+
+  it('goes to all who are named', async () => {
+    const server = await startMailServer();
+    await sendMail({ url: `smtp://127.0.0.1:${server.port}`, allowsPlain: true }, message);
+    const { to, text } = await server.next();
+    expect(to).toContain('two@b.example');
+    expect(text).toMatch(/^To: one@b\.example, two@b\.example$/m);
+    expect(text).toMatch(/^Subject: Done$/m);
+    await server.close();
+  });
+
+  it('is not sent where it, or the password, could be read on the way', async () => {
+    const server = await startServerWithoutTls();
+    const url = `smtp://user:open-sesame@127.0.0.1:${server.port}`;
+    const error = await sendMail({ url, allowsPlain: false }, message).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(String(error)).not.toContain('open-sesame');
+    expect(server.verbs).toEqual(['EHLO', 'STARTTLS']);
+  });
+});
+
+/** A mail server that knows no encryption; `verbs` are the commands that it was given. */
+async function startServerWithoutTls() {
+  const verbs: string[] = [];
+  const server = createServer((socket) => {
+    socket.write('220 test\r\n');
+    socket.setEncoding('utf8').on('data', (line: string) => {
+      const verb = line.split(/\s/, 1)[0] ?? '';
+      if (verb !== 'QUIT') verbs.push(verb);
+      socket.write(verb === 'STARTTLS' ? '502 not here\r\n' : '250 ok\r\n');
+    });
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return { verbs, port: (server.address() as AddressInfo).port };
+}

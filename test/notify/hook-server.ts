@@ -1,0 +1,37 @@
+/** A receiver of webhooks that answers as it is told and keeps what it was sent. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Hook {
+  readonly url: string;
+  readonly received: readonly { readonly headers: IncomingHttpHeaders; readonly body: string }[];
+}
+
+/** Answers with these statuses in order, the last one for ever; 0 is no answer at all. Ends with the test. */
+export async function startHook(...statuses: number[]): Promise<Hook> {
+  const received: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (part: string) => {
+      body += part;
+    });
+    request.on('end', () => {
+      received.push({ headers: request.headers, body });
+      const status = statuses[Math.min(received.length, statuses.length) - 1] ?? 200;
+      if (status > 0) response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?key=of-the-receiver`,
+    received,
+  };
+}

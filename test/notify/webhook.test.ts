@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { signatureHeaders } from '../../src/notify/signature.js';
+import { postWebhook, WEBHOOK_TERMS, type WebhookTerms } from '../../src/notify/webhook.js';
+import { startHook } from './hook-server.js';
+
+/** Waits pass at once and are kept. */
+function quickTerms(changes: Partial<WebhookTerms> = {}) {
+  const waits: number[] = [];
+  const clock = {
+    now: () => 1_700_000_000_000,
+    sleep: async (ms: number, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      waits.push(ms);
+    },
+  };
+  return { terms: { ...WEBHOOK_TERMS, clock, ...changes }, waits };
+}
+
+const SECRET = 'open sesame';
+
+describe('a webhook', () => {
+  it('is sent once, as signed JSON, when it is taken', async () => {
+    const hook = await startHook(204);
+    const { terms, waits } = quickTerms();
+    await postWebhook({ url: hook.url, content: { event: 'finish', n: 1 }, secret: SECRET }, terms);
+    expect(hook.received).toHaveLength(1);
+    const { headers, body } = hook.received[0] ?? { headers: {}, body: '' };
+    expect(JSON.parse(body)).toEqual({ event: 'finish', n: 1 });
+    expect(headers['content-type']).toBe('application/json');
+    const id = String(headers['webhook-id']);
+    const signed = signatureHeaders({ id, sentAt: 1_700_000_000_000, body }, SECRET);
+    expect(headers).toMatchObject(signed);
+    expect(waits).toEqual([]);
+  });
+
+  it.each([
+    [[500, 429, 200], 3, [500, 1_500]],
+    [[408, 200], 2, [500]],
+  ])('answered with %j is tried %i times, under one id', async (statuses, tries, waited) => {
+    const hook = await startHook(...statuses);
+    const { terms, waits } = quickTerms();
+    await postWebhook({ url: hook.url, content: {}, secret: SECRET }, terms);
+    expect(hook.received).toHaveLength(tries);
+    expect(new Set(hook.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    expect(waits).toEqual(waited);
+  });
+
+  it.each([
+    [503, 3],
+    [404, 1],
+    [302, 1],
+  ])('answered with %i for ever is given up after try %i', async (status, tries) => {
+    const hook = await startHook(status);
+    const { terms } = quickTerms();
+    await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow(
+      `answered with ${status}`,
+    );
+    expect(hook.received).toHaveLength(tries);
+    expect(hook.received[0]?.headers['webhook-signature']).toBeUndefined();
+  });
+
+  it('that nobody listens to says why, and nothing of its address', async () => {
+    const { terms, waits } = quickTerms();
+    const url = 'http://127.0.0.1:1/hook?key=of-the-receiver';
+    const error = await postWebhook({ url, content: {}, secret: SECRET }, terms).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(String(error)).toMatch(/could not be reached/);
+    expect(String(error)).not.toMatch(/of-the-receiver|sesame/);
+    expect(waits).toHaveLength(2);
+  });
+
+  it('is given up when its time is over, also in the middle of a try', async () => {
+    const hook = await startHook(0);
+    const { terms } = quickTerms({ totalMs: 150 });
+    await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow(
+      'no answer in time',
+    );
+    expect(hook.received).toHaveLength(1);
+  });
+
+  it('whose receiver hangs is tried again', async () => {
+    const hook = await startHook(0, 200);
+    const { terms } = quickTerms({ tryMs: 150 });
+    await postWebhook({ url: hook.url, content: {}, secret: null }, terms);
+    expect(hook.received).toHaveLength(2);
+  });
+
+  it('ends at once when it is told to stop', async () => {
+    const hook = await startHook(503);
+    const stop = new AbortController();
+    const clock = { now: () => 0, sleep: async () => stop.abort() };
+    const terms = { ...WEBHOOK_TERMS, clock, stop: stop.signal };
+    await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow('503');
+    expect(hook.received).toHaveLength(1);
+  });
+});
