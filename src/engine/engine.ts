@@ -6,6 +6,8 @@ import type { Job, Queue, Worker } from 'bullmq';
 import type { OutcomeStore } from '../outcomes/store.js';
 import type { Ledger } from '../quota/ledger.js';
 import type { RunStore } from '../runs/run-store.js';
+import type { NoteStore } from './notes.js';
+import type { TickProcessor, TickStore, TickWorker } from './ticks.js';
 
 export type EngineKind = 'embedded' | 'redis' | 'postgres';
 
@@ -35,12 +37,16 @@ export interface Engine {
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;
+  readonly notes: NoteStore;
+  readonly ticks: TickStore;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */
   openQueue(name: string): ChunkQueue;
   /** A worker that takes `concurrency` chunks at once; it starts at `run()`. The caller closes it. */
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
+  /** A worker that takes up to `concurrency` ticks at once; it starts at `run()`. The caller closes it. */
+  openTickWorker(name: string, processor: TickProcessor, concurrency: number): TickWorker;
   /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
   freeMemory(): Promise<number | null>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */

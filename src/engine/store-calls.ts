@@ -9,6 +9,8 @@ const CALLABLE = {
   ledger: ['show', 'observe', 'reset', 'setPaused'],
   outcomes: ['read', 'stats', 'forget', 'purge'],
   runs: ['get', 'list', 'cancel'],
+  notes: ['put', 'list', 'remove', 'claim'],
+  ticks: ['list', 'set', 'remove', 'addNow'],
 } as const;
 
 interface StoreCall {
@@ -46,6 +48,8 @@ export function proxyStores(address: string, ask: (message: unknown) => Promise<
     ledger: proxy('ledger') as unknown as EngineStores['ledger'],
     outcomes: proxy('outcomes') as unknown as EngineStores['outcomes'],
     runs: proxy('runs') as unknown as EngineStores['runs'],
+    notes: proxy('notes') as unknown as EngineStores['notes'],
+    ticks: proxy('ticks') as unknown as EngineStores['ticks'],
     warnings: [],
     close: async () => undefined,
     queueCounts: async () => null,

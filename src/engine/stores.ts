@@ -1,11 +1,14 @@
 /**
- * The part of an engine that commands beside a run need: its three stores, without queue and worker. It can be had
+ * The part of an engine that commands beside a run need: its stores, without queue and worker. It can be had
  * from another process too, when that one holds the embedded engine's folder.
  */
 import type { Engine } from './engine.js';
 
 export interface EngineStores
-  extends Pick<Engine, 'kind' | 'address' | 'ledger' | 'outcomes' | 'runs' | 'warnings' | 'close'> {
+  extends Pick<
+    Engine,
+    'kind' | 'address' | 'ledger' | 'outcomes' | 'runs' | 'notes' | 'ticks' | 'warnings' | 'close'
+  > {
   /** Chunks waiting, being worked on and parked in a queue; null where only its owner could tell. */
   queueCounts(name: string): Promise<Record<string, number> | null>;
 }
@@ -18,6 +21,8 @@ export function storesOf(engine: Engine): EngineStores {
     ledger: engine.ledger,
     outcomes: engine.outcomes,
     runs: engine.runs,
+    notes: engine.notes,
+    ticks: engine.ticks,
     warnings: engine.warnings,
     close: () => engine.close(),
     async queueCounts(name) {

@@ -17,6 +17,7 @@ const SHORT_LIVED = [
   'brand_enrich.run',
   'brand_enrich.run_key',
   'brand_enrich.worker',
+  'brand_enrich.note',
   'bullmq.job',
   'bullmq.event',
   'bullmq.meta',

@@ -8,9 +8,11 @@ import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
 import { createStoreCalls } from '../sql/database.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
+import { createSqlNotes } from '../sql/sql-notes.js';
 import { createSqlOutcomes } from '../sql/sql-outcomes.js';
 import { createSqlQueues } from '../sql/sql-queues.js';
 import { createSqlRuns } from '../sql/sql-runs.js';
+import { createTickStore } from '../tick-store.js';
 import { findTemplate, makeSchemas } from './database-template.js';
 import { openEmbeddedDatabase } from './embedded-database.js';
 import type { RequestHandler } from './folder-lock.js';
@@ -73,9 +75,12 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, folder),
+      notes: createSqlNotes(calls),
+      ticks: createTickStore(queues.openTickQueue),
       warnings: [POWER_LOSS_WARNING],
       openQueue: (name) => queues.openQueue(name),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
+      openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
       freeMemory: async () => null,
       roundTrips: calls.roundTrips,
       onRequest: (handler) => lock.onRequest(handler),

@@ -13,9 +13,11 @@ import type { SqlSession } from '../sql/database.js';
 import { createStoreCalls } from '../sql/database.js';
 import { migrate } from '../sql/migrations.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
+import { createSqlNotes } from '../sql/sql-notes.js';
 import { createSqlOutcomes } from '../sql/sql-outcomes.js';
 import { createSqlQueues } from '../sql/sql-queues.js';
 import { createSqlRuns } from '../sql/sql-runs.js';
+import { createTickStore } from '../tick-store.js';
 import { createConnectionPool } from './connection-pool.js';
 import { shownAddress, withoutPassword } from './server-address.js';
 import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
@@ -59,9 +61,12 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
+      notes: createSqlNotes(calls),
+      ticks: createTickStore(queues.openTickQueue),
       warnings,
       openQueue: (name) => queues.openQueue(name),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
+      openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
       freeMemory: async () => null,
       roundTrips: calls.roundTrips,
       close: () => releasers.releaseAll(),

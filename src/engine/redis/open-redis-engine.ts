@@ -5,9 +5,11 @@
 import { NeverStartError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Engine } from '../engine.js';
+import { createTickStore } from '../tick-store.js';
 import { createChunkQueues } from './chunk-queues.js';
 import { closeConnection, openConnection } from './connect.js';
 import { createRedisLedger } from './redis-ledger.js';
+import { createRedisNotes } from './redis-notes.js';
 import { createRedisOutcomes } from './redis-outcomes.js';
 import { createRedisRuns } from './redis-runs.js';
 import { shownAddress } from './server-address.js';
@@ -67,9 +69,12 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       ledger: createRedisLedger(store),
       outcomes: createRedisOutcomes(store),
       runs: createRedisRuns(store),
+      notes: createRedisNotes(store),
+      ticks: createTickStore(queues.openTickQueue),
       warnings,
       openQueue: queues.openQueue,
       openWorker: queues.openWorker,
+      openTickWorker: queues.openTickWorker,
       async freeMemory() {
         try {
           return freeShare(await readServerFacts(redis));

@@ -9,6 +9,7 @@ import { EXCHANGE_FUNCTION } from './exchange-function.js';
 import { LEDGER_PARTS } from './ledger-parts.js';
 import { LEDGER_STATE } from './ledger-state.js';
 import { LEDGER_TABLES } from './ledger-tables.js';
+import { NOTE_FUNCTIONS, NOTE_TABLE } from './note-functions.js';
 import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
 import { RUN_FUNCTIONS, RUN_TABLES } from './run-functions.js';
 
@@ -24,6 +25,7 @@ const STEPS: readonly string[] = [
     OUTCOME_FUNCTIONS,
     RUN_FUNCTIONS,
   ].join('\n'),
+  [NOTE_TABLE, NOTE_FUNCTIONS].join('\n'),
 ];
 
 /** All steps as one text, to tell one state of the schema from another. */

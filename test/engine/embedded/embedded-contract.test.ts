@@ -5,6 +5,7 @@ import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-e
 import { silentLog } from '../../../src/log.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeLedger } from '../contract/ledger-contract.js';
+import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
@@ -24,3 +25,4 @@ describeLedger('embedded', open);
 describeOutcomes('embedded', open);
 describeRuns('embedded', open);
 describeQueue('embedded', open);
+describeNotes('embedded', open);

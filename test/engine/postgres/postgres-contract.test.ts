@@ -5,6 +5,7 @@ import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeLedger } from '../contract/ledger-contract.js';
+import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
@@ -29,4 +30,5 @@ describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   describeOutcomes('postgres', open);
   describeRuns('postgres', open);
   describeQueue('postgres', open);
+  describeNotes('postgres', open);
 });

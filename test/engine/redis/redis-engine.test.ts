@@ -8,6 +8,7 @@ import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeLedger } from '../contract/ledger-contract.js';
+import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
@@ -35,4 +36,5 @@ describe.skipIf(!hasRedisServer())('on a Redis server', () => {
   describeOutcomes('redis', open);
   describeRuns('redis', open);
   describeQueue('redis', open);
+  describeNotes('redis', open);
 });

@@ -1,0 +1,38 @@
+/**
+ * The `TickStore` on BullMQ's job schedulers, the same for every engine. A queue is opened for one call and closed after it.
+ */
+import { withinDeadline } from '../lifecycle.js';
+import type { TickQueue, TickStore } from './ticks.js';
+
+const CLOSE_MS = 1_000;
+
+export function createTickStore(openTickQueue: (name: string) => TickQueue): TickStore {
+  async function on<T>(name: string, act: (queue: TickQueue) => Promise<T>): Promise<T> {
+    const queue = openTickQueue(name);
+    try {
+      return await act(queue);
+    } finally {
+      await withinDeadline(
+        queue.close().catch(() => undefined),
+        CLOSE_MS,
+      );
+    }
+  }
+  return {
+    list: (queue) =>
+      on(queue, async (opened) => {
+        const schedulers = await opened.getJobSchedulers();
+        return schedulers.map(({ key, next }) => ({ name: key, nextAt: next ?? null }));
+      }),
+    async set(queue, cron, tz, data) {
+      // The library takes the name of a scheduler for one of the job, and only jobs are called `tick`.
+      const upsert = (opened: TickQueue) =>
+        opened.upsertJobScheduler(data.name as 'tick', { pattern: cron, tz }, { name: 'tick', data });
+      await on(queue, upsert);
+    },
+    remove: (queue, name) => on(queue, (opened) => opened.removeJobScheduler(name)),
+    async addNow(queue, data) {
+      await on(queue, (opened) => opened.add('tick', data));
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * What every engine's notes and clocks must do, told once and run against each engine.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TickData } from '../../../src/engine/ticks.js';
+import { dueAtOf } from '../../../src/engine/ticks.js';
+import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
+import { createTurnedClock } from './engine-under-test.js';
+
+const EVERY_SECOND = '* * * * * *';
+const ONCE_A_YEAR = '0 0 1 1 *';
+
+export function describeNotes(name: string, open: OpenEngineUnderTest): void {
+  describe(`${name}: notes and ticks`, () => {
+    const clock = createTurnedClock();
+    let subject: EngineUnderTest;
+    let counted = 0;
+    beforeAll(async () => {
+      subject = await open({ clockOffsetMs: clock.offsetMs });
+    });
+    afterAll(() => subject.close());
+
+    const notes = () => subject.engine.notes;
+    const ticks = () => subject.engine.ticks;
+    const newName = (word: string) => {
+      counted += 1;
+      return `${word}-${counted}`;
+    };
+    const texts = async (scope: string) => (await notes().list(scope)).map(({ name, text }) => [name, text]);
+
+    test('notes are listed by name, with their age, and the last text of a name holds', async () => {
+      const scope = newName('scope');
+      await notes().put(scope, 'b', 'two words, and: "signs" äö');
+      await notes().put(scope, 'a', 'one');
+      await notes().put(scope, 'a', '');
+      clock.advance(40_000);
+      const found = await notes().list(scope);
+      expect(found.map(({ name, text }) => [name, text])).toEqual([
+        ['a', ''],
+        ['b', 'two words, and: "signs" äö'],
+      ]);
+      for (const { ageMs } of found) expect(ageMs).toBeGreaterThanOrEqual(40_000);
+      expect(await texts(newName('scope'))).toEqual([]);
+    });
+
+    test('a note is removed once, and with an expected text only when it says that', async () => {
+      const scope = newName('scope');
+      await notes().put(scope, 'a', 'one');
+      expect(await notes().remove(scope, 'a', 'two')).toBe(false);
+      expect(await notes().remove(scope, 'a', 'one')).toBe(true);
+      expect(await notes().remove(scope, 'a', null)).toBe(false);
+      await notes().put(scope, 'a', 'one');
+      expect(await notes().remove(scope, 'a', null)).toBe(true);
+    });
+
+    test('of many who claim a note at once one has it, until it is dead', async () => {
+      const scope = newName('scope');
+      const names = Array.from({ length: 8 }, (_, index) => `holder ${index}`);
+      const claims = await Promise.all(names.map((each) => notes().claim(scope, 'a', each, 30_000)));
+      const holder = names[claims.indexOf(true)] ?? '';
+      expect(claims.filter((isOurs) => isOurs)).toHaveLength(1);
+      expect(await texts(scope)).toEqual([['a', holder]]);
+      clock.advance(29_000);
+      expect(await notes().claim(scope, 'a', 'another', 30_000)).toBe(false);
+      expect(await notes().claim(scope, 'a', holder, 30_000)).toBe(true);
+      clock.advance(29_000);
+      expect(await notes().claim(scope, 'a', 'another', 30_000)).toBe(false);
+      clock.advance(2_000);
+      expect(await notes().claim(scope, 'a', 'another', 30_000)).toBe(true);
+      clock.advance(1_000_000);
+      expect(await notes().claim(scope, 'a', 'a third', null)).toBe(false);
+    });
+
+    test('a clock is listed with its next tick, set anew, and removed', async () => {
+      const queue = newName('ticks');
+      await ticks().set(queue, ONCE_A_YEAR, 'UTC', { name: 'nightly', id: '1' });
+      await ticks().set(queue, '0 12 1 1 *', 'UTC', { name: 'nightly', id: '2' });
+      const [found, ...others] = await ticks().list(queue);
+      expect(others).toEqual([]);
+      expect(found?.name).toBe('nightly');
+      expect(new Date(found?.nextAt ?? 0).toISOString()).toMatch(/-01-01T12:00:00.000Z$/);
+      expect(await ticks().remove(queue, 'nightly')).toBe(true);
+      expect(await ticks().remove(queue, 'nightly')).toBe(false);
+      expect(await ticks().list(queue)).toEqual([]);
+    });
+
+    test('a tick is taken once by one of two workers, with its time; one by hand has none', async () => {
+      const queue = newName('ticks');
+      const taken: { data: TickData; id: string | undefined; dueAt: number | null }[] = [];
+      const workers = Array.from({ length: 2 }, () =>
+        subject.engine.openTickWorker(
+          queue,
+          async (job) => {
+            taken.push({ data: job.data, id: job.id, dueAt: dueAtOf(job) });
+          },
+          5,
+        ),
+      );
+      for (const worker of workers) void worker.run();
+      await ticks().addNow(queue, { name: 'by hand', id: '7' });
+      await ticks().set(queue, EVERY_SECOND, 'UTC', { name: 'clock', id: '1' });
+      const byClock = () => taken.filter(({ data }) => data.name === 'clock');
+      await expect.poll(() => byClock().length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+      await ticks().remove(queue, 'clock');
+      await Promise.all(workers.map((worker) => worker.close()));
+      expect(new Set(taken.map(({ id }) => id)).size).toBe(taken.length);
+      for (const { dueAt } of byClock()) expect((dueAt ?? 1) % 1_000).toBe(0);
+      expect(taken.filter(({ data }) => data.name === 'by hand')).toEqual([
+        expect.objectContaining({ data: { name: 'by hand', id: '7' }, dueAt: null }),
+      ]);
+    });
+  });
+}
