@@ -48,7 +48,10 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     const url = await createDatabase(server);
     const engines = await Promise.all(Array.from({ length: 4 }, () => open(url)));
     for (const engine of engines) expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
-    expect(await sql(url, 'SELECT version FROM brand_enrich.migration')).toEqual([{ version: 1 }]);
+    expect(await sql(url, 'SELECT version FROM brand_enrich.migration')).toEqual([
+      { version: 1 },
+      { version: 2 },
+    ]);
   });
 
   test('a schema of a later release is left alone', async () => {
