@@ -6,6 +6,7 @@ import { lstat, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isErrorCode } from './file-trouble.js';
 
 export const HEARTBEAT_FILE = '.heartbeat';
 export const BEAT_MS = 5_000;
@@ -31,9 +32,14 @@ export async function ownIdentity(): Promise<WatcherIdentity> {
   };
 }
 
-/** Touches the heartbeat, and makes the watcher's folder when it is missing. The time of it by the file system's clock, ms. */
+/**
+ * Touches the heartbeat, and makes the watcher's folder when it is missing; never the folders above it, which may be away
+ * with their share. The time of it by the file system's clock, ms. Throws errors of the file system.
+ */
 export async function beat(desk: string, identity: WatcherIdentity): Promise<number> {
-  await mkdir(desk, { recursive: true });
+  await mkdir(desk).catch((error: unknown) => {
+    if (!isErrorCode(error, 'EEXIST')) throw error;
+  });
   const path = join(desk, HEARTBEAT_FILE);
   await writeFile(path, `${JSON.stringify(identity)}\n`);
   return (await lstat(path)).mtimeMs;

@@ -48,7 +48,7 @@ export type InboxEnd = 'stopped' | 'refused';
 /** The safety net under the events. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
-const WAITING_LOOK_MS = 10_000;
+const WAITING_LOOK_MS = 5_000;
 
 /** Watches until `stop`, or until the credentials are refused. Throws what `openFolders` throws at the start. */
 export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
@@ -72,6 +72,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   releasers.push(() => watching?.close());
   let watchedIno = 0;
   let isAway = true;
+  let isTold = false;
   let isChanged = true;
   let lookedAt = 0;
   let filesAt = 0;
@@ -83,7 +84,8 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     sweepAt = now + LOOK_MS;
     const found = await openFolders(options.folder).catch((error: unknown) => errorText(error));
     if (typeof found === 'string') {
-      if (!isAway) log.error({ reason: found }, 'the inbox is away: waiting until it is back');
+      if (!isTold) log.error({ reason: found }, 'the inbox is away: waiting until it is back');
+      isTold = true;
       isAway = true;
       return;
     }
@@ -95,6 +97,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     }
     if (isAway) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
     isAway = false;
+    isTold = false;
     desk.adopt(await adoptJobs({ folders, desk: own, identity }, await beat(own, identity)));
   }
 
