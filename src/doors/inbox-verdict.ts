@@ -15,7 +15,7 @@ import { isPassingTrouble } from '../inbox/file-trouble.js';
 import type { JobEnd } from '../inbox/job-end.js';
 import { reasonText, waitingText } from '../inbox/reason-text.js';
 import type { EnrichResult } from '../pipeline/enrich-request.js';
-import { HOPELESS_REASON } from '../resolve/ask.js';
+import { HOPELESS_REASON } from '../resolve/retry-policy.js';
 import type { RunHalt } from '../runs/run-store.js';
 
 /** Nothing is taken for so long while the service is away: each file would only find that out for itself. */

@@ -19,7 +19,7 @@ import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
 import type { Halts } from './halts.js';
 import type { Recorder } from './recorder.js';
-import { BUSY_RETRY_MS, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
+import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 
 /** What asking needs of its process. */
 export interface AskContext {
@@ -50,10 +50,6 @@ export interface Asked {
   readonly billed: number;
 }
 
-/** The service has been unavailable for so long that waiting is over. */
-const HOPELESS_MS = 1_800_000;
-/** Why lookups fail then: it is no word about the identifier. */
-export const HOPELESS_REASON = 'the service gave no good answer for 30 minutes';
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
 
@@ -79,11 +75,7 @@ export async function ask(
     const passage = breaker.enter(clock.now());
     if (passage.type === 'turned_away') {
       if (breaker.badForMs(clock.now()) > HOPELESS_MS) {
-        return come({
-          type: 'failed',
-          reason: HOPELESS_REASON,
-          billed: false,
-        });
+        return come({ type: 'failed', reason: HOPELESS_REASON, billed: false });
       }
       return come({
         type: 'again',

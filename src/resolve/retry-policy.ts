@@ -5,6 +5,11 @@
  * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the breaker's.
  */
 
+/** The service has been unavailable for so long that waiting is over. */
+export const HOPELESS_MS = 1_800_000;
+/** Why lookups fail then: it is no word about the identifier. */
+export const HOPELESS_REASON = 'the service gave no good answer for 30 minutes';
+
 /** Requests in a row for one identifier before its job is parked. */
 export const QUICK_TRIES = 3;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { verdictOfError, verdictOfResult } from '../../src/doors/inbox-verdict.js';
 import { FailFileError, HaltError, InterruptedError, NeverStartError } from '../../src/errors.js';
 import type { AcquireEnd } from '../../src/pipeline/acquire.js';
-import { HOPELESS_REASON } from '../../src/resolve/ask.js';
+import { HOPELESS_REASON } from '../../src/resolve/retry-policy.js';
 
 const halted = (why: 'limit' | 'throttled' | 'unreachable' | 'credentials'): AcquireEnd => ({
   type: 'halted',
