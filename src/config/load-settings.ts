@@ -102,7 +102,7 @@ function scalarText(value: unknown): string | null {
 }
 
 function shownValue(line: Setting<unknown>, texts: readonly string[] | null, value: unknown): string {
-  if (line.secrecy === 'secret') return 'what it holds (not shown)';
+  if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'what it holds (not shown)';
   if (texts === null) return Array.isArray(value) ? 'the list' : 'the value';
   return quote(line.secrecy === 'address' ? maskAddress(texts.join(',')) : texts.join(','));
 }

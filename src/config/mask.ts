@@ -19,6 +19,13 @@ export function maskAddress(address: string): string {
   return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
 }
 
+/** An address up to its host, where path and query may be a secret of whoever listens there: `https://hooks.example/…`. */
+export function maskOrigin(address: string): string {
+  if (!URL.canParse(address)) return '…';
+  const { protocol, host, pathname, search } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' && search === '' ? '' : '/…'}`;
+}
+
 /** The path of a token file, or `…` when somebody seems to have written the token itself in its place. */
 export function maskTokenPath(path: string): string {
   const looksLikePath = /[\\/]/.test(path) || /\.[a-z]{1,8}$/.test(path) || path.length < 16;

@@ -62,7 +62,8 @@ export const SERVICE_SETTINGS = {
     default: 'false',
     group: 'Service',
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
-    description: 'send the token over plain http to another machine',
+    description:
+      'send the token, and notifications, to another machine readable on the way (plain http, mail without TLS)',
   }),
   allowNsfw: derived({
     flag: '--allow-nsfw',

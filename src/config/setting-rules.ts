@@ -2,7 +2,7 @@
  * How settings bear on each other: what one says of another, what contradicts what, and what a command cannot do
  * without. Pure: settings and origins in, settings and problems out.
  *
- *   1. A token file named by a flag wins over a token in the environment; else the token wins over the file.
+ *   1. A token file named by a flag wins over a token in the environment; else the token wins over the file. The same for the secret of webhooks.
  *   2. A positive overage budget says `--plan paid`, unless `--plan free` is said; a paid plan without a budget has 100
  *      (specification, Limits); a free plan has no overage.
  *   3. `--sample` brings its own service and engine: those of environment and config file do not count.
@@ -10,6 +10,7 @@
  */
 import { isLoopbackUrl } from './address-values.js';
 import { isPositiveDecimal } from './money-values.js';
+import { findNotifyProblems } from './notify-rules.js';
 import type { Problem } from './problems.js';
 import { usageProblem } from './problems.js';
 import type { CommandName } from './setting.js';
@@ -36,20 +37,26 @@ interface Draft {
 /** Applies the rules above, in their order. */
 export function applyRules(found: Found): { loaded: LoadedSettings; problems: Problem[] } {
   const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
-  chooseTokenSource(draft);
+  chooseSecretSource(draft, 'token', 'tokenFile');
+  chooseSecretSource(draft, 'notifySecret', 'notifySecretFile');
   settleOverage(draft);
   isolateSample(draft);
   if (found.command !== 'config') {
     findContradictions(draft, found);
     findInsecure(draft);
     findMissing(draft, found);
+    draft.problems.push(...findNotifyProblems(draft.settings, found.isUnread('smtpUrl')));
   }
   return { loaded: { settings: draft.settings, origins: draft.origins }, problems: draft.problems };
 }
 
-function chooseTokenSource({ settings, origins }: Draft): void {
-  if (settings.token === null || settings.tokenFile === null) return;
-  const loser = origins.tokenFile === 'flag' ? 'token' : 'tokenFile';
+function chooseSecretSource(
+  { settings, origins }: Draft,
+  secret: 'token' | 'notifySecret',
+  file: 'tokenFile' | 'notifySecretFile',
+): void {
+  if (settings[secret] === null || settings[file] === null) return;
+  const loser = origins[file] === 'flag' ? secret : file;
   settings[loser] = null;
   origins[loser] = 'default';
 }

@@ -33,6 +33,7 @@ export const SETTING_GROUPS = [
   'Limits and money',
   'Output',
   'Inbox',
+  'Notifications',
   'Engine',
   'Account and answers',
   'Behaviour',
@@ -46,8 +47,8 @@ export interface Surroundings {
   readonly home: string;
 }
 
-/** `secret`: never shown. `address`: shown without credentials and query. `token path`: shown unless it seems to be a token. */
-export type Secrecy = 'open' | 'address' | 'token path' | 'secret';
+/** `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the host. `token path`: shown unless it seems to be a token. */
+export type Secrecy = 'open' | 'address' | 'origin' | 'token path' | 'secret';
 
 /** An environment variable of wider use that is honoured after our own. */
 export interface EnvAlias {

@@ -9,6 +9,7 @@ import { INBOX_SETTINGS } from './inbox-settings.js';
 import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
 import { LIMIT_SETTINGS } from './limit-settings.js';
 import { METRICS_SETTINGS } from './metrics-settings.js';
+import { NOTIFY_SETTINGS } from './notify-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
 import type { CommandName, Setting } from './setting.js';
 
@@ -19,6 +20,7 @@ export const SETTINGS = {
   ...LIMIT_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...INBOX_SETTINGS,
+  ...NOTIFY_SETTINGS,
   ...ENGINE_SETTINGS,
   ...BEHAVIOUR_SETTINGS,
   ...METRICS_SETTINGS,
@@ -31,7 +33,7 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never;
 /**
  * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact decimal text, null where nobody said
  * anything and the table has no default. After `loadSettings` also: `plan` is `paid` when a positive overage budget says so, `overageBudget` is the
- * budget that holds, and at most one of `token` and `tokenFile` is set.
+ * budget that holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and `notifySecretFile`.
  */
 export type Settings = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
 export type SettingName = keyof Settings;

@@ -2,7 +2,7 @@
  * One setting's value as people read it: durations with their unit, switches as yes or no, secrets masked. The only way a value
  * of the table is shown.
  */
-import { maskAddress, maskTokenPath } from './mask.js';
+import { maskAddress, maskOrigin, maskTokenPath } from './mask.js';
 import type { SettingName, Settings } from './settings.js';
 import { SETTINGS } from './settings.js';
 
@@ -26,6 +26,7 @@ export function showValue(settings: Settings, name: SettingName): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
   if (secrecy === 'secret') return 'set, not shown';
   if (secrecy === 'address') return maskAddress(String(value));
+  if (secrecy === 'origin') return maskOrigin(String(value));
   if (secrecy === 'token path') return maskTokenPath(String(value));
   if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

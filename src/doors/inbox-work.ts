@@ -19,6 +19,7 @@ import { writeReportPage } from '../pipeline/report-page.js';
 import { isNearLimit } from '../quota/policy.js';
 import { exitCodeOf } from './exit-code.js';
 import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
+import type { InboxNotices } from './inbox-notices.js';
 import { chooseRetries, memoOf } from './inbox-retries.js';
 import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { OpenedService } from './open-service.js';
@@ -37,6 +38,7 @@ export interface InboxWorkOptions {
   readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
   /** null: workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
+  readonly notices: InboxNotices;
   readonly clock: Clock;
   readonly log: Log;
   readonly stop: AbortSignal;
@@ -51,7 +53,7 @@ const FREE_LOOK_MS = 30_000;
 const READING_TRAVELS_MS = 300;
 
 export function createInboxWork(options: InboxWorkOptions): InboxWork {
-  const { folder, loaded, service, engine, stateFolder, worker, clock, log, stop } = options;
+  const { folder, loaded, service, engine, stateFolder, worker, notices, clock, log, stop } = options;
   const standing = createStanding(log);
   let opensAccount = true;
   let wentAheadAt = 0;
@@ -83,7 +85,10 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
         log,
         stop,
         graceMs: options.graceMs,
-        onProgress: standing.note,
+        onProgress: (progress) => {
+          standing.note(progress);
+          notices.noteProgress(job, progress, service.account);
+        },
         onNotice: (notice) => log.info({ file: job.file }, notice),
         confirm: async ({ requests, overageRequests, maxCost }) => {
           log.info({ file: job.file, requests, overageRequests, maxCost }, 'asking the service');
@@ -95,6 +100,7 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
       await writeReport(result.names.report, report);
       const { sample: isSample, embedLogos: embedsLogos } = settings;
       await writeReportPage(result, report, { isSample, embedsLogos, stop });
+      notices.noteReport(job, result, report, service.account);
       log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
       return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
     } finally {
@@ -124,6 +130,7 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
       }
     },
+    ended: notices.noteEnd,
     async chooseRetries(parked: readonly ParkedJob[]) {
       if (stop.aborted) return [];
       try {

@@ -19,9 +19,11 @@ import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
 import { exitCodeOf } from './exit-code.js';
+import { openNotifier } from './notifier.js';
 import { openMetrics } from './open-metrics.js';
 import { openService } from './open-service.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
+import { createRunNotices, type RunNotices } from './run-notices.js';
 import { requestOf } from './run-request.js';
 import { summaryText } from './run-summary-text.js';
 
@@ -43,8 +45,30 @@ export interface RunDoor extends DoorStreams {
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
 export function runFile(input: string, settings: Settings, door: RunDoor): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop, stderr, stdout } = door;
+    const { log, stop } = door;
     const stateFolder = settings.sample ? await temporaryState(releasers) : settings.state;
+    const notifier = openNotifier({ settings, stateFolder, log, stop });
+    releasers.push(() => notifier.close());
+    const { sample: isSample } = settings;
+    const notices = createRunNotices({ notifier, input, isSample, clock: systemClock });
+    try {
+      return await runInState(stateFolder, input, settings, door, notices);
+    } catch (error) {
+      if (!stop.aborted) notices.noteError(error);
+      throw error;
+    }
+  });
+}
+
+function runInState(
+  stateFolder: string,
+  input: string,
+  settings: Settings,
+  door: RunDoor,
+  notices: RunNotices,
+): Promise<ExitCode> {
+  return withReleasers(async (releasers) => {
+    const { log, stop, stderr, stdout } = door;
     const service = await openService(settings, log, releasers);
     const view = createProgressView({
       stream: stderr,
@@ -102,6 +126,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
         view.update(progress);
         if (progress.trouble !== null) tellTrouble(progress.trouble);
         if (progress.ledger && isNearLimit(progress.ledger)) warn(progress.ledger);
+        notices.noteProgress(progress, service.account);
       },
       onNotice: (notice) => view.notice(notice),
       confirm: (estimate) => confirmSpending(estimate, settings, door, view),
@@ -113,6 +138,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
     await writeReport(result.names.report, report);
     const { sample: isSample, embedLogos: embedsLogos } = settings;
     const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
+    notices.noteEnd(result, report, exitCode, service.account);
     if (settings.json) stdout.write(`${JSON.stringify(report)}\n`);
     if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode, page));
     return exitCode;

@@ -15,7 +15,9 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { createLookupWorker } from '../resolve/lookup-worker.js';
 import { readFolderSettings } from './inbox-folder-settings.js';
+import { createInboxNotices } from './inbox-notices.js';
 import { createInboxWork } from './inbox-work.js';
+import { openNotifier } from './notifier.js';
 import { openService } from './open-service.js';
 import type { DoorStreams } from './run.js';
 import { shareWorker } from './shared-worker.js';
@@ -45,6 +47,8 @@ export function runWatch(directory: string, loaded: LoadedSettings, door: WatchD
       releasers.push(() => rm(stateFolder, { recursive: true, force: true }));
       log.warn('sample data: brands from the built-in catalogue, nothing is sent to any service');
     }
+    const notifier = openNotifier({ settings, stateFolder, log, stop });
+    releasers.push(() => notifier.close());
     const service = await openService(settings, log, releasers);
     const engine = await openEngine({
       engine: settings.sample ? 'embedded' : settings.engine,
@@ -78,8 +82,9 @@ export function runWatch(directory: string, loaded: LoadedSettings, door: WatchD
       releasers.push(() => worker.worker.stop(graceMs()));
       await worker.worker.start();
     }
-    const { settleMs, pollMs, filesAtOnce } = settings;
     const clock = systemClock;
+    const notices = createInboxNotices({ notifier, isSample: settings.sample, clock });
+    const { settleMs, pollMs, filesAtOnce } = settings;
     const end = await watchInbox({
       folder: root,
       settleMs,
@@ -93,6 +98,7 @@ export function runWatch(directory: string, loaded: LoadedSettings, door: WatchD
         stateFolder,
         streams: door,
         worker,
+        notices,
         clock,
         log,
         stop,

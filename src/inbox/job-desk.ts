@@ -133,11 +133,13 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       case 'done': {
         const name = await arrive(folders, job, { place: 'done', reason: null }, now);
         log.info({ file, job: name }, 'done');
+        if (name !== null) work.ended?.(job, end, join(folders.done, name));
         return;
       }
       case 'failed': {
         const name = await arrive(folders, job, { place: 'failed', reason: end.reason }, now);
         log.warn({ file, job: name, reason: end.reason.split('\n', 1)[0] }, 'failed');
+        if (name !== null) work.ended?.(job, end, join(folders.failed, name));
         return;
       }
       case 'parked': {
@@ -146,6 +148,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
         parked = [];
         const name = await arrive(folders, job, { place: 'waiting', reason, memo }, now);
         log.warn({ file, job: name, reason: reason.split('\n', 1)[0] }, 'waiting: goes on by itself');
+        if (name !== null) work.ended?.(job, end, join(folders.waiting, name));
         if (end.holdMs > 0) hold(end.holdMs, reason.split('\n', 1)[0] ?? '');
         return;
       }
@@ -158,9 +161,11 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
         isRefused = true;
         log.error({ file }, `${end.why}; no file is taken any more, all are where they were`);
         await giveBack(job);
+        work.ended?.(job, end, null);
         return;
       case 'put_back':
         await giveBack(job);
+        work.ended?.(job, end, null);
     }
   }
 

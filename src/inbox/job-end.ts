@@ -44,6 +44,8 @@ export interface InboxWork {
    * `again` for it before. Never rejects.
    */
   process(job: Job, tries: number): Promise<JobEnd>;
+  /** A file has come to where its end belongs, `folder`; null: back to where it was taken from. Never throws. */
+  ended?(job: Job, end: JobEnd, folder: string | null): void;
   /** Which of the waiting files, oldest first, may go on at this moment. Never rejects. */
   chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]>;
 }

@@ -100,6 +100,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     let worker: LookupWorker | null = null;
     const tell = (phase: EnrichProgress['phase'], rows = survey.rows.count) =>
       onProgress({
+        runId: run.id,
         phase,
         rows,
         wanted: survey.answers.wanted,
@@ -174,6 +175,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
 function reading(rows: number): EnrichProgress {
   return {
+    runId: null,
     phase: 'reading',
     rows,
     wanted: 0,

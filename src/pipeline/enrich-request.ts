@@ -74,6 +74,8 @@ export interface EnrichSurroundings {
 }
 
 export interface EnrichProgress {
+  /** null while the file is read. */
+  readonly runId: string | null;
   readonly phase: 'reading' | 'asking' | 'parked' | 'writing';
   readonly rows: number;
   /** Distinct identifiers wanted, and those that have an answer or failed. */

@@ -179,6 +179,7 @@ describe('help', () => {
       'Service',
       'Limits and money',
       'Output',
+      'Notifications',
       'Engine',
       'Behaviour',
       'Examples',

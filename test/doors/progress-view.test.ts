@@ -7,6 +7,7 @@ import { ledgerState, runSpending } from '../pipeline/ledger-state.js';
 
 const ASKING: EnrichProgress = {
   phase: 'asking',
+  runId: 'r-1',
   rows: 5_000,
   wanted: 4_000,
   answered: 1_000,

@@ -1,0 +1,54 @@
+/**
+ * A notice in the words of an e-mail. Pure.
+ */
+import type { Notice } from './notice.js';
+
+const count = (value: number) => value.toLocaleString('en-US');
+
+export function noticeMail(notice: Notice): { subject: string; text: string } {
+  const sample = notice.isSample ? '[sample data] ' : '';
+  return { subject: `${sample}${headline(notice)}`, text: `${linesOf(notice).join('\n')}\n` };
+}
+
+function headline({ event, run, rows }: Notice): string {
+  switch (event) {
+    case 'finish': {
+      const failed = rows === null || rows.failed === 0 ? '' : `, ${count(rows.failed)} rows failed`;
+      return `${run.label}: finished${failed}`;
+    }
+    case 'failure':
+      return `${run.label}: failed`;
+    case 'limit':
+      return `80 % of the request limit is used (${run.label})`;
+    case 'parked':
+      return `${run.label}: parked`;
+  }
+}
+
+function linesOf({ run, reason, rows, requests, account, files, report, at }: Notice): string[] {
+  const lines: string[] = [];
+  if (reason !== null) lines.push(reason, '');
+  if (rows !== null) {
+    const named = Object.entries(rows).filter(([, value]) => value > 0);
+    const shown = named.map(([status, value]) => `${count(value)} ${status.replace('_', ' ')}`);
+    lines.push(`rows:      ${shown.join(', ') || 'none'}`);
+  }
+  if (requests !== null) {
+    const overage =
+      requests.overage > 0 ? `, ${count(requests.overage)} as overage for ${requests.overageCost}` : '';
+    lines.push(`requests:  ${count(requests.sent)} sent, ${count(requests.billed)} billed${overage}`);
+  }
+  if (account !== null) {
+    const { used, limit, left } = account;
+    const share = limit === null || left === null ? '' : ` of ${count(limit)}, ${count(left)} left`;
+    lines.push(`account:   ${count(used)} requests used${share}`);
+  }
+  if (files !== null)
+    lines.push(
+      `output:    ${files.output}${files.errors === null ? '' : `, rows to look at: ${files.errors}`}`,
+    );
+  if (report !== null) lines.push(`report:    ${report}`);
+  if (run.id !== null) lines.push(`run:       ${run.id}`);
+  lines.push(`time:      ${at.slice(0, 19).replace('T', ' ')} UTC`);
+  return lines;
+}

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { readNotifySecret } from '../../src/config/read-notify-secret.js';
+import { showConfig } from '../../src/config/show-config.js';
+import { NeverStartError } from '../../src/errors.js';
+
+const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
+const SECRET = 'whsec_U2VzYW1lT3BlblNlc2FtZU9wZW4=';
+
+function load(flags: Record<string, unknown> = {}, env: Record<string, string> = {}) {
+  return loadSettings({ flags, env: { ...SERVICE, ...env }, file: null, command: 'run', home: '/home/ada' });
+}
+
+function refusal(action: () => unknown): NeverStartError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof NeverStartError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('whom to tell', () => {
+  it('is nobody, and of everything, unless it is said', () => {
+    expect(load().settings).toMatchObject({
+      notifyUrl: null,
+      notifyEmail: [],
+      notifyOn: ['finish', 'failure', 'limit', 'parked'],
+    });
+    expect(load({ notifyOn: 'failure, parked' }).settings.notifyOn).toEqual(['failure', 'parked']);
+  });
+
+  it.each([
+    [{ notifyOn: 'failures' }, 'did you mean failure?'],
+    [{ notifyUrl: 'hooks.example.com' }, 'is not an http or https address'],
+    [{ notifyUrl: 'https://me:word@hooks.example.com' }, 'without credentials'],
+    [
+      { notifyUrl: 'http://hooks.example.com/key' },
+      'notifications would be readable on the way: http://hooks.example.com/…',
+    ],
+    [{ notifyEmail: ['a@b.example'] }, 'no mail server was named'],
+    [{ notifyEmail: ['Ada <a@b.example>'], smtpUrl: 'smtp://m.example' }, 'is not an e-mail address'],
+    [{ notifyEmail: ['a@b.example'], smtpUrl: 'm.example:25' }, 'is not the address of a mail server'],
+  ])('%j is refused', (flags, words) => {
+    expect(refusal(() => load(flags)).message).toContain(words);
+  });
+
+  it.each([
+    { notifyUrl: 'https://hooks.example.com/x?key=1' },
+    { notifyUrl: 'http://127.0.0.1:9/x' },
+    { notifyUrl: 'http://LOCALHOST/x' },
+    { notifyUrl: 'http://hooks.example.com/x', allowHttp: true },
+  ])('%j is taken as it is', (flags) => {
+    expect(load(flags).settings.notifyUrl).toBe(flags.notifyUrl);
+  });
+});
+
+describe('secrets of notifications', () => {
+  it('are shown nowhere', () => {
+    const flags = {
+      notifyUrl: 'https://hooks.example.com/T1/SesameOpen?k=SesameOpen',
+      notifyEmail: ['a@b.example'],
+    };
+    const env = {
+      BRAND_ENRICH_NOTIFY_SECRET: SECRET,
+      BRAND_ENRICH_SMTP_URL: 'smtp://ada:SesameOpen@mail.example:587',
+    };
+    const shown = showConfig(load(flags, env), null);
+    expect(shown).toContain('https://hooks.example.com/…');
+    expect(shown).toContain('smtp://***@mail.example:587');
+    expect(shown).toContain('set, not shown');
+    expect(shown).not.toMatch(/Sesame|U2Vz/);
+    const wrong = { notifyUrl: 'htps://hooks.example.com/SesameOpen' };
+    expect(refusal(() => load(wrong, { BRAND_ENRICH_NOTIFY_SECRET: 'SesameOpen' })).message).not.toContain(
+      'Sesame',
+    );
+  });
+
+  it.each([['short'], ['whsec_not base64 at all'], ['two lines of it,\nthe second']])(
+    '%j is no secret to sign with',
+    (secret) => {
+      expect(refusal(() => load({}, { BRAND_ENRICH_NOTIFY_SECRET: secret })).message).toContain(
+        'is not a secret',
+      );
+    },
+  );
+
+  it('come from the environment or a file, of which the flag wins', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'brand-enrich-secret-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const path = join(folder, 'secret.txt');
+    writeFileSync(path, `\uFEFF${SECRET}\r\n`);
+    const env = { BRAND_ENRICH_NOTIFY_SECRET: 'another secret, from here' };
+    expect(readNotifySecret(load().settings)).toBeNull();
+    expect(readNotifySecret(load({}, env).settings)).toBe('another secret, from here');
+    expect(readNotifySecret(load({ notifySecretFile: path }, env).settings)).toBe(SECRET);
+    const envFile = { ...env, BRAND_ENRICH_NOTIFY_SECRET_FILE: path };
+    expect(readNotifySecret(load({}, envFile).settings)).toBe('another secret, from here');
+    writeFileSync(path, 'Sesame');
+    const refused = refusal(() => readNotifySecret(load({ notifySecretFile: path }).settings));
+    expect(refused.message).toContain(path);
+    expect(refused.message).not.toContain('Sesame');
+    const missing = join(folder, 'none.txt');
+    expect(refusal(() => readNotifySecret(load({ notifySecretFile: missing }).settings)).message).toContain(
+      'ENOENT',
+    );
+  });
+});

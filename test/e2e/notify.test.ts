@@ -1,0 +1,108 @@
+/**
+ * Whoever wants to be told is told: by signed webhook, of each way to end, and never at the cost of the run.
+ */
+import { createHmac } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Hook, startHook } from '../notify/hook-server.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { createScene, domainList } from '../support/scene.js';
+
+const redis = redisEngine();
+const engine = redis.missing === null ? redis : embeddedEngine();
+beforeAll(() => engine.start());
+afterAll(() => engine.stop());
+
+const SECRET = 'a secret of the receiver';
+const noticesOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body));
+const eventsOf = (hook: Hook) => noticesOf(hook).map(({ event }) => event);
+
+/** As the README tells receivers to do it. */
+function isGenuine({ headers, body }: Hook['received'][number]): boolean {
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  return (
+    headers['webhook-signature'] === `v1,${createHmac('sha256', SECRET).update(signed).digest('base64')}`
+  );
+}
+
+test('a run that finishes says so, signed, with counts and names, and without token or rows', async () => {
+  const scene = await createScene(engine);
+  const hook = await startHook(200);
+  await scene.write('list.csv', domainList(20));
+  const result = await scene.run(['run', 'list.csv', '--notify-url', hook.url], {
+    BRAND_ENRICH_NOTIFY_SECRET: SECRET,
+  });
+  expect(result.code, result.stderr).toBe(0);
+  expect(noticesOf(hook)).toMatchObject([
+    {
+      event: 'finish',
+      isSample: false,
+      run: { label: expect.stringContaining('list.csv') },
+      rows: { matched: expect.any(Number) },
+      requests: { billed: 20 },
+      files: { output: 'list.enriched.csv' },
+    },
+  ]);
+  const [received] = hook.received;
+  if (received === undefined) throw new Error('nothing was received');
+  expect(isGenuine(received)).toBe(true);
+  expect(received.body).not.toContain(scene.token);
+  expect(received.body).not.toContain('brand-00001');
+  expect(received.body).not.toContain(SECRET);
+});
+
+test('a run that runs out of quota tells of 80 % and of its parking; a receiver that refuses changes nothing', async () => {
+  const scene = await createScene(engine, { quota: 20 });
+  const hook = await startHook(200);
+  await scene.write('list.csv', domainList(50));
+  const first = await scene.run(['run', 'list.csv', '--notify-url', hook.url]);
+  expect(first.code, first.stderr).toBe(7);
+  expect(eventsOf(hook).sort()).toEqual(['limit', 'parked']);
+  const parked = noticesOf(hook).find(({ event }) => event === 'parked');
+  expect(parked).toMatchObject({
+    reason: expect.stringContaining('quota'),
+    account: { quota: 20, limit: 20, used: 20, left: 0 },
+    rows: { deferred: 30 },
+    files: { output: 'list.enriched.partial.csv' },
+  });
+  const deaf = await startHook(404);
+  const second = await scene.run(['run', 'list.csv', '--notify-url', deaf.url]);
+  expect(second.code, second.stderr).toBe(7);
+  expect(eventsOf(deaf)).toEqual(['parked']);
+  expect(second.stderr).toContain('notification not delivered');
+  expect(second.stderr).not.toContain('of-the-receiver');
+});
+
+test('a refused token and a missing file are failures, and only what is asked for is told', async () => {
+  const scene = await createScene(engine, { tokens: [] });
+  const hook = await startHook(200);
+  await scene.write('list.csv', domainList(5));
+  const flags = ['--notify-url', hook.url, '--notify-on', 'failure,finish'];
+  expect((await scene.run(['run', 'list.csv', ...flags])).code).toBe(4);
+  expect((await scene.run(['run', 'none.csv', ...flags])).code).toBe(5);
+  expect(noticesOf(hook)).toMatchObject([
+    { event: 'failure', reason: expect.stringMatching(/./), rows: { deferred: 5 } },
+    { event: 'failure', reason: expect.stringContaining('none.csv'), run: { id: null }, rows: null },
+  ]);
+});
+
+test('an inbox tells of each file where its report lies for good, and of one that cannot be read', async () => {
+  const scene = await createScene(engine);
+  const hook = await startHook(200);
+  const watcher = scene.start(['watch', '.', '--settle', '200ms', '--notify-url', hook.url]);
+  await watcher.untilSaid(/watching the inbox/);
+  await scene.write(join('inbox', 'list.csv'), domainList(5));
+  await expect.poll(() => eventsOf(hook), { timeout: 20_000, interval: 50 }).toEqual(['finish']);
+  const [finish] = noticesOf(hook);
+  expect(finish.report).toContain(join(scene.folder, 'done'));
+  expect(existsSync(finish.report)).toBe(true);
+  await scene.write(join('inbox', 'empty.csv'), '');
+  await expect.poll(() => eventsOf(hook), { timeout: 20_000, interval: 50 }).toEqual(['finish', 'failure']);
+  expect(noticesOf(hook)[1]).toMatchObject({
+    run: { label: expect.stringContaining('empty.csv') },
+    reason: expect.stringMatching(/no records|empty/),
+  });
+  watcher.kill('SIGTERM');
+  expect((await watcher.done).code).toBe(0);
+});
