@@ -51,22 +51,16 @@ describe.skipIf(redis.missing !== null)('on redis, a service that cannot keep up
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test.each([
-    { hasRetryAfter: true, dialect: 'coded' },
-    { hasRetryAfter: false, dialect: 'spec' },
-  ] as const)(
-    'at 50 requests a second nothing is lost and little is refused (Retry-After: $hasRetryAfter, $dialect)',
-    async ({ hasRetryAfter, dialect }) => {
-      const scene = await createScene(redis, { perSecond: 50, hasRetryAfter, dialect, latencyMs: 30 });
-      await scene.write('list.csv', domainList(300));
-      const result = await scene.run(['run', 'list.csv']);
-      expect(result.code, result.stderr).toBe(0);
-      const { meter } = scene.service;
-      expect(meter.billed).toBe(300);
-      expect(meter.mostBilledOnce()).toBe(1);
-      expect(meter.count({ why: 'throughput' })).toBeLessThanOrEqual(45);
-    },
-  );
+  test('at 50 requests a second nothing is lost and little is refused, without a hint when to come back', async () => {
+    const scene = await createScene(redis, { perSecond: 50, latencyMs: 30 });
+    await scene.write('list.csv', domainList(200));
+    const result = await scene.run(['run', 'list.csv']);
+    expect(result.code, result.stderr).toBe(0);
+    const { meter } = scene.service;
+    expect(meter.billed).toBe(200);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect(meter.count({ why: 'throughput' })).toBeLessThanOrEqual(30);
+  });
 
   test('more failures than --max-errors allows stop the run, and what was answered is kept', async () => {
     const scene = await createScene(redis, { latencyMs: 20 });

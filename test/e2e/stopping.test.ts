@@ -1,7 +1,8 @@
 /**
- * Stopped is not failed: signals, a kill, and orders from another process; the same command goes on where it was.
+ * Stopped is not failed: a signal, and orders from another process; the same command goes on where it was. Kills are in
+ * `test/chaos`.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
@@ -20,8 +21,7 @@ async function runId(scene: Scene): Promise<string> {
   return runs[0]?.id ?? '';
 }
 
-const redis = redisEngine();
-describeOn([redis, embeddedEngine()], (engine) => {
+describeOn([redisEngine(), embeddedEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -67,27 +67,5 @@ describeOn([redis, embeddedEngine()], (engine) => {
     expect(meter.billed).toBeLessThan(400);
     expect(meter.mostBilledOnce()).toBe(1);
     await expectPaidIsWritten(scene);
-  });
-});
-
-describe.skipIf(redis.missing !== null)('on redis, killed without warning', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
-  test('after kill -9 the same command completes; bought twice is at most what was in flight', async () => {
-    const scene = await createScene(redis, { latencyMs: 40 });
-    const { meter } = scene.service;
-    await scene.write('list.csv', domainList(500));
-    const args = ['run', 'list.csv', '--concurrency', String(CONCURRENCY)];
-    const running = scene.start(args);
-    await scene.service.until(() => meter.billed >= 150);
-    running.kill('SIGKILL');
-    await running.done;
-    const again = await scene.run(args);
-    expect(again.code, again.stderr).toBe(0);
-    const rows = await readRows(scene.path('list.enriched.csv'));
-    expect(rows).toHaveLength(500);
-    expect(countStatuses(rows).deferred).toBeUndefined();
-    expect(meter.billed).toBeLessThanOrEqual(500 + 2 * CONCURRENCY);
   });
 });
