@@ -11,6 +11,7 @@ import { optional, setting } from './setting.js';
 const ASKING: readonly CommandName[] = ['run', 'config'];
 const SPENDING: readonly CommandName[] = ['run', 'watch', 'config'];
 const RECKONING: readonly CommandName[] = ['run', 'plan', 'watch', 'config'];
+const MONEY: readonly CommandName[] = ['run', 'plan', 'watch', 'status', 'config'];
 
 export const LIMIT_SETTINGS = {
   concurrency: setting({
@@ -41,7 +42,7 @@ export const LIMIT_SETTINGS = {
     flag: '--plan',
     kind: choice(['free', 'paid']),
     group: 'Limits and money',
-    commands: RECKONING,
+    commands: MONEY,
     defaultNote: 'no overage',
     description: 'the plan of the account; only a paid one has overage',
   }),
@@ -74,7 +75,7 @@ export const LIMIT_SETTINGS = {
     kind: decimal('50', 'not negative'),
     default: '0',
     group: 'Limits and money',
-    commands: RECKONING,
+    commands: MONEY,
     defaultNote: '0, and 100 with --plan paid',
     description: 'what may be spent per period beyond the quota; above 0 it says --plan paid',
   }),
@@ -83,7 +84,7 @@ export const LIMIT_SETTINGS = {
     kind: decimal('0.1', 'positive'),
     default: '0.1',
     group: 'Limits and money',
-    commands: RECKONING,
+    commands: MONEY,
     description: 'price of one request beyond the quota',
   }),
   maxRequests: optional({

@@ -5,7 +5,9 @@ import type { EngineStores } from '../engine/stores.js';
 import type { OutcomeStats } from '../outcomes/store.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
+import type { BudgetState, Projection } from '../quota/projection.js';
 import type { RunRecord } from '../runs/run-store.js';
+import { budgetText, projectionText } from './period-text.js';
 
 const count = (value: number) => value.toLocaleString('en-US');
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
@@ -43,6 +45,9 @@ export function statusText(status: {
   readonly address: string;
   readonly account: string | null;
   readonly ledger: LedgerState | null;
+  readonly limit: number | null;
+  readonly projection: Projection | null;
+  readonly budget: BudgetState | null;
   readonly queue: Record<string, number> | null;
   readonly outcomes: OutcomeStats;
   readonly runs: readonly RunRecord[];
@@ -53,6 +58,8 @@ export function statusText(status: {
       ? ledgerText(status.account, status.ledger)
       : 'account     name the service and its token (or --account) to see it\n',
   );
+  if (status.projection) parts.push(projectionText(status.projection, status.limit));
+  if (status.budget) parts.push(budgetText(status.budget));
   if (status.queue) {
     parts.push(
       `queue       ${count(status.queue.waiting ?? 0)} chunks waiting, ${count(status.queue.active ?? 0)} in work, ${count(status.queue.delayed ?? 0)} parked\n`,

@@ -86,6 +86,9 @@ describe('the status', () => {
     address: 'redis://127.0.0.1:6379',
     account: null,
     ledger: null,
+    limit: null,
+    projection: null,
+    budget: null,
     queue: null,
     outcomes: NO_OUTCOMES,
     runs: [],
@@ -102,6 +105,47 @@ describe('the status', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  describe('of the rest of the period', () => {
+    const spending = (byUs: number, byOthers: number) => ({ byUs, byOthers, total: byUs + byOthers });
+    const projection = {
+      endsOn: '2026-04-01',
+      daysGone: 15.5,
+      daysLeft: 15.5,
+      used: spending(2_000, 500),
+      projected: spending(4_000, 1_000),
+      limitReachedOn: null,
+    };
+    const status = { ...STATUS, account: 'key-1', ledger: ledgerState({ quota: 4_500 }) };
+    const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
+
+    it('where it leads, and by whom', () => {
+      expect(line('projected', statusText({ ...status, limit: 6_000, projection }))).toBe(
+        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
+      );
+    });
+
+    it('when the limit would not last', () => {
+      const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
+      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }))).toBe(
+        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than the limit, which would be reached on 2026-03-28',
+      );
+    });
+
+    it('what is left of the money', () => {
+      const budget = {
+        budget: '100',
+        price: '0.1',
+        overageRequests: 12,
+        used: '1.2',
+        requestsLeft: 988,
+        left: '98.8',
+      };
+      expect(line('budget', statusText({ ...status, budget }))).toBe(
+        'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
+      );
+    });
   });
 
   it('with account, queue and runs', () => {
@@ -128,6 +172,7 @@ describe('the status', () => {
       runs,
     });
     expect(text).toContain('account     key-1\n');
+    expect(text).not.toMatch(/^(projected|budget)/m);
     expect(text).toContain('queue       1,500 chunks waiting, 2 in work, 3 parked\n');
     expect(text.trimEnd().split('\n').slice(-2)).toEqual([
       'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 100 asked, 100 billed: not asked: the quota is used up',

@@ -1,0 +1,30 @@
+/**
+ * What `status` says of the rest of the billing period, in words. Pure.
+ */
+import type { BudgetState, Projection } from '../quota/projection.js';
+
+const count = (value: number) => value.toLocaleString('en-US');
+/** Half a day is worth saying, an hour is not. */
+const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
+
+/** `limit`: null while unknown. */
+export function projectionText(projection: Projection, limit: number | null): string {
+  const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
+  const over = limit === null ? 0 : projected.total - limit;
+  const beyond =
+    limitReachedOn === null || over <= 0
+      ? ''
+      : `; ${count(over)} more than the limit, which would be reached on ${limitReachedOn}`;
+  return (
+    `projected   ${count(projected.total)} requests by ${endsOn} if it goes on like this ` +
+    `(${count(projected.byUs)} by us, ${count(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
+  );
+}
+
+export function budgetText(budget: BudgetState): string {
+  const { used, left, overageRequests, price, requestsLeft } = budget;
+  return (
+    `budget      ${used} of ${budget.budget} used: ${count(overageRequests)} requests beyond the quota at ${price}; ` +
+    `${left} left for ${count(requestsLeft)}\n`
+  );
+}
