@@ -14,7 +14,7 @@ export function projectionText(projection: Projection, limit: number | null): st
   const beyond =
     limitReachedOn === null || over <= 0
       ? ''
-      : `; ${count(over)} more than the limit, which would be reached on ${limitReachedOn}`;
+      : `; ${count(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
   return (
     `projected   ${count(projected.total)} requests by ${endsOn} if it goes on like this ` +
     `(${count(projected.byUs)} by us, ${count(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`

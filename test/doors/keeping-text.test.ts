@@ -129,7 +129,7 @@ describe('the status', () => {
     it('when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
       expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }))).toBe(
-        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than the limit, which would be reached on 2026-03-28',
+        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow, which would be used up on 2026-03-28',
       );
     });
 
