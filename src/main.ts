@@ -55,12 +55,19 @@ async function runArguments(argv: readonly string[]): Promise<number> {
     graceMs,
     configFile: file,
     folder: process.cwd(),
+    load: (command, flags, fallback = {}) =>
+      loadSettings({ flags, env: withFallback(process.env, fallback), file, command, home: homedir() }),
   });
+}
+
+/** An empty variable counts as not set. */
+function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { ...env, ...Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name])) };
 }
 
 /** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. */
 function levelFor(command: CommandName, settings: Settings): string {
-  const isService = ['watch', 'worker', 'serve'].includes(command);
+  const isService = ['watch', 'worker', 'serve', 'schedule serve'].includes(command);
   if (isService || settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
   return settings.quiet ? 'error' : 'warn';
 }

@@ -15,7 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['model.ts', 'errors.ts', 'clock.ts', 'log.ts', 'lifecycle.ts', 'table.ts', 'config', 'contract', 'notify'],
   ['intake', 'identify', 'lookup', 'quota', 'outcomes', 'runs', 'collate', 'catalogue', 'report-page'],
   ['engine', 'metrics'],
-  ['resolve'],
+  ['resolve', 'schedules'],
   ['pipeline', 'inbox'],
   ['doors'],
   ['main.ts', 'index.ts'],

@@ -26,6 +26,8 @@ export interface Command {
   readonly showsExitCodes?: boolean;
 }
 
+const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a schedule' };
+
 const INPUT: CommandArgument = {
   name: 'INPUT',
   description: 'a CSV, TSV or JSONL file, plain or .gz; - is standard input',
@@ -137,6 +139,42 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     summary: 'forget stored answers by age',
     examples: [{ line: 'outcomes purge --older-than 7d', does: 'keep those of the last week' }],
   },
+  'schedule add': {
+    argument: {
+      name: 'NAME -- RUN',
+      description: 'a name for it, then -- and the run: run INPUT with its flags',
+      isRepeated: true,
+    },
+    summary: 'run a file regularly, on this machine; outputs may hold {date} and {time}',
+    examples: [
+      {
+        line: "schedule add nightly --cron '0 2 * * *' --tz Europe/Berlin -- run customers.csv -o out/{date}.csv",
+        does: 'every night at two',
+      },
+      {
+        line: "schedule add weekly --cron '0 6 * * 1' --catch-up -- run funds.csv --max-cost 5",
+        does: 'on Mondays, and on return when the machine was off; 5 at most each time',
+      },
+    ],
+  },
+  'schedule list': {
+    summary: 'schedules: next and last run, what it came to, and whether its machine is there',
+    examples: [{ line: 'schedule list --json', does: 'for programs' }],
+  },
+  'schedule remove': {
+    argument: SCHEDULE,
+    summary: 'remove a schedule; a run that is going on comes to its end',
+    examples: [{ line: 'schedule remove nightly', does: 'its results stay where they are' }],
+  },
+  'schedule run-now': {
+    argument: SCHEDULE,
+    summary: 'run a schedule once, beside its times',
+    examples: [{ line: 'schedule run-now nightly', does: 'on its own machine' }],
+  },
+  'schedule serve': {
+    summary: "run this machine's schedules when they are due, until stopped",
+    examples: [{ line: 'schedule serve', does: 'with the token from BRAND_API_TOKEN' }],
+  },
   config: {
     summary: 'each setting, its value and where it came from; secrets are masked',
     examples: [
@@ -150,4 +188,5 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
   ledger: 'the account: show, observe, reset',
   outcomes: 'the stored answers: stats, forget, purge',
+  schedule: 'runs at set times: add, list, remove, run-now, serve',
 };

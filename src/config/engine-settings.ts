@@ -43,7 +43,7 @@ export const ENGINE_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Engine',
-    commands: ['run', 'watch', 'worker', 'config'],
+    commands: ['run', 'watch', 'worker', 'schedule serve', 'config'],
     description: 'Redis 7.2 and later: go on only when permits and answers are on disk (up to 1 s each time)',
   }),
   worker: setting({

@@ -20,6 +20,11 @@ export const COMMAND_NAMES = [
   'outcomes stats',
   'outcomes forget',
   'outcomes purge',
+  'schedule add',
+  'schedule list',
+  'schedule remove',
+  'schedule run-now',
+  'schedule serve',
   'config',
 ] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
@@ -33,6 +38,7 @@ export const SETTING_GROUPS = [
   'Limits and money',
   'Output',
   'Inbox',
+  'Schedules',
   'Notifications',
   'Engine',
   'Account and answers',

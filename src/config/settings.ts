@@ -10,6 +10,7 @@ import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
 import { LIMIT_SETTINGS } from './limit-settings.js';
 import { METRICS_SETTINGS } from './metrics-settings.js';
 import { NOTIFY_SETTINGS } from './notify-settings.js';
+import { SCHEDULE_SETTINGS } from './schedule-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
 import type { CommandName, Setting } from './setting.js';
 
@@ -20,6 +21,7 @@ export const SETTINGS = {
   ...LIMIT_SETTINGS,
   ...OUTPUT_SETTINGS,
   ...INBOX_SETTINGS,
+  ...SCHEDULE_SETTINGS,
   ...NOTIFY_SETTINGS,
   ...ENGINE_SETTINGS,
   ...BEHAVIOUR_SETTINGS,

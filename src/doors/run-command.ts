@@ -8,14 +8,14 @@ import { showConfig, shownSettings } from '../config/show-config.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import { runKeeping } from './keeping.js';
 import { runPlan } from './plan.js';
-import { type RunDoor, runFile } from './run.js';
+import { runFile } from './run.js';
+import { runSchedule, type ScheduleDoor } from './schedule.js';
 import { runServe } from './serve-command.js';
 import { runWatch } from './watch.js';
 import { runWorker } from './worker.js';
 
-export interface CommandDoor extends RunDoor {
+export interface CommandDoor extends ScheduleDoor {
   readonly configFile: ConfigFile | null;
-  readonly folder: string;
 }
 
 /** Throws what the doors throw. */
@@ -44,6 +44,12 @@ export async function runCommand(
       return EXIT.done;
     case 'plan':
       return runPlan(args[0] ?? '-', settings, door);
+    case 'schedule add':
+    case 'schedule list':
+    case 'schedule remove':
+    case 'schedule run-now':
+    case 'schedule serve':
+      return runSchedule(command, args, settings, door);
     default:
       return runKeeping(command, args, settings, door);
   }

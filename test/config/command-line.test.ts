@@ -143,7 +143,7 @@ describe('help', () => {
       ]) {
         expect(help).toMatch(new RegExp(`^  ${word} .*\\S`, 'm'));
       }
-      expect(help).not.toMatch(/^ {2}(schedule|up) /m);
+      expect(help).not.toMatch(/^ {2}up /m);
     }
   });
 
