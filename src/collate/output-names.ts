@@ -33,6 +33,8 @@ export interface NamingOptions {
   readonly report: string | null;
 }
 
+/** Names of open streams, not of files: nothing is written beside them. */
+const STREAMS = /^\/(dev|proc)\//;
 const GZIP = /\.gz$/i;
 const EXTENSION = /\.[^.]{1,10}$/;
 /** Extensions that name a format; `.tsv`, `.tab` and `.txt` are CSV with their own separators. */
@@ -56,7 +58,8 @@ export function formatOfName(path: string): TableFormat | null {
  */
 export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
-  const own = partsOf(input === '-' ? 'stdin' : input);
+  const isStream = input === '-' || STREAMS.test(input);
+  const own = partsOf(isStream ? 'stdin' : input);
   const extension =
     options.format === options.inputFormat && own.extension !== '' ? own.extension : `.${options.format}`;
   const beside = output === null || output === '-';

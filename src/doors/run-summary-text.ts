@@ -77,7 +77,7 @@ function whatNext(request: EnrichRequest, result: EnrichResult, exitCode: ExitCo
     case EXIT.credentials:
       return `the service refused the credentials: ${end.type === 'halted' ? end.halt.sentence : ''}; check BRAND_API_TOKEN, then run again: nothing is lost`;
     case EXIT.trouble:
-      return `the service could not be reached in a minute: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url and the network, then run the same command again`;
+      return `stopped: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url, the network and the service, then run the same command again`;
     case EXIT.limit:
       return end.type === 'halted'
         ? `stopped: ${end.halt.sentence}; ${limitAdvice(request, result, end.halt)}`

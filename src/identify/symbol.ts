@@ -29,6 +29,8 @@ export function identifySymbol(cleaned: string, kind: SymbolKind): Identified {
   if (!HAS_LETTER_OR_DIGIT.test(value) || !(kind === 'ticker' ? TICKER : CRYPTO).test(value)) {
     return invalid(`not a ${word(kind)}`);
   }
+  // Such a segment would be another path for whoever decodes it on the way.
+  if (value.split('/').some((part) => part === '.' || part === '..')) return invalid(`not a ${word(kind)}`);
   const blank = skipBlank(value, kind);
   if (blank !== null) return blank;
   if (readIsin(value) !== null) return invalid(`an ISIN, not a ${word(kind)}`);

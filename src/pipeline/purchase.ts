@@ -6,6 +6,7 @@
 import type { ChunkData, ChunkQueue, Engine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { RUN_DEAD_AFTER_MS, type RunHalt, type RunProgress } from '../runs/run-store.js';
+import { patiently } from './engine-patience.js';
 
 export interface PurchaseContext {
   readonly engine: Engine;
@@ -75,7 +76,6 @@ const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
-const ENGINE_PATIENCE_MS = 120_000;
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 
 /** Does not throw for what stops a run; engine trouble is thrown after retries by the caller's stores. */
@@ -185,20 +185,6 @@ async function addJobs(
 ): Promise<void> {
   // Not atomic; adding again under the same ids adds what is missing.
   await patiently(context, () => context.queue.addBulk(jobs));
-}
-
-/** An engine that is away for a moment (a restart, a failover) does not end a run. */
-async function patiently<T>({ log, stop }: PurchaseContext, action: () => Promise<T>): Promise<T> {
-  const givesUpAt = Date.now() + ENGINE_PATIENCE_MS;
-  for (;;) {
-    try {
-      return await action();
-    } catch (error) {
-      if (stop.aborted || Date.now() >= givesUpAt) throw error;
-      log.warn({ err: error }, 'the engine does not answer; trying again');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-    }
-  }
 }
 
 async function ownJobs(queue: ChunkQueue, runId: string) {

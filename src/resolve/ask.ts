@@ -12,12 +12,12 @@ import type { Answer } from '../lookup/read-answer.js';
 import type { Identifier } from '../model.js';
 import { packProfile } from '../outcomes/codec.js';
 import { COME_BACK_FRESH_MS } from '../outcomes/freshness.js';
-import type { Governor, Heard } from '../quota/governor.js';
-import { periodOf } from '../quota/period.js';
+import type { Governor } from '../quota/governor.js';
 import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
 import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
 import type { Halts } from './halts.js';
+import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 
@@ -31,7 +31,7 @@ export interface AskContext {
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
   /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
-  readonly gauge: { inFlight: number; trouble: string | null };
+  readonly gauge: { inFlight: number; trouble: string | null; wastedInARow: number };
 }
 
 export interface Asked {
@@ -52,6 +52,8 @@ export interface Asked {
 
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
+/** Damaged or lost answers in a row, none good between them, that end a run: each was or may have been billed. */
+const WASTED_AT_MOST = 20;
 
 /** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
 export async function ask(
@@ -126,6 +128,7 @@ export async function ask(
     context.gauge.trouble = breaker.isOpen ? troubleOf(answer) : null;
 
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
+      context.gauge.wastedInARow = 0;
       // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
       await recorder.record({
         key,
@@ -164,11 +167,14 @@ export async function ask(
         return come({ type: 'failed', reason: meaning.reason, billed: answer.cost !== 'free' });
       case 'wasted':
         wasted += 1;
+        context.gauge.wastedInARow += 1;
+        if (context.gauge.wastedInARow >= WASTED_AT_MOST)
+          return come({ type: 'halted', halt: useless(meaning.reason) });
         if (wasted > 1) return come({ type: 'failed', reason: meaning.reason, billed: true });
         break;
       case 'unavailable': {
         if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
-          return come({ type: 'halted', halt: { why: 'unreachable', sentence: meaning.reason } });
+          return come({ type: 'halted', halt: unreached(meaning.reason) });
         }
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
         const again = {
@@ -212,24 +218,6 @@ function withoutPermit(
   }
 }
 
-/** What an answer says of the account. */
-export function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
-  const hasReading = answer.quota !== null || answer.usage !== null;
-  const { meaning } = answer;
-  return {
-    reading: hasReading
-      ? {
-          quota: answer.quota,
-          usage: answer.usage,
-          period: answer.date === null ? null : periodOf(answer.date, period),
-        }
-      : null,
-    // A time-out says nothing; a damaged answer with usage headers does.
-    heard:
-      ['matched', 'not_found', 'failed'].includes(meaning.type) || (meaning.type === 'wasted' && hasReading),
-  };
-}
-
 function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
   return answer.meaning.type === 'refused' && !isQuotaRefusal(answer.meaning.code, answer, governor.state);
 }
@@ -237,6 +225,15 @@ function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
 function troubleOf({ meaning }: Answer): string {
   if (meaning.type === 'unavailable') return meaning.reason;
   return 'the service refuses requests as too many';
+}
+
+function unreached(reason: string): RunHalt {
+  return { why: 'unreachable', sentence: `the service was not reached for a minute: ${reason}` };
+}
+
+/** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
+function useless(reason: string): RunHalt {
+  return { why: 'unreachable', sentence: `${WASTED_AT_MOST} answers in a row were of no use: ${reason}` };
 }
 
 function throttled(patienceMs: number): RunHalt {

@@ -18,9 +18,9 @@ import { createGovernor, type Governor } from '../quota/governor.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { RunRecord } from '../runs/run-store.js';
 import { bringInAnswers } from './answer-spool.js';
-import { heardFrom } from './ask.js';
 import { createBreaker } from './breaker.js';
 import { createHalts } from './halts.js';
+import { heardFrom } from './heard-from.js';
 import { createRecorder } from './recorder.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 
@@ -87,7 +87,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     recorder,
     clock,
     compress: options.compress,
-    gauge: { inFlight: 0, trouble: null as string | null },
+    gauge: { inFlight: 0, trouble: null as string | null, wastedInARow: 0 },
     worker: name,
     limit: pLimit(concurrency),
     halts: createHalts(clock),

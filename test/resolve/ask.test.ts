@@ -205,7 +205,28 @@ describe('a service that is down for a moment', () => {
     const { result } = await askFor(asking);
     expect(result.type).toBe(type);
     if (type === 'halted')
-      expect(result).toEqual({ type, halt: { why: 'unreachable', sentence: 'ENOTFOUND' } });
+      expect(result).toEqual({
+        type,
+        halt: { why: 'unreachable', sentence: 'the service was not reached for a minute: ENOTFOUND' },
+      });
+  });
+
+  it('that pays itself with nothing but useless answers is left alone after twenty of them', async () => {
+    const asking = createAsking({ answers: [WASTED] });
+    let billed = 0;
+    for (;;) {
+      const asked = await askFor(asking);
+      billed += asked.billed;
+      if (asked.result.type === 'halted') {
+        expect(asked.result.halt).toMatchObject({
+          why: 'unreachable',
+          sentence: '20 answers in a row were of no use: answer damaged, was billed (not a JSON object)',
+        });
+        break;
+      }
+      expect(asked.result.type).toBe('failed');
+    }
+    expect(billed).toBe(20);
   });
 
   it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {

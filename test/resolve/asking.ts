@@ -138,7 +138,7 @@ export function createAsking(options: AskingOptions): Asking {
     clock,
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),
-    gauge: { inFlight: 0, trouble: null },
+    gauge: { inFlight: 0, trouble: null, wastedInARow: 0 },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
 }

@@ -1,7 +1,7 @@
 /** What an answer tells the ledger beside its outcome. */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { heardFrom } from '../../src/resolve/ask.js';
+import { heardFrom } from '../../src/resolve/heard-from.js';
 import { DOWN, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
 
 describe('what an answer says of the account', () => {
@@ -23,7 +23,7 @@ describe('what an answer says of the account', () => {
     [
       'usage, though the body was damaged',
       { ...WASTED, usage: 9 },
-      { reading: { quota: null, usage: 9, period: null }, heard: true },
+      { reading: { quota: null, usage: 9, period: null }, heard: false },
     ],
     ['nothing useful: 503', DOWN, { reading: null, heard: false }],
     ['nothing useful: 429', { ...TOO_FAST, usage: 9 }, { reading: expect.any(Object), heard: false }],

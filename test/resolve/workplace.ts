@@ -150,7 +150,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         recorder,
         breaker: createBreaker(),
         compress: true,
-        gauge: { inFlight: 0, trouble: null },
+        gauge: { inFlight: 0, trouble: null, wastedInARow: 0 },
         halts: new Map(),
         underWay: new Set(),
         limit: pLimit(64),

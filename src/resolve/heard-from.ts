@@ -1,0 +1,19 @@
+/**
+ * What an answer says of the account, for the governor.
+ */
+import type { Answer } from '../lookup/read-answer.js';
+import type { Heard } from '../quota/mailbox.js';
+import { periodOf } from '../quota/period.js';
+import type { RunRecord } from '../runs/run-store.js';
+
+/** Useful answers alone count as heard: while there is none, requests go one at a time. */
+export function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
+  const { quota, usage, date, meaning } = answer;
+  return {
+    reading:
+      quota === null && usage === null
+        ? null
+        : { quota, usage, period: date === null ? null : periodOf(date, period) },
+    heard: ['matched', 'not_found', 'failed'].includes(meaning.type),
+  };
+}
