@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/chaos/**', 'test/bench/**'],
     pool: 'forks',
+    // Most of the time is spent waiting for processes and servers: one more than vitest would take on two cores.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', ...(process.env.CI ? ['json'] : []), missingServers],
