@@ -25,12 +25,18 @@ export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
 
 /** Whether the address cannot leave this machine (RFC 6761 for localhost, RFC 1122 and 4291 for the numbers). */
 export function isLoopbackUrl(address: string): boolean {
-  const { hostname } = new URL(address);
+  return isLoopbackHost(new URL(address).hostname);
+}
+
+/** The same of a host alone; an IPv6 address may stand in brackets. */
+export function isLoopbackHost(host: string): boolean {
+  const name = host.toLowerCase();
   return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname)
+    name === 'localhost' ||
+    name.endsWith('.localhost') ||
+    name === '::1' ||
+    name === '[::1]' ||
+    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name)
   );
 }
 

@@ -4,6 +4,7 @@
  *
  * Precedence: flag, environment, config file, default. How values are found is `load-settings.ts`'s.
  */
+import { DASHBOARD_SETTINGS } from './dashboard-settings.js';
 import { BEHAVIOUR_SETTINGS, ENGINE_SETTINGS, KEEPING_SETTINGS } from './engine-settings.js';
 import { INBOX_SETTINGS } from './inbox-settings.js';
 import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
@@ -26,6 +27,7 @@ export const SETTINGS = {
   ...ENGINE_SETTINGS,
   ...BEHAVIOUR_SETTINGS,
   ...METRICS_SETTINGS,
+  ...DASHBOARD_SETTINGS,
   ...LOCAL_SERVICE_SETTINGS,
   ...KEEPING_SETTINGS,
 } as const;
