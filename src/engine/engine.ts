@@ -6,6 +6,7 @@ import type { Job, Queue, Worker } from 'bullmq';
 import type { OutcomeStore } from '../outcomes/store.js';
 import type { Ledger } from '../quota/ledger.js';
 import type { RunStore } from '../runs/run-store.js';
+import type { GuestDesk } from './guests.js';
 import type { NoteStore } from './notes.js';
 import type { TickProcessor, TickStore, TickWorker } from './ticks.js';
 
@@ -39,6 +40,8 @@ export interface Engine {
   readonly runs: RunStore;
   readonly notes: NoteStore;
   readonly ticks: TickStore;
+  /** Where the runs of other processes ask for lookups; null: they open the engine themselves. */
+  readonly guests: GuestDesk | null;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */

@@ -14,6 +14,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorText, FailFileError } from '../../errors.js';
+import type { Holder } from '../guests.js';
 import type { LockSocket } from './lock-socket.js';
 import { askLockSocket, listLockSockets, openLockSocket } from './lock-socket.js';
 
@@ -22,14 +23,6 @@ const REQUEST_DEADLINE_MS = 30_000;
 const LOOK_AGAIN_MS = 25;
 /** Candidates settle within a few looks; one that hangs is waited for no longer than this. */
 const SETTLE_DEADLINE_MS = 10_000;
-
-/** Who holds a folder, for people. */
-export interface Holder {
-  readonly pid: number;
-  readonly command: string;
-  /** ISO 8601. */
-  readonly since: string;
-}
 
 export type RequestHandler = (request: unknown) => unknown | Promise<unknown>;
 

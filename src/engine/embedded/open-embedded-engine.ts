@@ -6,6 +6,7 @@ import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
+import { createGuestDesk, type HeldGuestDesk } from '../guests.js';
 import { createStoreCalls } from '../sql/database.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
 import { createSqlNotes } from '../sql/sql-notes.js';
@@ -32,6 +33,7 @@ export interface EmbeddedEngineOptions {
 
 export interface EmbeddedEngine extends Engine {
   readonly kind: 'embedded';
+  readonly guests: HeldGuestDesk;
   /** Answers the requests that other processes send with `askHolder`. */
   onRequest(handler: RequestHandler): void;
 }
@@ -48,11 +50,8 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const { folder, log, command = process.title, clockOffsetMs = () => 0 } = options;
   const releasers = createReleasers();
   await prepareStateFolder(folder);
-  const lock = await lockFolder(lockFolderOf(folder), {
-    pid: process.pid,
-    command,
-    since: new Date().toISOString(),
-  });
+  const self = { pid: process.pid, command, since: new Date().toISOString() };
+  const lock = await lockFolder(lockFolderOf(folder), self);
   releasers.push(() => lock.release());
   try {
     const files = await openDatabaseFolder(folder);
@@ -77,6 +76,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       runs: createSqlRuns(calls, folder),
       notes: createSqlNotes(calls),
       ticks: createTickStore(queues.openTickQueue),
+      guests: createGuestDesk(self),
       warnings: [POWER_LOSS_WARNING],
       openQueue: (name) => queues.openQueue(name),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),

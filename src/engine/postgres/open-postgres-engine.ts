@@ -63,6 +63,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       runs: createSqlRuns(calls, address),
       notes: createSqlNotes(calls),
       ticks: createTickStore(queues.openTickQueue),
+      guests: null,
       warnings,
       openQueue: (name) => queues.openQueue(name),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),

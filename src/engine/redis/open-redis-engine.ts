@@ -71,6 +71,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       runs: createRedisRuns(store),
       notes: createRedisNotes(store),
       ticks: createTickStore(queues.openTickQueue),
+      guests: null,
       warnings,
       openQueue: queues.openQueue,
       openWorker: queues.openWorker,
