@@ -60,3 +60,11 @@ export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promis
     clearTimeout(timer);
   }
 }
+
+/** Resolves when the signal is aborted; at once when it is. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

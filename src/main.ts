@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { parseCommandLine } from './config/command-line.js';
+import { inheritedFlags } from './config/inherited-flags.js';
 import { loadSettings } from './config/load-settings.js';
 import { readConfigFile } from './config/read-config-file.js';
 import type { CommandName } from './config/setting.js';
@@ -56,7 +57,13 @@ async function runArguments(argv: readonly string[]): Promise<number> {
     configFile: file,
     folder: process.cwd(),
     load: (command, flags, fallback = {}) =>
-      loadSettings({ flags, env: withFallback(process.env, fallback), file, command, home: homedir() }),
+      loadSettings({
+        flags: { ...inheritedFlags(parsed.flags), ...flags },
+        env: withFallback(process.env, fallback),
+        file,
+        command,
+        home: homedir(),
+      }),
   });
 }
 
@@ -67,7 +74,7 @@ function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, 
 
 /** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. */
 function levelFor(command: CommandName, settings: Settings): string {
-  const isService = ['watch', 'worker', 'serve', 'schedule serve'].includes(command);
+  const isService = ['watch', 'up', 'worker', 'serve', 'schedule serve'].includes(command);
   if (isService || settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
   return settings.quiet ? 'error' : 'warn';
 }

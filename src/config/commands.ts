@@ -77,6 +77,14 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       },
     ],
   },
+  up: {
+    summary: 'worker, inboxes, schedules, metrics and health in one process, until stopped',
+    examples: [
+      { line: 'up', does: 'what brand-enrich.config.json says' },
+      { line: 'up --inbox /data/brands --inbox /data/funds', does: 'two inboxes, and the rest' },
+      { line: 'up --sample --inbox .', does: 'try it out in this folder: no token, no cost' },
+    ],
+  },
   worker: {
     summary: 'do lookups for runs elsewhere, on Redis or Postgres',
     examples: [

@@ -43,7 +43,7 @@ export const ENGINE_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Engine',
-    commands: ['run', 'watch', 'worker', 'schedule serve', 'config'],
+    commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'],
     description: 'Redis 7.2 and later: go on only when permits and answers are on disk (up to 1 s each time)',
   }),
   worker: setting({
@@ -51,7 +51,7 @@ export const ENGINE_SETTINGS = {
     kind: yesOrNo,
     default: 'true',
     group: 'Engine',
-    commands: ['run', 'watch', 'config'],
+    commands: ['run', 'watch', 'up', 'config'],
     description: 'leave the lookups to workers elsewhere',
   }),
 } as const;
@@ -93,7 +93,7 @@ export const BEHAVIOUR_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Behaviour',
-    commands: ['run', 'watch', 'config'],
+    commands: ['run', 'watch', 'up', 'config'],
     description: 'exit with 1 when there are invalid rows',
   }),
   quiet: setting({
@@ -101,7 +101,7 @@ export const BEHAVIOUR_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Behaviour',
-    commands: ['run', 'plan', 'watch', 'worker', 'serve', 'config'],
+    commands: ['run', 'plan', 'watch', 'worker', 'serve', 'up', 'config'],
     description: 'no progress and no summary; warnings and errors only',
   }),
   json: setting({

@@ -1,13 +1,22 @@
 /**
  * The settings of inboxes: when a file is taken, and how many at once.
  */
-import { count, duration } from './parse-value.js';
+import { count, duration, paths } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { optional, setting } from './setting.js';
 
-const WATCHING: readonly CommandName[] = ['watch', 'config'];
+const WATCHING: readonly CommandName[] = ['watch', 'up', 'config'];
 
 export const INBOX_SETTINGS = {
+  inboxes: setting({
+    flag: '--inbox',
+    kind: paths('DIR'),
+    default: '',
+    group: 'Inbox',
+    commands: ['up', 'config'],
+    defaultNote: 'none',
+    description: 'a folder to watch; repeat it for several',
+  }),
   settleMs: setting({
     flag: '--settle',
     kind: duration('100ms', '1h'),

@@ -7,8 +7,8 @@ import { choice, count, listOf, path, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { optional, setting } from './setting.js';
 
-const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'config'];
-const WRITING: readonly CommandName[] = ['run', 'watch', 'config'];
+const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
+const WRITING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 
 export const INPUT_SETTINGS = {
   delimiter: optional({

@@ -9,9 +9,9 @@ import { optional, setting } from './setting.js';
 
 /** `run` alone: a watcher asks nobody, and parks what it cannot finish. */
 const ASKING: readonly CommandName[] = ['run', 'config'];
-const SPENDING: readonly CommandName[] = ['run', 'watch', 'config'];
-const RECKONING: readonly CommandName[] = ['run', 'plan', 'watch', 'config'];
-const MONEY: readonly CommandName[] = ['run', 'plan', 'watch', 'status', 'config'];
+const SPENDING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+const RECKONING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
+const MONEY: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'status', 'config'];
 
 export const LIMIT_SETTINGS = {
   concurrency: setting({
@@ -19,7 +19,7 @@ export const LIMIT_SETTINGS = {
     kind: count(1, 1_000),
     default: '64',
     group: 'Limits and money',
-    commands: ['run', 'watch', 'worker', 'config'],
+    commands: ['run', 'watch', 'worker', 'up', 'config'],
     description: 'requests in flight at once, per process',
   }),
   rate: optional({
@@ -149,7 +149,7 @@ export const LIMIT_SETTINGS = {
     kind: duration('0s', '1h'),
     default: '60s',
     group: 'Limits and money',
-    commands: ['run', 'watch', 'worker', 'config'],
+    commands: ['run', 'watch', 'worker', 'up', 'config'],
     description: "how far the service's usage header may lag behind",
   }),
   // Services of this kind allow answers to be stored for 30 days at most, and so long they are kept.

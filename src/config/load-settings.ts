@@ -108,8 +108,9 @@ function shownValue(line: Setting<unknown>, texts: readonly string[] | null, val
 }
 
 function fromFileFolder(line: Setting<unknown>, value: unknown, file: ConfigFile | null): unknown {
-  if (!line.kind.isPath || typeof value !== 'string' || file === null) return value;
-  return resolve(dirname(file.path), value);
+  if (!line.kind.isPath || file === null) return value;
+  const absolute = (path: unknown) => (typeof path === 'string' ? resolve(dirname(file.path), path) : path);
+  return Array.isArray(value) ? value.map(absolute) : absolute(value);
 }
 
 /**

@@ -6,7 +6,7 @@ import { count } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { optional, setting } from './setting.js';
 
-const WATCHED: readonly CommandName[] = ['run', 'worker', 'config'];
+const WATCHED: readonly CommandName[] = ['run', 'watch', 'up', 'worker', 'schedule serve', 'config'];
 
 export const METRICS_SETTINGS = {
   metricsPort: optional({
@@ -14,7 +14,7 @@ export const METRICS_SETTINGS = {
     kind: count(0, 65_535),
     group: 'Behaviour',
     commands: WATCHED,
-    defaultNote: 'not served',
+    defaultNote: 'not served; 9464 with up',
     description: 'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
   }),
   metricsHost: setting({

@@ -14,7 +14,7 @@ import { path } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { optional, setting } from './setting.js';
 
-const TELLING: readonly CommandName[] = ['run', 'watch', 'config'];
+const TELLING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 
 export const NOTIFY_SETTINGS = {
   notifyUrl: optional({

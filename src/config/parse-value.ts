@@ -23,6 +23,12 @@ export function path(placeholder: 'FILE' | 'DIR'): ValueKind<string> {
   return { ...text(placeholder), isPath: true };
 }
 
+/** Files or folders, the flag given once for each. */
+export function paths(placeholder: 'FILE' | 'DIR'): ValueKind<readonly string[]> {
+  const one = path(placeholder);
+  return { ...eachText('repeated', placeholder, (seen) => one.parse([seen])), isPath: true };
+}
+
 /** One of a few words; usage lines show them all, unless there is a shorter placeholder. */
 export function choice<const T extends string>(
   choices: readonly T[],

@@ -7,12 +7,13 @@ import type { CommandName } from './setting.js';
 import { derived, optional, setting } from './setting.js';
 import { tokenValue } from './token-value.js';
 
-const SENDING: readonly CommandName[] = ['run', 'watch', 'worker', 'config'];
+const SENDING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const KNOWING_ACCOUNT: readonly CommandName[] = [
   'run',
   'plan',
   'watch',
   'worker',
+  'up',
   'status',
   'ledger show',
   'ledger observe',
@@ -70,7 +71,7 @@ export const SERVICE_SETTINGS = {
     kind: choice(['true', 'false']),
     fallback: () => 'unset' as const,
     group: 'Service',
-    commands: ['run', 'plan', 'watch', 'config'],
+    commands: ['run', 'plan', 'watch', 'up', 'config'],
     defaultNote: 'left to the service',
     description: 'return brands with adult content always (true) or never (false)',
   }),
@@ -78,7 +79,7 @@ export const SERVICE_SETTINGS = {
     flag: '--own-domain',
     kind: domainValue,
     group: 'Service',
-    commands: ['run', 'watch', 'serve', 'config'],
+    commands: ['run', 'watch', 'serve', 'up', 'config'],
     description: "the service's own brand: asking for it is free and tells quota and usage",
   }),
   timeoutMs: setting({

@@ -144,8 +144,8 @@ function findInsecure({ settings, problems }: Draft): void {
   });
 }
 
-const NEEDS_SERVICE: readonly CommandName[] = ['run', 'watch', 'outcomes forget'];
-const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker'];
+const NEEDS_SERVICE: readonly CommandName[] = ['run', 'watch', 'up', 'outcomes forget'];
+const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker', 'up'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 
 function findMissing({ settings, problems }: Draft, { command, isUnread }: Found): void {
@@ -158,7 +158,7 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
       code: 'usage-service-missing',
       what: 'no address of the service was given',
       subject: '--base-url',
-      todo: `set BRAND_API_URL or give --base-url URL${command === 'run' || command === 'watch' ? '; --sample needs neither' : ''}`,
+      todo: `set BRAND_API_URL or give --base-url URL${['run', 'watch', 'up'].includes(command) ? '; --sample needs neither' : ''}`,
     });
   }
   const hasToken = settings.token !== null || settings.tokenFile !== null || isUnread('token');

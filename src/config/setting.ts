@@ -8,6 +8,7 @@ export const COMMAND_NAMES = [
   'run',
   'plan',
   'watch',
+  'up',
   'worker',
   'serve',
   'status',

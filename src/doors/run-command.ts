@@ -11,6 +11,7 @@ import { runPlan } from './plan.js';
 import { runFile } from './run.js';
 import { runSchedule, type ScheduleDoor } from './schedule.js';
 import { runServe } from './serve-command.js';
+import { runUp } from './up.js';
 import { runWatch } from './watch.js';
 import { runWorker } from './worker.js';
 
@@ -33,6 +34,8 @@ export async function runCommand(
       return runWorker(settings, door);
     case 'watch':
       return runWatch(args[0] ?? '.', loaded, door);
+    case 'up':
+      return runUp(loaded, door);
     case 'serve':
       return runServe(settings, door);
     case 'config':

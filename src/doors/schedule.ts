@@ -11,11 +11,12 @@ import type { LoadedSettings, Settings } from '../config/settings.js';
 import { openEngine } from '../engine/open-engine.js';
 import { openStores } from '../engine/open-stores.js';
 import { EXIT, type ExitCode, NeverStartError } from '../errors.js';
-import { withReleasers } from '../lifecycle.js';
+import { untilAborted, withReleasers } from '../lifecycle.js';
 import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../schedules/cron-time.js';
 import { isScheduleName, type Schedule } from '../schedules/schedule.js';
 import { createScheduleBook, type ScheduleBook } from '../schedules/schedule-book.js';
 import { readScheduledCommand } from '../schedules/scheduled-command.js';
+import { openMetrics } from './open-metrics.js';
 import type { RunDoor } from './run.js';
 import { schedulesText, zonedTime } from './schedule-text.js';
 import { createHostedScheduleRunner } from './scheduled-run.js';
@@ -167,21 +168,22 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
     });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);
+    const metrics = await openMetrics(settings, engine, stop, releasers);
+    if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
     const runner = createHostedScheduleRunner({
       engine,
       settings,
       load: door.load,
       streams: door,
+      metrics,
+      shared: null,
       log,
       graceMs,
     });
     releasers.push(() => runner.stop());
     await runner.start();
     log.info({ host: hostname(), engine: engine.address }, 'taking the ticks of schedules');
-    await new Promise<void>((resolve) => {
-      if (stop.aborted) resolve();
-      else stop.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await untilAborted(stop);
     return EXIT.done;
   });
 }

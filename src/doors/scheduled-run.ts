@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { systemClock } from '../clock.js';
 import type { Settings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';
@@ -15,7 +15,6 @@ import { enrichFile } from '../pipeline/enrich-file.js';
 import type { EnrichResult } from '../pipeline/enrich-request.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
-import { createLookupWorker } from '../resolve/lookup-worker.js';
 import { stampPath } from '../schedules/path-stamps.js';
 import type { EndedRun } from '../schedules/schedule.js';
 import {
@@ -25,21 +24,35 @@ import {
 } from '../schedules/schedule-runner.js';
 import { type LoadFlags, STAMPED } from '../schedules/scheduled-command.js';
 import { exitCodeOf } from './exit-code.js';
-import { openService } from './open-service.js';
+import { openNotifier } from './notifier.js';
+import type { OpenedMetrics } from './open-metrics.js';
+import { type OpenedService, openService } from './open-service.js';
 import type { DoorStreams } from './run.js';
+import { createRunNotices, type RunNotices } from './run-notices.js';
 import { requestOf } from './run-request.js';
+import type { SharedWorker } from './shared-worker.js';
+import { openLookupWorker, type WorkerSettings } from './workplace.js';
 
 export interface ScheduleHostOptions {
   readonly engine: Engine;
   /** Of the process: engine and state folder, which scheduled runs share. */
-  readonly settings: Pick<Settings, 'engine' | 'state' | 'waitForDisk'>;
+  readonly settings: Pick<Settings, 'engine' | 'state'>;
   /** Settings of a run from its flags, the environment and the config file of the process. */
   readonly load: LoadFlags;
   /** Of the process; no scheduled run touches them. */
   readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
+  readonly metrics: OpenedMetrics;
+  /** The worker of the process, for runs that would have one like it. null: each run has one of its own. */
+  readonly shared: HostedWorker | null;
   readonly log: Log;
   /** How long requests in flight may be waited for once the runner stops. */
   readonly graceMs: (timeoutMs: number) => number;
+}
+
+export interface HostedWorker {
+  readonly worker: SharedWorker;
+  readonly service: Pick<OpenedService, 'service' | 'account' | 'queueName'>;
+  readonly settings: WorkerSettings;
 }
 
 /** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
@@ -55,57 +68,103 @@ export function createHostedScheduleRunner(options: ScheduleHostOptions): Schedu
   });
 }
 
-function runScheduled(
-  { schedule, stampedAt, stop }: ScheduledWork,
-  { engine, settings: own, load, streams, log, graceMs }: ScheduleHostOptions,
-): Promise<Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>> {
+type Executed = Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>;
+
+function runScheduled(work: ScheduledWork, options: ScheduleHostOptions): Promise<Executed> {
   return withReleasers(async (releasers) => {
-    const flags: Record<string, unknown> = { ...schedule.flags, engine: own.engine, state: own.state };
-    for (const key of STAMPED) {
-      const path = flags[key];
-      if (typeof path !== 'string') continue;
-      flags[key] = stampPath(path, stampedAt, schedule.tz);
-      await mkdir(dirname(String(flags[key])), { recursive: true });
+    const { schedule, stop } = work;
+    const settings = await settingsOf(work, options);
+    const notifier = openNotifier({ settings, stateFolder: settings.state, log: options.log, stop });
+    releasers.push(() => notifier.close());
+    const notices = createRunNotices({
+      notifier,
+      input: schedule.input,
+      isSample: false,
+      clock: systemClock,
+    });
+    try {
+      return await enrichScheduled(work, settings, notices, options);
+    } catch (error) {
+      if (!stop.aborted) notices.noteError(error);
+      throw error;
     }
-    const { settings } = load('run', flags);
+  });
+}
+
+async function settingsOf(
+  { schedule, stampedAt }: ScheduledWork,
+  { settings: own, load }: ScheduleHostOptions,
+): Promise<Settings> {
+  const flags: Record<string, unknown> = { ...schedule.flags, engine: own.engine, state: own.state };
+  for (const key of STAMPED) {
+    const path = flags[key];
+    if (typeof path !== 'string') continue;
+    flags[key] = stampPath(path, stampedAt, schedule.tz);
+    await mkdir(dirname(String(flags[key])), { recursive: true });
+  }
+  return load('run', flags).settings;
+}
+
+function enrichScheduled(
+  { schedule, stop }: ScheduledWork,
+  settings: Settings,
+  notices: RunNotices,
+  options: ScheduleHostOptions,
+): Promise<Executed> {
+  return withReleasers(async (releasers) => {
+    const { engine, streams, metrics, log } = options;
     const service = await openService(settings, log, releasers);
+    const clientFor = metrics.watchClients(service.clientFor);
+    const place = { engine, service: { ...service, clientFor }, settings, stateFolder: settings.state, log };
+    const shared = settings.worker ? workerToShare(service, settings, options.shared) : null;
     const request = requestOf(schedule.input, settings, service, settings.state, streams);
     const result = await enrichFile(request, {
       engine,
       queueName: service.queueName,
       openWorker: settings.worker
-        ? (onChunk) =>
-            createLookupWorker({
-              engine,
-              clientFor: service.clientFor,
-              queueName: service.queueName,
-              concurrency: settings.concurrency,
-              timeoutMs: settings.timeoutMs,
-              usageLagMs: settings.usageLagMs,
-              compress: settings.compression,
-              spoolFolder: join(settings.state, 'spool'),
-              clock: systemClock,
-              log,
-              onChunk,
-            })
+        ? (onChunk) => {
+            if (shared === null) return openLookupWorker(place, onChunk);
+            releasers.push(shared.listen(onChunk));
+            return shared.worker;
+          }
         : null,
+      ...(shared === null ? {} : { shared: { opensAccount: () => true } }),
       clock: systemClock,
       log,
       stop,
-      graceMs: () => graceMs(settings.timeoutMs),
-      onProgress: () => undefined,
+      graceMs: () => options.graceMs(settings.timeoutMs),
+      onProgress: (progress) => notices.noteProgress(progress, service.account),
       onNotice: (notice) => log.info({ schedule: schedule.name }, notice),
       confirm: async ({ requests, overageRequests, maxCost }) => {
         log.info({ schedule: schedule.name, requests, overageRequests, maxCost }, 'asking the service');
         return true;
       },
     });
+    shared?.worker.resumeRun(result.run.id);
     const exitCode = exitCodeOf(result, settings.strict);
     const report = makeReport(request, result, exitCode);
     await writeReport(result.names.report, report);
     await writeReportPage(result, report, { isSample: false, embedsLogos: settings.embedLogos, stop });
+    notices.noteEnd(result, report, exitCode, service.account);
     return { exitCode, sentence: sentenceOf(result), output: report.files.output };
   });
+}
+
+/** The worker of the process where the run's own would ask the same service, with the same token, in the same way. */
+function workerToShare(
+  service: Pick<OpenedService, 'service' | 'account' | 'queueName'>,
+  settings: WorkerSettings,
+  hosted: HostedWorker | null,
+): SharedWorker | null {
+  if (hosted === null) return null;
+  const isSameService =
+    hosted.service.service === service.service &&
+    hosted.service.account === service.account &&
+    hosted.service.queueName === service.queueName;
+  const isSameWay = (['concurrency', 'timeoutMs', 'usageLagMs', 'compression'] as const).every(
+    (name) => hosted.settings[name] === settings[name],
+  );
+  return isSameService && isSameWay ? hosted.worker : null;
 }
 
 function sentenceOf({ survey, written, progress, run }: EnrichResult): string {

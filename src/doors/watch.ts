@@ -1,32 +1,17 @@
 /**
- * The door of `watch`: opens engine, service and worker once, and lets the inbox hand over one file after the other.
- * Signals are the root's.
+ * The door of `watch`: one inbox in a workplace of its own. Signals are the root's.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { systemClock } from '../clock.js';
+import { resolve } from 'node:path';
 import type { LoadedSettings } from '../config/settings.js';
-import { openEngine } from '../engine/open-engine.js';
 import { EXIT, type ExitCode } from '../errors.js';
-import { openFolders } from '../inbox/inbox-folders.js';
-import { watchInbox } from '../inbox/watch-inbox.js';
-import { withReleasers } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import { createLookupWorker } from '../resolve/lookup-worker.js';
+import { type InboxFolders, openFolders } from '../inbox/inbox-folders.js';
+import { type InboxEnd, watchInbox } from '../inbox/watch-inbox.js';
 import { readFolderSettings } from './inbox-folder-settings.js';
 import { createInboxNotices } from './inbox-notices.js';
 import { createInboxWork } from './inbox-work.js';
-import { openNotifier } from './notifier.js';
-import { openService } from './open-service.js';
-import type { DoorStreams } from './run.js';
-import { shareWorker } from './shared-worker.js';
+import { type Workplace, type WorkplaceDoor, withWorkplace } from './workplace.js';
 
-export interface WatchDoor extends Pick<DoorStreams, 'stdin' | 'stdout'> {
-  readonly log: Log;
-  /** First signal: stop taking files and asking. */
-  readonly stop: AbortSignal;
-  readonly graceMs: (timeoutMs: number) => number;
+export interface WatchDoor extends WorkplaceDoor {
   /** What relative paths count from. */
   readonly folder: string;
 }
@@ -35,79 +20,35 @@ export interface WatchDoor extends Pick<DoorStreams, 'stdin' | 'stdout'> {
  * Watches until `stop`, or until the service refuses the credentials (exit code 4). Throws what opening throws, and
  * NeverStartError for a `brand-enrich.json` that means nothing.
  */
-export function runWatch(directory: string, loaded: LoadedSettings, door: WatchDoor): Promise<ExitCode> {
-  return withReleasers(async (releasers) => {
-    const { log, stop } = door;
-    const { settings } = loaded;
-    const { root } = await openFolders(resolve(door.folder, directory));
-    await readFolderSettings(root, loaded);
-    let stateFolder = settings.state;
-    if (settings.sample) {
-      stateFolder = await mkdtemp(join(tmpdir(), 'brand-enrich-sample-'));
-      releasers.push(() => rm(stateFolder, { recursive: true, force: true }));
-      log.warn('sample data: brands from the built-in catalogue, nothing is sent to any service');
-    }
-    const notifier = openNotifier({ settings, stateFolder, log, stop });
-    releasers.push(() => notifier.close());
-    const service = await openService(settings, log, releasers);
-    const engine = await openEngine({
-      engine: settings.sample ? 'embedded' : settings.engine,
-      stateFolder,
-      log,
-      waitsForDisk: settings.waitForDisk,
-      command: 'watch',
-    });
-    releasers.push(() => engine.close());
-    if (!settings.sample) for (const warning of engine.warnings) log.warn(warning);
-
-    const graceMs = () => door.graceMs(settings.timeoutMs);
-    const worker = settings.worker
-      ? shareWorker((onChunk) =>
-          createLookupWorker({
-            engine,
-            clientFor: service.clientFor,
-            queueName: service.queueName,
-            concurrency: settings.concurrency,
-            timeoutMs: settings.timeoutMs,
-            usageLagMs: settings.usageLagMs,
-            compress: settings.compression,
-            spoolFolder: join(stateFolder, 'spool'),
-            clock: systemClock,
-            log,
-            onChunk,
-          }),
-        )
-      : null;
-    if (worker !== null) {
-      releasers.push(() => worker.worker.stop(graceMs()));
-      await worker.worker.start();
-    }
-    const clock = systemClock;
-    const notices = createInboxNotices({ notifier, isSample: settings.sample, clock });
-    const { settleMs, pollMs, filesAtOnce } = settings;
-    const end = await watchInbox({
-      folder: root,
-      settleMs,
-      pollMs,
-      filesAtOnce,
-      work: createInboxWork({
-        folder: root,
-        loaded,
-        service,
-        engine,
-        stateFolder,
-        streams: door,
-        worker,
-        notices,
-        clock,
-        log,
-        stop,
-        graceMs,
-      }),
-      clock,
-      log,
-      stop,
-    });
+export async function runWatch(
+  directory: string,
+  loaded: LoadedSettings,
+  door: WatchDoor,
+): Promise<ExitCode> {
+  const folders = await openInbox(resolve(door.folder, directory), loaded);
+  return withWorkplace('watch', loaded, door, async (place) => {
+    const end = await watchIn(place, folders, door);
     return end === 'refused' ? EXIT.credentials : EXIT.done;
   });
+}
+
+/** Makes the folders and reads their settings, before anything else is opened. */
+export async function openInbox(folder: string, loaded: LoadedSettings): Promise<InboxFolders> {
+  const folders = await openFolders(folder);
+  await readFolderSettings(folders.root, loaded);
+  return folders;
+}
+
+/** Watches one inbox on what the workplace has open. */
+export function watchIn(
+  place: Workplace,
+  { root }: Pick<InboxFolders, 'root'>,
+  streams: Pick<WorkplaceDoor, 'stdin' | 'stdout'>,
+): Promise<InboxEnd> {
+  const { loaded, engine, service, stateFolder, worker, notifier, graceMs, clock, log, stop } = place;
+  const { settleMs, pollMs, filesAtOnce, sample: isSample } = loaded.settings;
+  const notices = createInboxNotices({ notifier, isSample, clock });
+  const shared = { loaded, service, engine, stateFolder, worker, graceMs, clock, log, stop };
+  const work = createInboxWork({ folder: root, streams, notices, ...shared });
+  return watchInbox({ folder: root, settleMs, pollMs, filesAtOnce, work, clock, log, stop });
 }

@@ -1,18 +1,16 @@
 /**
  * The door of `worker`: lookups for runs elsewhere, until it is told to stop.
  */
-import { join } from 'node:path';
-import { systemClock } from '../clock.js';
 import { readToken } from '../config/read-token.js';
 import type { Settings } from '../config/settings.js';
 import { openEngine } from '../engine/open-engine.js';
 import { EXIT, type ExitCode } from '../errors.js';
-import { withReleasers } from '../lifecycle.js';
+import { untilAborted, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
-import { createLookupWorker } from '../resolve/lookup-worker.js';
 import { accountName, queueName } from './account.js';
 import { openMetrics } from './open-metrics.js';
 import { openClients } from './open-service.js';
+import { openLookupWorker } from './workplace.js';
 
 export interface WorkerDoor {
   readonly log: Log;
@@ -38,29 +36,24 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
     metrics.watchQueue(queue);
     const clientFor = metrics.watchClients(openClients(settings, token, releasers));
     const accounts = new Set<string>();
-    const worker = createLookupWorker({
+    const worker = openLookupWorker({
       engine,
-      clientFor(service) {
-        accounts.add(accountName(service, token, settings.account));
-        return clientFor(service);
+      service: {
+        queueName: queue,
+        clientFor(service) {
+          accounts.add(accountName(service, token, settings.account));
+          return clientFor(service);
+        },
       },
-      queueName: queue,
-      concurrency: settings.concurrency,
-      timeoutMs: settings.timeoutMs,
-      usageLagMs: settings.usageLagMs,
-      compress: settings.compression,
-      spoolFolder: join(settings.state, 'spool'),
-      clock: systemClock,
+      settings,
+      stateFolder: settings.state,
       log,
     });
     metrics.watchWorker(worker, () => accounts);
     await worker.start();
     if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
     log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
-    await new Promise<void>((resolve) => {
-      if (stop.aborted) resolve();
-      else stop.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await untilAborted(stop);
     log.info({ inFlight: worker.inFlight }, 'stopping: requests in flight are waited for');
     await worker.stop(door.graceMs(settings.timeoutMs));
     return EXIT.done;

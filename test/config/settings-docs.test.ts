@@ -19,11 +19,11 @@ describe("the README's table", () => {
   });
 
   it.each([
-    ['`--max-age <DURATION>`', '`BRAND_ENRICH_MAX_AGE`', '`maxAge`', '`7d`', 'run, plan, watch'],
+    ['`--max-age <DURATION>`', '`BRAND_ENRICH_MAX_AGE`', '`maxAge`', '`7d`', 'run, plan, watch, up'],
     ['`-o, --output <FILE>`', '', '', '`<name>.enriched.<ext>`', 'run'],
     ['', '`BRAND_API_TOKEN`', '', '', /run, plan, watch, worker/],
     ['`--engine <ENGINE>`', '`BRAND_ENRICH_ENGINE`, `REDIS_URL`', '`engine`', '`embedded`', 'all'],
-    ['`--no-header`', '`BRAND_ENRICH_HEADER`', '`header`', '', 'run, plan, watch'],
+    ['`--no-header`', '`BRAND_ENRICH_HEADER`', '`header`', '', 'run, plan, watch, up'],
   ])('shows %s', (...expected) => {
     const row = rows.find((cells) => cells[0] === expected[0] && cells[1] === expected[1]) ?? [];
     expect(row.slice(0, 5)).toEqual(

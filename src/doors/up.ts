@@ -1,0 +1,91 @@
+/**
+ * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, metrics and health in one process, until
+ * it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
+ */
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { throwProblems, usageProblem } from '../config/problems.js';
+import type { LoadedSettings } from '../config/settings.js';
+import { EXIT, type ExitCode } from '../errors.js';
+import type { InboxFolders } from '../inbox/inbox-folders.js';
+import { untilAborted } from '../lifecycle.js';
+import type { LoadFlags } from '../schedules/scheduled-command.js';
+import { createHostedScheduleRunner } from './scheduled-run.js';
+import { openInbox, watchIn } from './watch.js';
+import { type Workplace, type WorkplaceDoor, withWorkplace } from './workplace.js';
+
+export interface UpDoor extends WorkplaceDoor {
+  /** What relative paths count from. */
+  readonly folder: string;
+  readonly load: LoadFlags;
+}
+
+/** The port that Prometheus' exporters of telemetry use by custom. */
+const METRICS_PORT = 9464;
+
+/**
+ * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws what opening throws, and
+ * NeverStartError for folders that are named twice or whose `brand-enrich.json` means nothing.
+ */
+export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitCode> {
+  const inboxes = await openInboxes(loaded, door.folder);
+  const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
+  const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
+  const ending = new AbortController();
+  const stop = AbortSignal.any([door.stop, ending.signal]);
+  return withWorkplace('up', withMetrics, { ...door, stop }, async (place, releasers) => {
+    const { metrics, service, engine, log } = place;
+    metrics.watchQueue(service.queueName);
+    const schedules = loaded.settings.sample ? null : hostSchedules(place, door);
+    let stopped: Promise<void> | undefined;
+    const stopSchedules = () => {
+      stopped ??= schedules?.stop();
+      return stopped;
+    };
+    releasers.push(stopSchedules);
+    await schedules?.start();
+    const facts = { host: hostname(), engine: engine.address, worker: place.worker?.worker.name };
+    log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
+
+    let isRefused = false;
+    const watching = inboxes.map(async (folders) => {
+      try {
+        isRefused = (await watchIn(place, folders, door)) === 'refused' || isRefused;
+      } finally {
+        // An inbox ends by itself only when none of them could go on.
+        ending.abort(new Error('an inbox has ended'));
+      }
+    });
+    const watched = Promise.all(watching);
+    watched.catch(() => undefined);
+    await untilAborted(stop);
+    log.info({ inFlight: place.worker?.worker.inFlight ?? 0 }, 'stopping: requests in flight are waited for');
+    await Promise.all([Promise.allSettled(watching), stopSchedules()]);
+    await watched;
+    return isRefused ? EXIT.credentials : EXIT.done;
+  });
+}
+
+async function openInboxes(loaded: LoadedSettings, folder: string): Promise<InboxFolders[]> {
+  const paths = loaded.settings.inboxes.map((each) => resolve(folder, each));
+  throwProblems(
+    paths
+      .filter((path, at) => paths.indexOf(path) !== at)
+      .map((path) => usageProblem('this inbox is named twice', `--inbox ${path}`, 'name it once')),
+  );
+  return Promise.all(paths.map((path) => openInbox(path, loaded)));
+}
+
+function hostSchedules({ engine, loaded, worker, service, metrics, log, graceMs }: Workplace, door: UpDoor) {
+  const { settings } = loaded;
+  return createHostedScheduleRunner({
+    engine,
+    settings,
+    load: door.load,
+    streams: door,
+    metrics,
+    shared: worker === null ? null : { worker, service, settings },
+    log,
+    graceMs: () => graceMs(),
+  });
+}
