@@ -1,12 +1,11 @@
 /**
  * What `status`, `ledger show` and `outcomes stats` say, in words. Pure.
  */
-import type { EngineStores } from '../engine/stores.js';
 import type { OutcomeStats } from '../outcomes/store.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
-import type { BudgetState, Projection } from '../quota/projection.js';
 import type { RunRecord } from '../runs/run-store.js';
+import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
 
 const count = (value: number) => value.toLocaleString('en-US');
@@ -40,18 +39,7 @@ export function outcomesText(stats: OutcomeStats): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function statusText(status: {
-  readonly engine: EngineStores['kind'];
-  readonly address: string;
-  readonly account: string | null;
-  readonly ledger: LedgerState | null;
-  readonly limit: number | null;
-  readonly projection: Projection | null;
-  readonly budget: BudgetState | null;
-  readonly queue: Record<string, number> | null;
-  readonly outcomes: OutcomeStats;
-  readonly runs: readonly RunRecord[];
-}): string {
+export function statusText(status: AccountStatus): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
   parts.push(
     status.ledger && status.account !== null

@@ -12,7 +12,7 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
 import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
-import { type BudgetTerms, budgetStateOf, limitWithBudget, projectPeriodEnd } from '../quota/projection.js';
+import { readAccountStatus } from './account-status.js';
 import { ledgerText, outcomesText, statusText } from './keeping-text.js';
 import { accountOf, knownNames } from './open-service.js';
 
@@ -111,30 +111,8 @@ function said(data: unknown, text: string): Answer {
 }
 
 async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
-  const runs = await stores.runs.list(RUNS_SHOWN);
-  const names = knownNames(settings);
-  const ledger = names && (await stores.ledger.show(names.account));
-  const queue = names && (await stores.queueCounts(names.queueName));
-  const outcomes = await stores.outcomes.stats();
-  const budget = ledger && budgetStateOf(ledger, budgetTermsOf(settings));
-  const limit = ledger && limitWithBudget(ledger, budget);
-  const data = {
-    engine: stores.kind,
-    address: stores.address,
-    account: names?.account ?? null,
-    ledger,
-    limit,
-    projection: ledger && projectPeriodEnd(ledger, limit),
-    budget,
-    queue,
-    outcomes,
-    runs,
-  };
+  const data = await readAccountStatus(stores, knownNames(settings), settings, RUNS_SHOWN);
   return { data, text: statusText(data) };
-}
-
-function budgetTermsOf({ plan, overageBudget, overagePrice }: Settings): BudgetTerms {
-  return { plan, budget: overageBudget, price: overagePrice };
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

@@ -2,11 +2,11 @@
  * The report of a run as a page: gathers what the page shows, logos included where they are asked for, and writes it beside
  * the JSON report. What it looks like is `report-page`'s.
  */
-import { readFile, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { basename, dirname, join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import { Agent } from 'undici';
 import { createOutput } from '../collate/output-file.js';
+import { readChartLibrary } from '../report-page/chart-library.js';
 import type { PageData, ShownBrand, ShownFile } from '../report-page/page-data.js';
 import { renderPage } from '../report-page/render-page.js';
 import type { EnrichResult } from './enrich-request.js';
@@ -41,7 +41,7 @@ export async function writeReportPage(
   if (beside !== null && !beside.isFile()) return null;
   const shown = [...result.facts.brands.best, ...lowestApart(result.facts.brands)];
   const logos = embedsLogos && !isSample ? await logosOf(shown, stop) : new Map<string, string>();
-  const page = renderPage(pageDataOf(result, report, isSample, logos), await chartLibrary());
+  const page = renderPage(pageDataOf(result, report, isSample, logos), await readChartLibrary());
   const output = await createOutput(names.reportHtml, { gzip: false, bom: false, stdout: null });
   try {
     await output.write(page);
@@ -100,10 +100,4 @@ async function logosOf(brands: readonly RankedBrand[], stop: AbortSignal): Promi
   } finally {
     await dispatcher.destroy();
   }
-}
-
-/** The browser build lies beside the entry that the package gives to Node. */
-async function chartLibrary(): Promise<string> {
-  const entry = createRequire(import.meta.url).resolve('chart.js');
-  return await readFile(join(dirname(entry), 'chart.umd.min.js'), 'utf8');
 }

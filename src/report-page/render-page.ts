@@ -2,12 +2,12 @@
  * The report of a run as one HTML text that needs nothing else: styles, scripts, charts and pictures are inside it, and
  * its security policy forbids it to ask anybody for anything. Pure; writing it is the pipeline's.
  */
-import { createHash } from 'node:crypto';
 import { brandsSection } from './brands-section.js';
 import { causesSection } from './causes-section.js';
 import { countOf, countText, durationText, momentText, shareText } from './figures-text.js';
 import { filesSection } from './files-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
+import { hashSource, inlineScript } from './inline-source.js';
 import { html, type Markup, trusted } from './markup.js';
 import { moneySection } from './money-section.js';
 import { outcomesSection } from './outcomes-section.js';
@@ -90,24 +90,12 @@ function keyFigures({ rows, input, requests, account }: ReportFigures): Markup {
 
 /** Only what stands here runs and colours; pictures only from inside; nothing is loaded, framed or sent. */
 function policyFor(scripts: readonly string[]): string {
-  const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
   return [
     "default-src 'none'",
-    `script-src ${scripts.map(hash).join(' ')}`,
-    `style-src ${hash(PAGE_STYLE)}`,
+    `script-src ${scripts.map(hashSource).join(' ')}`,
+    `style-src ${hashSource(PAGE_STYLE)}`,
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');
-}
-
-/**
- * A script as it may stand inside a `script` element: it cannot end it, and names no source map, which a browser's tools would
- * ask for.
- */
-function inlineScript(text: string): string {
-  return text
-    .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
-    .replace(/\r\n?/g, '\n')
-    .replace(/<(?=\/script|!--)/gi, '\\x3c');
 }
