@@ -31,10 +31,54 @@ export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
 /** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
 export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
 
-export interface Engine {
+/** A chunk's place in line. */
+export interface ChunkPlace {
+  readonly run: string;
+  readonly chunk: number;
+}
+
+/** What a run needs of a queue: to put chunks in line, to see which are there, and to take them back. Working on them is a worker's. */
+export interface ChunkLine {
+  /** Puts chunks in line; those that are there stay as they are. After an error some may be there: adding again adds the rest. */
+  add(chunks: readonly ChunkData[]): Promise<void>;
+  /** Numbers of a run's chunks that wait, are parked or are being worked on. */
+  listOf(run: string): Promise<number[]>;
+  /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
+  listIdle(): Promise<ChunkPlace[]>;
+  /** Takes a chunk back. False: somebody is working on it. */
+  withdraw(place: ChunkPlace): Promise<boolean>;
+  counts(): Promise<ChunkCounts>;
+  close(): Promise<void>;
+}
+
+export interface ChunkCounts {
+  readonly waiting: number;
+  readonly active: number;
+  /** Parked until a time. */
+  readonly delayed: number;
+}
+
+/**
+ * What a run needs of an engine, open in this process or not: to begin and end, to put chunks in line, and to take the answers.
+ * Spending and recording are for workers, which need an {@link Engine}.
+ */
+export interface RunEngine {
   readonly kind: EngineKind;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
+  readonly ledger: Pick<Ledger, 'open' | 'show' | 'showFor'>;
+  readonly outcomes: Pick<OutcomeStore, 'read'>;
+  readonly runs: Pick<
+    RunStore,
+    'start' | 'get' | 'list' | 'beat' | 'setSize' | 'finishChunk' | 'failures' | 'clearHalt' | 'end'
+  >;
+  /** The queue of this name to put chunks in. The caller closes it. */
+  openLine(name: string): ChunkLine;
+  /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
+  freeMemory(): Promise<number | null>;
+}
+
+export interface Engine extends RunEngine {
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;
@@ -50,8 +94,6 @@ export interface Engine {
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
   /** A worker that takes up to `concurrency` ticks at once; it starts at `run()`. The caller closes it. */
   openTickWorker(name: string, processor: TickProcessor, concurrency: number): TickWorker;
-  /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
-  freeMemory(): Promise<number | null>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };
   close(): Promise<void>;

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../clock.js';
-import type { ChunkQueue } from '../engine/engine.js';
+import type { ChunkLine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { limitOf } from '../quota/policy.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
@@ -27,7 +27,7 @@ export interface AcquireContext {
   readonly gather: GatherContext;
   readonly survey: Survey;
   readonly run: RunRecord;
-  readonly queue: ChunkQueue;
+  readonly line: ChunkLine;
   /** null: workers elsewhere do the lookups. */
   readonly worker: LookupWorker | null;
   /** It serves other runs too, and is not to be stopped with this one. */
@@ -119,10 +119,10 @@ export function whyDeferred(end: AcquireEnd): string {
 }
 
 function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseContext {
-  const { gather, survey, run, queue, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
+  const { gather, survey, run, line, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
   return {
     engine: gather.engine,
-    queue,
+    line,
     runId: run.id,
     chunks: chunksOf(context),
     chunksAhead:

@@ -36,9 +36,9 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   await assertEngineRoom(engine);
   const estimate = estimateSpending(missing, await engine.ledger.show(account), request);
   if (!(await around.confirm(estimate))) return { type: 'stopped' };
-  const queue = engine.openQueue(around.queueName);
-  releasers.push(() => queue.close());
-  const removed = await removeDeadChunks(engine, queue, run.asOf);
+  const line = engine.openLine(around.queueName);
+  releasers.push(() => line.close());
+  const removed = await removeDeadChunks(engine, line, run.asOf);
   if (removed > 0) onNotice(`${removed} chunks of runs that nobody waits for were removed from the queue`);
   const opensAccount = around.shared?.opensAccount() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
@@ -58,7 +58,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     gather,
     survey,
     run,
-    queue,
+    line,
     worker,
     isWorkerShared: around.shared !== undefined,
     waterfall: request.survey.waterfall,

@@ -10,7 +10,7 @@ import { basename, join } from 'node:path';
 import { formatOfName, outputNames } from '../collate/output-names.js';
 import { createRenderer, type OutputPlan } from '../collate/render.js';
 import { qualityTier } from '../contract/brand.js';
-import type { Engine } from '../engine/engine.js';
+import type { RunEngine } from '../engine/engine.js';
 import { InterruptedError } from '../errors.js';
 import { openInput } from '../intake/open-input.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
@@ -213,7 +213,7 @@ async function openFolder(stateFolder: string, releasers: Releasers): Promise<st
 }
 
 /** Alive even while a stage takes long: a run without a heartbeat is dead for its workers. */
-function beatRegularly(engine: Engine, runId: string, log: Log): () => void {
+function beatRegularly(engine: RunEngine, runId: string, log: Log): () => void {
   const timer = setInterval(() => {
     engine.runs
       .beat(runId)

@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.js';
 import type { OutputNames } from '../collate/output-names.js';
 import type { OutputPlan } from '../collate/output-plan.js';
-import type { Engine } from '../engine/engine.js';
+import type { RunEngine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
@@ -51,7 +51,8 @@ export interface EnrichRequest {
 }
 
 export interface EnrichSurroundings {
-  readonly engine: Engine;
+  /** One of this process, or that of another process which does the lookups. */
+  readonly engine: RunEngine;
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly openWorker: ((onChunk: () => void) => LookupWorker) | null;

@@ -3,14 +3,14 @@
  * run waits until all are finished or something stops it. Events can be missed, so the store is asked, and a silence
  * is looked into.
  */
-import type { ChunkData, ChunkQueue, Engine } from '../engine/engine.js';
+import type { ChunkData, ChunkLine, RunEngine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { RUN_DEAD_AFTER_MS, type RunHalt, type RunProgress } from '../runs/run-store.js';
 import { patiently } from './engine-patience.js';
 
 export interface PurchaseContext {
-  readonly engine: Engine;
-  readonly queue: ChunkQueue;
+  readonly engine: RunEngine;
+  readonly line: ChunkLine;
   readonly runId: string;
   /** Texts of identifiers to ask for, in batches of a chunk's size. */
   readonly chunks: Iterable<readonly string[]>;
@@ -76,11 +76,10 @@ const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
-const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 
 /** Does not throw for what stops a run; engine trouble is thrown after retries by the caller's stores. */
 export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
-  const { engine, queue, runId, stop } = context;
+  const { engine, line, runId, stop } = context;
   let next = context.firstChunk;
   let end: PurchaseEnd['type'] | RunHalt | null = null;
   let done = context.firstChunk;
@@ -106,7 +105,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
       context.onSilence();
     }
     if (silentMs > LOST_AFTER_MS) {
-      if ((await ownJobs(queue, runId)).length === 0) end = 'lost';
+      if ((await line.listOf(runId)).length === 0) end = 'lost';
       else changedAt = Date.now();
     }
   }
@@ -117,11 +116,11 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
     await look();
   }
 
-  let batch: { name: 'chunk'; data: ChunkData; opts: object }[] = [];
+  let batch: ChunkData[] = [];
   const flush = async () => {
-    const jobs = batch;
+    const chunks = batch;
     batch = [];
-    if (jobs.length > 0) await addJobs(context, jobs);
+    if (chunks.length > 0) await patiently(context, () => line.add(chunks));
   };
   let pauseAt = context.chunksAhead === null ? Number.POSITIVE_INFINITY : next;
   for (const identifiers of context.chunks) {
@@ -131,12 +130,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
       if (end === null) pauseAt = next + (await patiently(context, context.chunksAhead));
     }
     if (end !== null) break;
-    batch.push({
-      name: 'chunk',
-      data: { run: runId, chunk: next, identifiers, attempts: {} },
-      // Thrown errors are the engine's: they pass. Failed lookups are counted in the chunk itself.
-      opts: { ...JOB_OPTIONS, jobId: `${runId}-${next}` },
-    });
+    batch.push({ run: runId, chunk: next, identifiers, attempts: {} });
     next += 1;
     // The first chunk goes at once, so that the first answer does not wait for a full batch.
     if (batch.length >= ADD_AT_ONCE || next === context.firstChunk + 1) await flush();
@@ -179,58 +173,35 @@ export async function awaitStragglers(
   }
 }
 
-async function addJobs(
-  context: PurchaseContext,
-  jobs: { name: 'chunk'; data: ChunkData; opts: object }[],
-): Promise<void> {
-  // Not atomic; adding again under the same ids adds what is missing.
-  await patiently(context, () => context.queue.addBulk(jobs));
-}
-
-async function ownJobs(queue: ChunkQueue, runId: string) {
-  const jobs = await queue.getJobs(['waiting', 'delayed', 'active', 'prioritized'], 0, 5_000);
-  return jobs.filter((job) => job?.data?.run === runId);
-}
-
 /** Takes back the chunks that nobody works on and counts them as finished. */
 export async function withdraw({
   engine,
-  queue,
+  line,
   runId,
   log,
-}: Pick<PurchaseContext, 'engine' | 'queue' | 'runId' | 'log'>): Promise<void> {
-  for (const job of await ownJobs(queue, runId)) {
+}: Pick<PurchaseContext, 'engine' | 'line' | 'runId' | 'log'>): Promise<void> {
+  for (const chunk of await line.listOf(runId)) {
     try {
-      await job.remove();
-      await engine.runs.finishChunk(runId, job.data.chunk);
+      // One that is being worked on ends by itself.
+      if (await line.withdraw({ run: runId, chunk })) await engine.runs.finishChunk(runId, chunk);
     } catch (error) {
-      // Being worked on: it ends by itself.
-      log.debug({ err: error, chunk: job.data.chunk }, 'a chunk could not be withdrawn');
+      log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');
     }
   }
 }
 
 /** Removes the chunks of runs that nobody waits for any more. `now` is the store's clock. How many there were. */
-export async function removeDeadChunks(engine: Engine, queue: ChunkQueue, now: number): Promise<number> {
-  const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, 20_000);
+export async function removeDeadChunks(engine: RunEngine, line: ChunkLine, now: number): Promise<number> {
   const isDead = new Map<string, boolean>();
   let removed = 0;
-  for (const job of jobs) {
-    const runId = job?.data?.run;
-    if (runId === undefined) continue;
-    let dead = isDead.get(runId);
+  for (const place of await line.listIdle()) {
+    let dead = isDead.get(place.run);
     if (dead === undefined) {
-      const run = await engine.runs.get(runId);
+      const run = await engine.runs.get(place.run);
       dead = run === null || run.status !== 'running' || now - run.beatAt > RUN_DEAD_AFTER_MS;
-      isDead.set(runId, dead);
+      isDead.set(place.run, dead);
     }
-    if (!dead) continue;
-    await job.remove().then(
-      () => {
-        removed += 1;
-      },
-      () => undefined,
-    );
+    if (dead && (await line.withdraw(place).catch(() => false))) removed += 1;
   }
   return removed;
 }

@@ -159,6 +159,8 @@ export interface Ledger {
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
   /** The account without changing it, expired permits counted as sent. */
   show(account: string): Promise<LedgerState>;
+  /** The account as one run sees it: with what the run spent of its own caps, also when it is no longer among the live ones. */
+  showFor(account: string, run: string): Promise<LedgerState>;
   /**
    * A run begins to spend: the next request goes alone (`heardAt` = 0), a probe is due at once, and the pace becomes `rate` and `burst`
    * unless `rate` is undefined, which leaves the pace as it is.

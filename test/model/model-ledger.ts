@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../src/clock.js';
 import type { ExchangeRequest, Ledger } from '../../src/quota/ledger.js';
+import { lookExchange } from '../../src/quota/look-exchange.js';
 import * as model from './ledger-model.js';
 
 export interface ModelLedger extends Ledger {
@@ -78,6 +79,7 @@ export function createModelLedger(clock: Clock): ModelLedger {
       return answer;
     },
     show: async (account) => model.show(world, account, clock.now()),
+    showFor: async (account, run) => model.exchange(world, lookExchange(account, run), clock.now()).state,
     open: async (account, pace) => model.open(world, account, pace, clock.now()),
     observe: async (account, seen) => model.observe(world, account, seen, clock.now()),
     async reset(account) {

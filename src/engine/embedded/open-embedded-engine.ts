@@ -7,6 +7,7 @@ import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
 import { createGuestDesk, type HeldGuestDesk } from '../guests.js';
+import { createQueueLine } from '../queue-line.js';
 import { createStoreCalls } from '../sql/database.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
 import { createSqlNotes } from '../sql/sql-notes.js';
@@ -79,6 +80,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       guests: createGuestDesk(self),
       warnings: [POWER_LOSS_WARNING],
       openQueue: (name) => queues.openQueue(name),
+      openLine: (name) => createQueueLine(queues.openQueue(name)),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
       openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
       freeMemory: async () => null,

@@ -9,6 +9,7 @@ import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
+import { createQueueLine } from '../queue-line.js';
 import type { SqlSession } from '../sql/database.js';
 import { createStoreCalls } from '../sql/database.js';
 import { migrate } from '../sql/migrations.js';
@@ -66,6 +67,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       guests: null,
       warnings,
       openQueue: (name) => queues.openQueue(name),
+      openLine: (name) => createQueueLine(queues.openQueue(name)),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
       openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
       freeMemory: async () => null,

@@ -5,6 +5,7 @@
 import { NeverStartError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Engine } from '../engine.js';
+import { createQueueLine } from '../queue-line.js';
 import { createTickStore } from '../tick-store.js';
 import { createChunkQueues } from './chunk-queues.js';
 import { closeConnection, openConnection } from './connect.js';
@@ -74,6 +75,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       guests: null,
       warnings,
       openQueue: queues.openQueue,
+      openLine: (name) => createQueueLine(queues.openQueue(name)),
       openWorker: queues.openWorker,
       openTickWorker: queues.openTickWorker,
       async freeMemory() {

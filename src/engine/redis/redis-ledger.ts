@@ -3,7 +3,8 @@
  * repeats the same request, which is safe because permits are settled and granted once.
  */
 import { randomUUID } from 'node:crypto';
-import type { Ledger } from '../../quota/ledger.js';
+import type { ExchangeAnswer, ExchangeRequest, Ledger } from '../../quota/ledger.js';
+import { lookExchange } from '../../quota/look-exchange.js';
 import { exchangeArguments, readLedgerState, readPermitAnswer } from './ledger-reply.js';
 import {
   EXCHANGE_SCRIPT,
@@ -20,20 +21,22 @@ import type { StoreConnection } from './store-connection.js';
 const possibleEpoch = () => randomUUID().slice(0, 13);
 
 export function createRedisLedger(store: StoreConnection): Ledger {
+  async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer> {
+    const reply = list(
+      await store.call(EXCHANGE_SCRIPT, exchangeArguments(request, possibleEpoch()), 'on-disk'),
+    );
+    const answers = texts(reply[0]);
+    return {
+      permits: request.take.map(({ permit }, index) => readPermitAnswer(permit, answers[index] ?? '')),
+      state: readLedgerState(texts(reply[1])),
+    };
+  }
   return {
-    async exchange(request) {
-      const reply = list(
-        await store.call(EXCHANGE_SCRIPT, exchangeArguments(request, possibleEpoch()), 'on-disk'),
-      );
-      const answers = texts(reply[0]);
-      return {
-        permits: request.take.map(({ permit }, index) => readPermitAnswer(permit, answers[index] ?? '')),
-        state: readLedgerState(texts(reply[1])),
-      };
-    },
+    exchange,
     async show(account) {
       return readLedgerState(texts(await store.call(SHOW_SCRIPT, [possibleEpoch(), account])));
     },
+    showFor: async (account, run) => (await exchange(lookExchange(account, run))).state,
     async open(account, { rate, burst }) {
       const pace = rate === undefined ? [false] : [true, rate, burst];
       return readLedgerState(

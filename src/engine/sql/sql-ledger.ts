@@ -2,7 +2,14 @@
  * The `Ledger` over SQL: requests out as JSON, answers in. All judgement is in the functions of `exchange-function.ts`
  * and `ledger-parts.ts`.
  */
-import type { ExchangeRequest, Ledger, LedgerState, PermitAnswer } from '../../quota/ledger.js';
+import type {
+  ExchangeAnswer,
+  ExchangeRequest,
+  Ledger,
+  LedgerState,
+  PermitAnswer,
+} from '../../quota/ledger.js';
+import { lookExchange } from '../../quota/look-exchange.js';
 import type { StoreCalls } from './database.js';
 
 interface ExchangeReply {
@@ -28,12 +35,14 @@ export function permitAnswers(request: Pick<ExchangeRequest, 'take'>, reply: Exc
 export function createSqlLedger(calls: StoreCalls): Ledger {
   const state = async (name: string, ...params: (string | number | boolean | null)[]) =>
     (await calls.value(name, ...params)) as LedgerState;
+  const exchange = async (request: ExchangeRequest): Promise<ExchangeAnswer> => {
+    const reply = (await calls.value('exchange', JSON.stringify(request))) as ExchangeReply;
+    return { permits: permitAnswers(request, reply), state: reply.state };
+  };
   return {
-    async exchange(request) {
-      const reply = (await calls.value('exchange', JSON.stringify(request))) as ExchangeReply;
-      return { permits: permitAnswers(request, reply), state: reply.state };
-    },
+    exchange,
     show: (account) => state('show_account', account),
+    showFor: async (account, run) => (await exchange(lookExchange(account, run))).state,
     open: (account, pace) =>
       state('open_account', account, pace.rate !== undefined, pace.rate ?? null, pace.burst),
     observe: (account, seen) => state('observe_account', account, seen.usage ?? null, seen.quota ?? null),
