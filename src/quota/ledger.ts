@@ -141,7 +141,8 @@ export interface LedgerState {
 }
 
 export interface RunSpending {
-  readonly status: 'alive' | 'dead' | 'cancelled';
+  /** `halted`: its workers stopped asking (`RunStore.halt`), and nothing is granted until the halt is cleared. */
+  readonly status: 'alive' | 'halted' | 'dead' | 'cancelled';
   /** Requests and overage requests of this run key so far, held ones included. */
   readonly requests: number;
   readonly overageRequests: number;

@@ -19,7 +19,7 @@ import type { LedgerState } from './ledger.js';
 export type Denial =
   | { readonly type: 'wait'; readonly why: string; readonly retryInMs: number }
   | { readonly type: 'exhausted'; readonly why: string }
-  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' };
+  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
 export const WARN_AT = 0.8;
@@ -50,7 +50,7 @@ export function isNearLimit(state: LedgerState): boolean {
 export function judgeDenial(state: LedgerState): Denial {
   const { run } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
-  if (run.status === 'cancelled') return { type: 'revoked', why: 'cancelled' };
+  if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };
   if (state.isPaused)
     return {
       type: 'wait',

@@ -19,7 +19,7 @@ export type Grant =
   /** Billed or perhaps billed twice in this run without a usable answer. */
   | { readonly type: 'spent' }
   | { readonly type: 'exhausted'; readonly why: string }
-  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' };
+  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
 /** What somebody wants: the right to ask for `key` on behalf of `run`. */
 export interface Wish {

@@ -30,6 +30,8 @@ export interface AskContext {
   readonly clock: Clock;
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
+  /** Keeps a run from being asked for any more, here and, once it resolves, by every other worker. */
+  readonly halt: (run: string, halt: RunHalt) => Promise<void>;
   /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
   readonly gauge: { inFlight: number; trouble: string | null; wastedInARow: number };
 }
@@ -156,13 +158,14 @@ export async function ask(
       tries = 0;
       continue;
     }
+    if (meaning.type === 'credentials') {
+      const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
+      // Known before the permit is given back: whoever waits for it, anywhere, would show the same token.
+      await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
+      return come({ type: 'halted', halt });
+    }
     governor.settle(permit, answer.cost, heard);
     switch (meaning.type) {
-      case 'credentials':
-        return come({
-          type: 'halted',
-          halt: { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` },
-        });
       case 'failed':
         return come({ type: 'failed', reason: meaning.reason, billed: answer.cost !== 'free' });
       case 'wasted':

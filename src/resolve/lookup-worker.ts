@@ -16,7 +16,7 @@ import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
 import { createGovernor, type Governor } from '../quota/governor.js';
 import type { LedgerState } from '../quota/ledger.js';
-import type { RunRecord } from '../runs/run-store.js';
+import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import { bringInAnswers } from './answer-spool.js';
 import { createBreaker } from './breaker.js';
 import { createHalts } from './halts.js';
@@ -82,6 +82,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   });
   const governors = new Map<string, Governor>();
   const contexts = new Map<string, ChunkContext>();
+  const halts = createHalts(clock);
   const shared = {
     engine,
     recorder,
@@ -90,7 +91,11 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     gauge: { inFlight: 0, trouble: null as string | null, wastedInARow: 0 },
     worker: name,
     limit: pLimit(concurrency),
-    halts: createHalts(clock),
+    halts,
+    async halt(run: string, halt: RunHalt) {
+      halts.set(run, halt);
+      await engine.runs.halt(run, halt);
+    },
     underWay: new Set<string>(),
   };
 
@@ -189,7 +194,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       return answer;
     },
     resumeRun(run) {
-      shared.halts.forget(run);
+      halts.forget(run);
     },
     async stop(deadlineMs) {
       const endsAt = clock.now() + deadlineMs;

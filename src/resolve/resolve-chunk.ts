@@ -24,7 +24,7 @@ export interface ChunkContext extends AskContext {
   /** The one gate of the process: so many lookups at once, whatever the number of chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /** Runs that must not be asked for any more, as far as this process knows. */
-  readonly halts: Pick<Halts, 'get' | 'set'>;
+  readonly halts: Pick<Halts, 'get'>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
 }
@@ -117,8 +117,7 @@ async function askUnlessHalted(
   if (known) return { result: { type: 'halted', halt: known }, requests: 0, billed: 0 };
   const asked = await ask(context, run, key, parseIdentifierText(text), signals);
   if (asked.result.type === 'halted' && !context.halts.get(run.id)) {
-    context.halts.set(run.id, asked.result.halt);
-    await context.engine.runs.halt(run.id, asked.result.halt);
+    await context.halt(run.id, asked.result.halt);
   }
   return asked;
 }

@@ -9,6 +9,7 @@ import type {
   LedgerState,
   PermitAnswer,
   Reading,
+  RunSpending,
 } from '../../src/quota/ledger.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
 import { RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
@@ -37,6 +38,8 @@ export interface ModelRun {
   key: string;
   beatAt: number;
   status: 'running' | 'completed' | 'stopped' | 'cancelled';
+  /** Its workers stopped asking; absent: they did not. */
+  isHalted?: boolean;
   settings: Pick<
     RunSettings,
     'account' | 'plan' | 'quotaCap' | 'overage' | 'maxRequests' | 'maxOverageRequests'
@@ -176,6 +179,11 @@ function policyOf(
 function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   if (run.status === 'cancelled') return 'cancelled';
   return run.status === 'running' && now - run.beatAt < RUN_DEAD_AFTER_MS ? 'alive' : 'dead';
+}
+
+function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
+  const status = runStatus(run, now);
+  return status === 'alive' && run.isHalted ? 'halted' : status;
 }
 
 function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overage: number }): number | null {
@@ -359,7 +367,7 @@ function take(
   now: number,
 ): PermitAnswer[] {
   const run = request.run === null ? undefined : world.runs.get(request.run);
-  const maySpend = run !== undefined && runStatus(run, now) === 'alive' && !world.isPaused;
+  const maySpend = run !== undefined && spendingStatus(run, now) === 'alive' && !world.isPaused;
   return request.take.map(({ permit, key }): PermitAnswer => {
     if (world.permits.has(permit)) return { permit, answer: 'granted', waitMs: 0 };
     const claim = world.claims.get(key);
@@ -463,7 +471,7 @@ export function stateOf(
     run:
       run && caps
         ? {
-            status: runStatus(run, now),
+            status: spendingStatus(run, now),
             requests: caps.requests,
             overageRequests: caps.overage,
             maxRequests: run.settings.maxRequests,

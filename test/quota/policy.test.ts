@@ -70,7 +70,7 @@ describe('the limit', () => {
 });
 
 describe('a denied permit', () => {
-  const revoked = (why: 'dead' | 'cancelled') => ({ type: 'revoked', why });
+  const revoked = (why: 'dead' | 'cancelled' | 'halted') => ({ type: 'revoked', why });
   const wait = (why: string, retryInMs: number) => ({ type: 'wait', why, retryInMs });
   const exhausted = (why: string) => ({ type: 'exhausted', why });
   const PAUSED = wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
@@ -82,6 +82,7 @@ describe('a denied permit', () => {
     ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
     ['the run is dead', stateOf({}, { status: 'dead' }), revoked('dead')],
     ['the run was cancelled', stateOf({}, { status: 'cancelled' }), revoked('cancelled')],
+    ['the run was halted', stateOf({}, { status: 'halted' }), revoked('halted')],
     [
       'cancelled goes before paused',
       stateOf({ isPaused: true }, { status: 'cancelled' }),

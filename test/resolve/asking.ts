@@ -138,6 +138,9 @@ export function createAsking(options: AskingOptions): Asking {
     clock,
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),
+    halt: async (run, { why }) => {
+      log.push(`halt ${run} ${why}`);
+    },
     gauge: { inFlight: 0, trouble: null, wastedInARow: 0 },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };

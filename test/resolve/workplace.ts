@@ -20,7 +20,7 @@ import { createBreaker } from '../../src/resolve/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/resolve/lookup-worker.js';
 import { createRecorder } from '../../src/resolve/recorder.js';
 import type { ChunkContext } from '../../src/resolve/resolve-chunk.js';
-import { freshnessOf, type RunRecord, type RunSettings } from '../../src/runs/run-store.js';
+import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 
 export const SERVICE = 'http://service.example';
@@ -128,6 +128,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
     async context(worker, client, some = {}) {
       await engine.outcomes.beat(worker);
       const shared = { worker, clock: hastyClock, log };
+      const halts = new Map<string, RunHalt>();
       const governor = createGovernor({
         ...shared,
         clock: systemClock,
@@ -151,7 +152,11 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         breaker: createBreaker(),
         compress: true,
         gauge: { inFlight: 0, trouble: null, wastedInARow: 0 },
-        halts: new Map(),
+        halts,
+        async halt(run, halt) {
+          halts.set(run, halt);
+          await engine.runs.halt(run, halt);
+        },
         underWay: new Set(),
         limit: pLimit(64),
         ...shared,

@@ -70,7 +70,10 @@ export async function startBrandService(
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const credential = judgeCredential(request.headers.authorization, options);
-    if (credential !== null) return refuse(response, credential, 'unauthorized', 'credentials');
+    if (credential !== null) {
+      await wait(options.latencyMs);
+      return refuse(response, credential, 'unauthorized', 'credentials');
+    }
     const asked = readAsked(request.url ?? '/');
     if (request.method !== 'GET') return refuse(response, 405, '', 'method');
     if (asked === null) return refuse(response, 404, '', 'route');

@@ -38,7 +38,7 @@ export function readPermitAnswer(permit: string, text: string): PermitAnswer {
   }
 }
 
-const RUN_STATUSES = ['alive', 'dead', 'cancelled'] as const;
+const RUN_STATUSES = ['alive', 'halted', 'dead', 'cancelled'] as const;
 
 function readRunSpending(reply: ReplyReader): RunSpending | null {
   if (!reply.hasMore()) return null;

@@ -10,10 +10,12 @@ local UNKNOWN_QUOTA_HELD, DOUBTS_ALLOWED = 8, 2
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests')
+    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'haltWhy')
   if not run[1] then return nil end
+  local status = runStatus(run[2], run[3])
+  if status == 'alive' and run[7] then status = 'halted' end
   return {
-    id = id, key = run[1], status = runStatus(run[2], run[3]), plan = run[4],
+    id = id, key = run[1], status = status, plan = run[4],
     maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]),
   }
 end

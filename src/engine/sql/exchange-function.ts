@@ -31,7 +31,7 @@ export const TAKEOVER_LOCK = 0x62656e72;
 
 export const EXCHANGE_FUNCTION = `
 -- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
-CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 DECLARE
   a brand_enrich.account;
   v_now bigint;
@@ -95,7 +95,8 @@ BEGIN
 
   IF v_take > 0 THEN
     v_may_spend := v_run.id IS NOT NULL AND NOT v_is_paused
-      AND v_run.status = 'running' AND v_now - v_run.beat_at < ${RUN_DEAD_AFTER_MS};
+      AND v_run.status = 'running' AND v_run.halt_why IS NULL
+      AND v_now - v_run.beat_at < ${RUN_DEAD_AFTER_MS};
     v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
     SELECT k.requests, k.overage_requests INTO v_requests, v_overage_requests
       FROM brand_enrich.run_key k WHERE k.key = v_run.key;

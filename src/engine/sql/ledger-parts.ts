@@ -14,12 +14,12 @@ const PERIOD_GRACE_MS = 900_000;
 const names = ACCOUNT_COLUMNS.map(([name]) => name);
 
 export const LEDGER_PARTS = `
-CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_offset
 $$;
 
 -- The account, made when it is not there, locked until the transaction ends.
-CREATE FUNCTION brand_enrich.lock_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.lock_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account;
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
@@ -30,14 +30,14 @@ BEGIN
   RETURN a;
 END $$;
 
-CREATE FUNCTION brand_enrich.save_account(a brand_enrich.account) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.save_account(a brand_enrich.account) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE brand_enrich.account SET (${names.join(', ')}) = ROW(${names.map((name) => `a.${name}`).join(', ')})
    WHERE name = a.name;
 END $$;
 
 -- Moves the windows of a minute and of a second on.
-CREATE FUNCTION brand_enrich.turn(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.turn(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_minute bigint := p_now / 60000;
   v_second bigint := p_now / 1000;
@@ -56,7 +56,7 @@ END $$;
 
 -- Settles permits of the account that are out; others in the list change nothing. Of several settlements of one
 -- permit the first holds.
-CREATE FUNCTION brand_enrich.close_permits(
+CREATE OR REPLACE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT has_probe_billed boolean, p_ids text[], p_as text[], p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint;
@@ -95,7 +95,7 @@ BEGIN
 END $$;
 
 -- Permits past their deadline count as sent. The account knows the earliest deadline, so that most calls look at nothing.
-CREATE FUNCTION brand_enrich.sweep(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.sweep(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_ids text[]; r record;
 BEGIN
   IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
@@ -108,13 +108,13 @@ BEGIN
   END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_now bigint) RETURNS boolean
+CREATE OR REPLACE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT a.pending_period IS NOT NULL AND (a.pending_fell OR p_now - a.pending_since >= ${PERIOD_GRACE_MS})
 $$;
 
 -- Opens the pending period once nothing of the old one is out.
-CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
+CREATE OR REPLACE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
   has_opened := brand_enrich.is_period_due(a, p_now) AND a.held = 0 AND a.probes = 0;
@@ -125,7 +125,7 @@ BEGIN
   a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0;
 END $$;
 
-CREATE FUNCTION brand_enrich.apply_reading(INOUT a brand_enrich.account, p jsonb, p_now bigint)
+CREATE OR REPLACE FUNCTION brand_enrich.apply_reading(INOUT a brand_enrich.account, p jsonb, p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_quota bigint := (p->>'quota')::bigint;
@@ -166,7 +166,7 @@ BEGIN
 END $$;
 
 -- The ledger went back in time: the highest state that the caller saw is written back, and spending rests.
-CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8, p_now bigint)
+CREATE OR REPLACE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8, p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   v_version bigint := (p->>'version')::bigint;
@@ -184,7 +184,7 @@ BEGIN
 END $$;
 
 -- The live runs' policy: of several, the lowest holds. No live run: no overage and no cap.
-CREATE FUNCTION brand_enrich.policy_of(p_account text, p_now bigint, OUT quota_cap bigint, OUT overage bigint)
+CREATE OR REPLACE FUNCTION brand_enrich.policy_of(p_account text, p_now bigint, OUT quota_cap bigint, OUT overage bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
   SELECT min(r.quota_cap), coalesce(min(r.overage), 0) INTO quota_cap, overage FROM brand_enrich.run r

@@ -5,7 +5,7 @@
 import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
 
 export const LEDGER_STATE = `
-CREATE FUNCTION brand_enrich.state_of(
+CREATE OR REPLACE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_is_paused boolean, p_now bigint
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_policy record; v_requests bigint; v_overage_requests bigint; v_run jsonb;
@@ -16,8 +16,9 @@ BEGIN
       FROM brand_enrich.run_key k WHERE k.key = p_run.key;
     v_run := jsonb_build_object(
       'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
-                     WHEN p_run.status = 'running' AND p_now - p_run.beat_at < ${RUN_DEAD_AFTER_MS} THEN 'alive'
-                     ELSE 'dead' END,
+                     WHEN p_run.status <> 'running' OR p_now - p_run.beat_at >= ${RUN_DEAD_AFTER_MS} THEN 'dead'
+                     WHEN p_run.halt_why IS NOT NULL THEN 'halted'
+                     ELSE 'alive' END,
       'requests', coalesce(v_requests, 0), 'overageRequests', coalesce(v_overage_requests, 0),
       'maxRequests', p_run.max_requests, 'maxOverageRequests', p_run.max_overage_requests);
   END IF;
@@ -38,7 +39,7 @@ BEGIN
 END $$;
 
 -- What show, open and observe begin and end with.
-CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_is_paused boolean; v_run brand_enrich.run;
 BEGIN
   a := brand_enrich.turn(a, p_now);
@@ -47,7 +48,7 @@ BEGIN
   RETURN brand_enrich.state_of(a, v_run, v_is_paused, p_now);
 END $$;
 
-CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
         v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
@@ -55,7 +56,7 @@ BEGIN
   RETURN brand_enrich.finish_account(a, v_now);
 END $$;
 
-CREATE FUNCTION brand_enrich.open_account(
+CREATE OR REPLACE FUNCTION brand_enrich.open_account(
   p_offset bigint, p_account text, p_has_pace boolean, p_rate float8, p_burst float8
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
@@ -73,7 +74,7 @@ BEGIN
   RETURN brand_enrich.finish_account(a, v_now);
 END $$;
 
-CREATE FUNCTION brand_enrich.observe_account(
+CREATE OR REPLACE FUNCTION brand_enrich.observe_account(
   p_offset bigint, p_account text, p_usage bigint, p_quota bigint
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
@@ -92,14 +93,14 @@ BEGIN
   RETURN brand_enrich.finish_account(a, v_now);
 END $$;
 
-CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   -- The account's row first: an exchange that is under way ends before its permits are forgotten.
   DELETE FROM brand_enrich.account WHERE name = p_account;
   DELETE FROM brand_enrich.permit WHERE account = p_account;
 END $$;
 
-CREATE FUNCTION brand_enrich.set_paused(p_offset bigint, p_is_paused boolean) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.set_paused(p_offset bigint, p_is_paused boolean) RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.engine_state SET is_paused = p_is_paused
 $$;
 `;

@@ -13,24 +13,30 @@ import { NOTE_FUNCTIONS, NOTE_TABLE } from './note-functions.js';
 import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
 import { RUN_FUNCTIONS, RUN_TABLES } from './run-functions.js';
 
-/** Steps in order; the position from 1 is the version. A step that was released is never changed: add one. */
+/**
+ * What the tables are made of, step by step; the position from 1 is the version. A step that was released is never
+ * changed: add one. An empty step is for functions alone.
+ */
 const STEPS: readonly string[] = [
-  [
-    LEDGER_TABLES,
-    OUTCOME_TABLES,
-    RUN_TABLES,
-    LEDGER_PARTS,
-    LEDGER_STATE,
-    EXCHANGE_FUNCTION,
-    OUTCOME_FUNCTIONS,
-    RUN_FUNCTIONS,
-  ].join('\n'),
-  [NOTE_TABLE, NOTE_FUNCTIONS].join('\n'),
+  [LEDGER_TABLES, OUTCOME_TABLES, RUN_TABLES].join('\n'),
+  NOTE_TABLE,
+  // Nothing is granted for a halted run.
+  '',
 ];
 
-/** All steps as one text, to tell one state of the schema from another. */
+/** All functions, replaced whenever a step was taken: they need no history. */
+const FUNCTIONS = [
+  LEDGER_PARTS,
+  LEDGER_STATE,
+  EXCHANGE_FUNCTION,
+  OUTCOME_FUNCTIONS,
+  RUN_FUNCTIONS,
+  NOTE_FUNCTIONS,
+].join('\n');
+
+/** All of it as one text, to tell one state of the schema from another. */
 export function schemaSource(): string {
-  return STEPS.join('\n');
+  return [...STEPS, FUNCTIONS].join('\n');
 }
 
 const MIGRATION_LOCK = 0x62656e6d;
@@ -62,9 +68,10 @@ export async function migrate(session: SqlSession, subject: string): Promise<voi
     }
     for (const [index, step] of STEPS.entries()) {
       if (index < version) continue;
-      await session.query(step);
+      if (step !== '') await session.query(step);
       await session.query('INSERT INTO brand_enrich.migration (version) VALUES ($1)', [index + 1]);
     }
+    if (version < STEPS.length) await session.query(FUNCTIONS);
     await session.query('COMMIT');
   } catch (error) {
     await session.query('ROLLBACK').catch(() => undefined);

@@ -39,7 +39,7 @@ CREATE TABLE brand_enrich.worker (
 
 export const OUTCOME_FUNCTIONS = `
 -- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for nobody.
-CREATE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_beat_at bigint;
 BEGIN
@@ -49,25 +49,25 @@ BEGIN
   ON CONFLICT (id) DO UPDATE SET beat_at = greatest(w.beat_at, excluded.beat_at);
 END $$;
 
-CREATE FUNCTION brand_enrich.beat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.beat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   ${NEED_NOT_LAST}
   PERFORM brand_enrich.note_beat(p_offset, p_worker, 0);
 END $$;
 
-CREATE FUNCTION brand_enrich.retire_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.retire_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   ${NEED_NOT_LAST}
   DELETE FROM brand_enrich.worker WHERE id = p_worker;
 END $$;
 
-CREATE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.worker w
                   WHERE w.id = p_worker AND p_now - w.beat_at < ${WORKER_DEAD_AFTER_MS})
 $$;
 
 -- Of these keys, those with a fresh answer. Matched answers are fresh since p_matched, others since p_missing.
-CREATE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
+CREATE OR REPLACE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
   RETURN ARRAY(SELECT o.key FROM brand_enrich.outcome o
@@ -77,7 +77,7 @@ END $$;
 
 -- Moves the claims of dead workers on these keys to p_worker, and gives the keys that it moved. A permit that is still
 -- held under such a claim is a doubt of its run and key. Alone: no exchange runs meanwhile.
-CREATE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
+CREATE OR REPLACE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE v_taken text[];
 BEGIN
@@ -102,7 +102,7 @@ END $$;
 
 -- One letter for each key, in order: f fresh, b busy, o ours. The claim comes before the look at the answers, so that
 -- an answer which is recorded at the same moment is seen.
-CREATE FUNCTION brand_enrich.claim_keys(
+CREATE OR REPLACE FUNCTION brand_enrich.claim_keys(
   p_offset bigint, p_worker text, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint
 ) RETURNS text LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 DECLARE
@@ -137,7 +137,7 @@ BEGIN
 END $$;
 
 -- p_meta: [key, is matched, billed, fresh for ms or null, first byte (from 1), length or null]; p_bytes: all answers in a row.
-CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS void
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
@@ -150,7 +150,7 @@ BEGIN
   DELETE FROM brand_enrich.claim WHERE key = ANY (ARRAY(SELECT m->>0 FROM jsonb_array_elements(p_meta) m ORDER BY 1));
 END $$;
 
-CREATE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 BEGIN
   ${NEED_NOT_LAST}
@@ -159,7 +159,7 @@ BEGIN
 END $$;
 
 -- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null] for each fresh answer.
-CREATE FUNCTION brand_enrich.read_outcomes(
+CREATE OR REPLACE FUNCTION brand_enrich.read_outcomes(
   p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 BEGIN
@@ -171,13 +171,13 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of);
 END $$;
 
-CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.outcome_stats(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
   SELECT jsonb_build_object('matched', count(*) FILTER (WHERE is_matched),
     'notFound', count(*) FILTER (WHERE NOT is_matched),
     'oldestFetchedAt', min(fetched_at), 'newestFetchedAt', max(fetched_at)) FROM brand_enrich.outcome
 $$;
 
-CREATE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
+CREATE OR REPLACE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 DECLARE v_count int;
 BEGIN
@@ -187,7 +187,7 @@ BEGIN
   RETURN v_count;
 END $$;
 
-CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_before bigint) RETURNS int LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_before bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE v_count int;
 BEGIN
   DELETE FROM brand_enrich.outcome WHERE fetched_at < p_before;
@@ -197,7 +197,7 @@ END $$;
 
 -- What nobody needs any more: answers older than p_keep_ms before the oldest live run began, what old runs left, and
 -- claims and heartbeats of workers that are long gone.
-CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_keep_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.tidy(p_offset bigint, p_keep_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000;
 BEGIN
   ${NEED_NOT_LAST}
@@ -216,7 +216,7 @@ END $$;
 
 -- For an engine with one owner: whatever still looks alive belonged to a process that is gone. Its claims are free at
 -- once and its runs bind nobody.
-CREATE FUNCTION brand_enrich.end_others(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.end_others(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM brand_enrich.worker;
   UPDATE brand_enrich.run SET status = 'stopped', reason = 'its process ended before it did' WHERE status = 'running';

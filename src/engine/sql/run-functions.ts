@@ -54,18 +54,18 @@ CREATE TABLE brand_enrich.failure (
 `;
 
 export const RUN_FUNCTIONS = `
-CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored', r.stored,
     'requests', r.requests, 'billed', r.billed)
 $$;
 
-CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r))
 $$;
 
-CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
+CREATE OR REPLACE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run;
 BEGIN
@@ -82,17 +82,17 @@ BEGIN
   RETURN brand_enrich.run_record(r);
 END $$;
 
-CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE sql AS $$
   SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
-CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) ORDER BY r.as_of DESC, r.seq DESC), '[]')
     FROM (SELECT * FROM brand_enrich.run ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
 $$;
 
 -- How far the workers are; null when there is no such run.
-CREATE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
 BEGIN
   ${NEED_NOT_LAST}
@@ -106,12 +106,12 @@ BEGIN
     'isPaused', (SELECT is_paused FROM brand_enrich.engine_state));
 END $$;
 
-CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
+CREATE OR REPLACE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
 RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET row_count = p_rows, identifiers = p_identifiers WHERE id = p_id
 $$;
 
-CREATE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p jsonb) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   ${NEED_NOT_LAST}
   UPDATE brand_enrich.run SET matched = matched + (p->>'matched')::bigint,
@@ -120,7 +120,7 @@ BEGIN
     billed = billed + (p->>'billed')::bigint WHERE id = p_id;
 END $$;
 
-CREATE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
   ${NEED_NOT_LAST}
@@ -128,7 +128,7 @@ BEGIN
   IF FOUND THEN UPDATE brand_enrich.run SET chunks = chunks + 1 WHERE id = p_id; END IF;
 END $$;
 
-CREATE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures jsonb) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
   INSERT INTO brand_enrich.failure (run, key, reason, billed)
@@ -137,7 +137,7 @@ BEGIN
   ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed;
 END $$;
 
-CREATE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
+CREATE OR REPLACE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 BEGIN
   RETURN (SELECT jsonb_agg(jsonb_build_object('position', e.ord, 'reason', f.reason, 'billed', f.billed))
@@ -146,17 +146,17 @@ BEGIN
 END $$;
 
 -- The first report stays.
-CREATE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_why text, p_sentence text) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_why text, p_sentence text) RETURNS void
 LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET halt_why = p_why, halt_sentence = p_sentence WHERE id = p_id AND halt_why IS NULL
 $$;
 
-CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
 $$;
 
 -- Only a running run ends; a cancelled one stays cancelled and learns why it stopped.
-CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
+CREATE OR REPLACE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
 BEGIN
@@ -169,7 +169,7 @@ BEGIN
   DELETE FROM brand_enrich.doubt WHERE run = p_id;
 END $$;
 
-CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE brand_enrich.run SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END WHERE id = p_id;
   RETURN FOUND;

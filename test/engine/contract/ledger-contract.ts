@@ -181,6 +181,17 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(await exchange({ take: wanted.slice(0, 1) }))).toEqual(['granted']);
     });
 
+    test('nothing is granted for a halted run until its halt is cleared', async () => {
+      const { wanted, exchange, run } = await begin(2);
+      await exchange({ take: wanted.slice(0, 1) });
+      await subject.engine.runs.halt(run.id, { why: 'credentials', sentence: 'the token was refused' });
+      const halted = await exchange({ take: wanted.slice(1) });
+      expect([answers(halted), halted.state.run?.status]).toEqual([['denied'], 'halted']);
+      await subject.engine.runs.clearHalt(run.id);
+      const again = await exchange({ take: wanted.slice(1) });
+      expect([answers(again), again.state.run?.status]).toEqual([['granted'], 'alive']);
+    });
+
     test('what was accepted in the last full second is told', async () => {
       const { wanted, exchange, account } = await begin(3);
       await exchange({ take: wanted });

@@ -51,6 +51,7 @@ export type Operation =
     }
   | { readonly type: 'beat'; readonly run: number }
   | { readonly type: 'cancel'; readonly run: number }
+  | { readonly type: 'halt'; readonly run: number; readonly isHalted: boolean }
   | { readonly type: 'end'; readonly run: number; readonly status: 'completed' | 'stopped' }
   | { readonly type: 'pause'; readonly paused: boolean }
   | { readonly type: 'claim'; readonly worker: number; readonly keys: readonly number[] }
@@ -172,6 +173,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('live' as const), worker }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('retire' as const), worker }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), run }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('halt' as const),
+      run,
+      isHalted: fc.nat(2).map((n) => n === 0),
+    }),
+  },
   {
     weight: 1,
     arbitrary: fc.record({

@@ -194,6 +194,15 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
           const state = await ledger.observe(account, operation);
           return both(state, model.observe(world, account, operation, state.now));
         }
+        case 'halt': {
+          const id = pick(started, operation.run);
+          const run = id === undefined ? undefined : world.runs.get(id);
+          if (id === undefined || run === undefined) return NOTHING;
+          if (operation.isHalted) await runs.halt(id, { why: 'credentials', sentence: 'refused' });
+          else await runs.clearHalt(id);
+          run.isHalted = operation.isHalted;
+          return NOTHING;
+        }
         case 'pause':
           await ledger.setPaused(operation.paused);
           world.isPaused = operation.paused;

@@ -51,7 +51,23 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     expect(await sql(url, 'SELECT version FROM brand_enrich.migration')).toEqual([
       { version: 1 },
       { version: 2 },
+      { version: 3 },
     ]);
+  });
+
+  test('a schema of an earlier release is brought up to date, with what is in it', async () => {
+    const url = await createDatabase(server);
+    const engine = await open(url);
+    await engine.ledger.observe('account', { usage: 7, quota: 10 });
+    await engine.close();
+    await sql(
+      url,
+      `DELETE FROM brand_enrich.migration WHERE version > 2;
+       CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb
+       LANGUAGE sql AS $$ SELECT '"of the earlier release"'::jsonb $$`,
+    );
+    const { ledger } = await open(url);
+    expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
   });
 
   test('a schema of a later release is left alone', async () => {
