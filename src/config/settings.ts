@@ -14,6 +14,7 @@ import { NOTIFY_SETTINGS } from './notify-settings.js';
 import { SCHEDULE_SETTINGS } from './schedule-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
 import type { CommandName, Setting } from './setting.js';
+import { TELEMETRY_SETTINGS } from './telemetry-settings.js';
 
 /** In the order of the README's table. */
 export const SETTINGS = {
@@ -27,6 +28,7 @@ export const SETTINGS = {
   ...ENGINE_SETTINGS,
   ...BEHAVIOUR_SETTINGS,
   ...METRICS_SETTINGS,
+  ...TELEMETRY_SETTINGS,
   ...DASHBOARD_SETTINGS,
   ...LOCAL_SERVICE_SETTINGS,
   ...KEEPING_SETTINGS,
