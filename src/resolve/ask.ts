@@ -74,8 +74,6 @@ export async function ask(
   const come = (result: Asked['result']): Asked => ({ result, requests, billed });
 
   for (;;) {
-    // Who passes an open breaker is its probe.
-    const isProbe = breaker.isOpen;
     const passage = breaker.enter(clock.now());
     if (passage.type === 'turned_away') {
       if (breaker.badForMs(clock.now()) > HOPELESS_MS) {
@@ -97,24 +95,24 @@ export async function ask(
         signals.stop,
       );
       if (grant.type !== 'granted') {
-        breaker.forgo();
+        breaker.forgo(passage);
         return come(withoutPermit(grant));
       }
       const halt = halts.get(run.id);
       if (halt) {
         // Halted while this one waited for its permit: a refused token must not be shown again.
-        breaker.forgo();
+        breaker.forgo(passage);
         governor.settle(grant.permit, 'free', { reading: null, heard: false });
         return come({ type: 'halted', halt });
       }
-      if (breaker.isOpen && !isProbe) {
+      if (breaker.isOpen && !passage.isProbe) {
         // Opened while this one waited for its permit.
         governor.settle(grant.permit, 'free', { reading: null, heard: false });
         continue;
       }
       permit = grant.permit;
     } catch {
-      breaker.forgo();
+      breaker.forgo(passage);
       return come({ type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' });
     }
 
@@ -126,7 +124,8 @@ export async function ask(
     if (answer.cost !== 'free') billed += 1;
     const { meaning } = answer;
     const heard = heardFrom(answer, period);
-    breaker.note(meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor), clock.now());
+    const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
+    breaker.note(passage, isGood, clock.now());
     context.gauge.trouble = breaker.isOpen ? troubleOf(answer) : null;
 
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
@@ -146,7 +145,7 @@ export async function ask(
       const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
       const { retryAfterMs } = meaning;
       // A service that refuses even one request in ten seconds is not asked too fast: the pace would only fall to nothing.
-      if (isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
+      if (passage.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
         const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;

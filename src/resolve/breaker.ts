@@ -4,7 +4,8 @@
  *
  *   closed   everybody passes. Left when the last 8 answers were all bad, or more than half of the last 20.
  *   open     one probe passes when its time has come; the others are turned away until then. A good answer
- *            closes; a bad one doubles the time to the next probe, up to 10 s.
+ *            closes; a bad probe doubles the time to the next one, up to 10 s. Bad answers to requests from before
+ *            change nothing: many of them come at once.
  */
 
 const WINDOW = 20;
@@ -12,15 +13,19 @@ const ALL_BAD = 8;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LAST_MS = 10_000;
 
-export type Passage =
-  | { readonly type: 'pass' }
-  | { readonly type: 'turned_away'; readonly retryInMs: number };
+/** Told again with what became of the request, so that a probe is known from those who passed before it. */
+export interface Pass {
+  readonly type: 'pass';
+  readonly isProbe: boolean;
+}
+
+export type Passage = Pass | { readonly type: 'turned_away'; readonly retryInMs: number };
 
 export interface Breaker {
   /** Asked before each request. Who passes must `note` the answer, or `forgo` when nothing was sent. */
   enter(now: number): Passage;
-  note(isGood: boolean, now: number): void;
-  forgo(): void;
+  note(pass: Pass, isGood: boolean, now: number): void;
+  forgo(pass: Pass): void;
   readonly isOpen: boolean;
   /** Whether there has been a good answer at all. */
   readonly hasBeenGood: boolean;
@@ -31,7 +36,7 @@ export interface Breaker {
 export function createBreaker(): Breaker {
   let recent: boolean[] = [];
   let isOpen = false;
-  let isProbing = false;
+  let probe: Pass | null = null;
   let probeMs = PROBE_FIRST_MS;
   let nextProbeAt = 0;
   let badSince: number | null = null;
@@ -44,14 +49,15 @@ export function createBreaker(): Breaker {
       return hasBeenGood;
     },
     enter(now) {
-      if (!isOpen) return { type: 'pass' };
-      if (isProbing) return { type: 'turned_away', retryInMs: Math.max(500, Math.min(probeMs, 5_000)) };
+      if (!isOpen) return { type: 'pass', isProbe: false };
+      if (probe !== null) return { type: 'turned_away', retryInMs: Math.max(500, Math.min(probeMs, 5_000)) };
       if (now < nextProbeAt) return { type: 'turned_away', retryInMs: nextProbeAt - now };
-      isProbing = true;
-      return { type: 'pass' };
+      probe = { type: 'pass', isProbe: true };
+      return probe;
     },
-    note(isGood, now) {
-      isProbing = false;
+    note(pass, isGood, now) {
+      const isProbe = pass === probe;
+      if (isProbe || isGood) probe = null;
       if (isGood) {
         hasBeenGood = true;
         badSince = null;
@@ -63,6 +69,7 @@ export function createBreaker(): Breaker {
       if (recent.length > WINDOW) recent.shift();
       if (isGood) return;
       if (isOpen) {
+        if (!isProbe) return;
         probeMs = Math.min(probeMs * 2, PROBE_LAST_MS);
         nextProbeAt = now + probeMs;
         return;
@@ -74,8 +81,8 @@ export function createBreaker(): Breaker {
         nextProbeAt = now + probeMs;
       }
     },
-    forgo() {
-      isProbing = false;
+    forgo(pass) {
+      if (pass === probe) probe = null;
     },
     badForMs: (now) => (badSince === null ? 0 : now - badSince),
   };

@@ -7,6 +7,7 @@ import {
   type Asking,
   type AskingOptions,
   answerOf,
+  BEFORE,
   createAsking,
   DOWN,
   MATCHED,
@@ -65,7 +66,7 @@ describe('a refusal as too many', () => {
   ])('of every request halts the run, %s', async (_when, refusal, afterMs) => {
     const asking = createAsking({ answers: [refusal] });
     const { breaker } = asking.context;
-    breaker.note(false, NOON);
+    breaker.note(BEFORE, false, NOON);
     asking.clock.pass(afterMs - 2);
     const early = await askFor(asking);
     expect(early.result.type).toBe('again');
@@ -76,7 +77,7 @@ describe('a refusal as too many', () => {
 
 describe('a refusal of the one request that is sent while nothing is answered', () => {
   const openBreaker = (asking: ReturnType<typeof createAsking>) => {
-    for (let times = 0; times < 8; times += 1) asking.context.breaker.note(false, NOON);
+    for (let times = 0; times < 8; times += 1) asking.context.breaker.note(BEFORE, false, NOON);
     asking.clock.pass(1_001);
   };
 
@@ -92,7 +93,7 @@ describe('a refusal of the one request that is sent while nothing is answered', 
       answers: [MATCHED],
       grants: [
         async () => {
-          for (let times = 0; times < 8; times += 1) asking.context.breaker.note(false, NOON);
+          for (let times = 0; times < 8; times += 1) asking.context.breaker.note(BEFORE, false, NOON);
           return { type: 'granted', permit: '' };
         },
       ],

@@ -7,6 +7,7 @@ import {
   type Asking,
   type AskingOptions,
   answerOf,
+  BEFORE,
   createAsking,
   DOWN,
   FAILED,
@@ -200,7 +201,7 @@ describe('a service that is down for a moment', () => {
   ])('%s', async (_what, unsent, wasGood, type) => {
     const unreached = answerOf({ type: 'unavailable', reason: 'ENOTFOUND', retryAfterMs: null, ...unsent });
     const asking = createAsking({ answers: [unreached] });
-    if (wasGood) asking.context.breaker.note(true, NOON - 1);
+    if (wasGood) asking.context.breaker.note(BEFORE, true, NOON - 1);
     await askFor(asking);
     asking.clock.pass(60_001);
     const { result } = await askFor(asking);
@@ -235,8 +236,8 @@ describe('a service that is down for a moment', () => {
     await openBreaker(asking);
     for (let minutes = 0; minutes <= 30; minutes += 1) {
       asking.clock.pass(60_000);
-      asking.context.breaker.enter(asking.clock.now());
-      asking.context.breaker.note(false, asking.clock.now());
+      const passage = asking.context.breaker.enter(asking.clock.now());
+      if (passage.type === 'pass') asking.context.breaker.note(passage, false, asking.clock.now());
     }
     expect(await askFor(asking)).toEqual({
       result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },
@@ -279,7 +280,7 @@ describe('without a permit nothing is sent', () => {
     const turned = createAsking({ answers: [MATCHED], grants: [{ type: 'lost' }], clock: asking.clock });
     const context = { ...turned.context, breaker: asking.context.breaker };
     await ask(context, runRecord(), 'k', ACME, turned.signals);
-    expect(asking.context.breaker.enter(asking.clock.now())).toEqual({ type: 'pass' });
+    expect(asking.context.breaker.enter(asking.clock.now())).toEqual({ type: 'pass', isProbe: true });
   });
 });
 

@@ -9,11 +9,14 @@ import type { NewOutcome } from '../../src/outcomes/store.js';
 import type { Governor, Grant } from '../../src/quota/governor.js';
 import type { LedgerState } from '../../src/quota/ledger.js';
 import type { AskContext } from '../../src/resolve/ask.js';
-import { createBreaker } from '../../src/resolve/breaker.js';
+import { createBreaker, type Pass } from '../../src/resolve/breaker.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 
 export const NOON = Date.UTC(2026, 2, 15, 12);
+
+/** Passed a breaker that was closed. */
+export const BEFORE: Pass = { type: 'pass', isProbe: false };
 
 export interface PassingClock extends Clock {
   pass(ms: number): void;

@@ -1,21 +1,31 @@
 /** The breaker as a story: what opens it, who passes meanwhile, what closes it. */
 import { describe, expect, it } from 'vitest';
-import { type Breaker, createBreaker } from '../../src/resolve/breaker.js';
+import { type Breaker, createBreaker, type Pass } from '../../src/resolve/breaker.js';
+
+/** Passed while the breaker was closed. */
+const BEFORE: Pass = { type: 'pass', isProbe: false };
 
 /** `+` a good answer, `-` a bad one, each a millisecond after the last. */
 function noteAll(breaker: Breaker, answers: string, from = 0): number {
   let now = from;
-  for (const answer of answers) breaker.note(answer === '+', now++);
+  for (const answer of answers) breaker.note(BEFORE, answer === '+', now++);
   return now;
 }
 
 function openedBreaker(): Breaker {
   const breaker = createBreaker();
-  for (let count = 0; count < 8; count += 1) breaker.note(false, 0);
+  for (let count = 0; count < 8; count += 1) breaker.note(BEFORE, false, 0);
   return breaker;
 }
 
-const PASS = { type: 'pass' };
+function probeOf(breaker: Breaker, now: number): Pass {
+  const passage = breaker.enter(now);
+  if (passage.type !== 'pass' || !passage.isProbe) throw new Error('no probe may pass');
+  return passage;
+}
+
+const PASS = { type: 'pass', isProbe: false };
+const PROBE = { type: 'pass', isProbe: true };
 
 describe('closed', () => {
   it.each<[string, string, boolean]>([
@@ -50,7 +60,7 @@ describe('open', () => {
 
   it('one probe passes then, and nobody beside it', () => {
     const breaker = openedBreaker();
-    expect(breaker.enter(1_000)).toEqual(PASS);
+    expect(breaker.enter(1_000)).toEqual(PROBE);
     expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
     expect(breaker.enter(60_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
   });
@@ -60,8 +70,7 @@ describe('open', () => {
     let now = 1_000;
     const waits: number[] = [];
     for (let probes = 0; probes < 6; probes += 1) {
-      expect(breaker.enter(now)).toEqual(PASS);
-      breaker.note(false, now);
+      breaker.note(probeOf(breaker, now), false, now);
       const turned = breaker.enter(now);
       if (turned.type !== 'turned_away') throw new Error('two probes at once');
       waits.push(turned.retryInMs);
@@ -73,18 +82,16 @@ describe('open', () => {
   it('those who wait for a slow probe look again within five seconds', () => {
     const breaker = openedBreaker();
     for (let now = 1_000, probes = 0; probes < 5; probes += 1) {
-      breaker.enter(now);
-      breaker.note(false, now);
+      breaker.note(probeOf(breaker, now), false, now);
       now += 10_000;
     }
-    expect(breaker.enter(100_000)).toEqual(PASS);
+    expect(breaker.enter(100_000)).toEqual(PROBE);
     expect(breaker.enter(100_000)).toEqual({ type: 'turned_away', retryInMs: 5_000 });
   });
 
   it('a good probe closes it, and what was before is forgotten', () => {
     const breaker = openedBreaker();
-    breaker.enter(1_000);
-    breaker.note(true, 1_000);
+    breaker.note(probeOf(breaker, 1_000), true, 1_000);
     expect(breaker.isOpen).toBe(false);
     noteAll(breaker, '-------', 1_001);
     expect(breaker.isOpen).toBe(false);
@@ -93,25 +100,45 @@ describe('open', () => {
 
   it('a good probe makes the next time begin with a second again', () => {
     const breaker = openedBreaker();
-    breaker.enter(1_000);
-    breaker.note(false, 1_000);
-    breaker.enter(3_000);
-    breaker.note(true, 3_000);
-    for (let count = 0; count < 8; count += 1) breaker.note(false, 4_000);
+    breaker.note(probeOf(breaker, 1_000), false, 1_000);
+    breaker.note(probeOf(breaker, 3_000), true, 3_000);
+    for (let count = 0; count < 8; count += 1) breaker.note(BEFORE, false, 4_000);
     expect(breaker.enter(4_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
   });
 
   it('a good answer to a request from before closes it too', () => {
     const breaker = openedBreaker();
-    breaker.note(true, 10);
+    breaker.note(BEFORE, true, 10);
     expect(breaker.isOpen).toBe(false);
   });
 
   it('a probe that sent nothing leaves its place to the next', () => {
     const breaker = openedBreaker();
-    expect(breaker.enter(1_000)).toEqual(PASS);
-    breaker.forgo();
-    expect(breaker.enter(1_000)).toEqual(PASS);
+    breaker.forgo(probeOf(breaker, 1_000));
+    expect(breaker.enter(1_000)).toEqual(PROBE);
+  });
+
+  it.each<[string, (breaker: Breaker) => void]>([
+    ['sends nothing', (breaker) => breaker.forgo(BEFORE)],
+    ['has a bad answer', (breaker) => breaker.note(BEFORE, false, 1_000)],
+    ['has bad answers in plenty', (breaker) => noteAll(breaker, '----------', 1_000)],
+  ])('a request from before that %s takes neither the place of the probe nor its time', (_what, happens) => {
+    const breaker = openedBreaker();
+    const probe = probeOf(breaker, 1_000);
+    happens(breaker);
+    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    breaker.note(probe, false, 1_000);
+    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 2_000 });
+  });
+
+  it('the probe of an earlier time is none of the next', () => {
+    const breaker = openedBreaker();
+    const early = probeOf(breaker, 1_000);
+    breaker.note(BEFORE, true, 1_000);
+    noteAll(breaker, '--------', 1_000);
+    probeOf(breaker, 3_000);
+    breaker.forgo(early);
+    expect(breaker.enter(3_000).type).toBe('turned_away');
   });
 });
 
@@ -119,12 +146,12 @@ describe('how long it has been bad', () => {
   it('counts from the first bad answer since the last good one', () => {
     const breaker = createBreaker();
     expect(breaker.badForMs(5_000)).toBe(0);
-    breaker.note(false, 1_000);
-    breaker.note(false, 9_000);
+    breaker.note(BEFORE, false, 1_000);
+    breaker.note(BEFORE, false, 9_000);
     expect(breaker.badForMs(10_000)).toBe(9_000);
-    breaker.note(true, 10_000);
+    breaker.note(BEFORE, true, 10_000);
     expect(breaker.badForMs(11_000)).toBe(0);
-    breaker.note(false, 12_000);
+    breaker.note(BEFORE, false, 12_000);
     expect(breaker.badForMs(12_500)).toBe(500);
   });
 });
