@@ -200,6 +200,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       const endsAt = clock.now() + deadlineMs;
       const left = () => Math.max(0, endsAt - clock.now());
       stopping.abort(new Error('stopping'));
+      // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
+      void recorder.close();
       // Chunks end by themselves once their requests have; the queue's own close waits for that.
       const closed = worker.close().catch(() => undefined);
       if (

@@ -28,7 +28,10 @@ export interface Recorder {
   record(outcome: NewOutcome): Promise<void>;
   /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
   untilRoom(signal: AbortSignal): Promise<void>;
-  /** Ends a vain wait for the store: what is not recorded stays in the spool. */
+  /**
+   * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is
+   * being written; may be called again.
+   */
   close(): Promise<void>;
 }
 
