@@ -13,6 +13,7 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] } & Readonly<Record<string, unknown>>;
   readonly profiles?: readonly string[];
   readonly ports?: readonly string[];
+  readonly hostname?: string;
   readonly container_name?: string;
   readonly stop_grace_period?: string;
 }

@@ -2,12 +2,13 @@
  * The topology of `docker-compose.yml` as processes: its Redis with its flags, its workers and runs with their commands and
  * environments, where only the addresses are this machine's.
  */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ComposeService, readCompose } from '../compose/compose-file.js';
+import { createInboxScene } from '../inbox/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, domainList, type Scene } from '../support/scene.js';
+import { domainList, type Scene } from '../support/scene.js';
 
 const { services } = readCompose();
 const flagsOfRedis = (services.redis?.command ?? []).slice(1);
@@ -26,8 +27,12 @@ function environmentOf(
     BRAND_API_URL: scene.service.url,
     BRAND_API_TOKEN: scene.token,
     BRAND_ENRICH_STATE: join(scene.folder, name),
-    // Containers have a port each; processes of one machine share them.
+    // Containers have a port each, and folders and a network of their own; processes of one machine share them.
     ...(env.BRAND_ENRICH_METRICS_PORT === undefined ? {} : { BRAND_ENRICH_METRICS_PORT: '0' }),
+    ...(env.BRAND_ENRICH_DASHBOARD_PORT === undefined ? {} : { BRAND_ENRICH_DASHBOARD_PORT: '0' }),
+    ...(env.BRAND_ENRICH_METRICS_HOST === undefined ? {} : { BRAND_ENRICH_METRICS_HOST: '127.0.0.1' }),
+    ...(env.BRAND_ENRICH_DASHBOARD_HOST === undefined ? {} : { BRAND_ENRICH_DASHBOARD_HOST: '127.0.0.1' }),
+    ...(env.BRAND_ENRICH_INBOX === undefined ? {} : { BRAND_ENRICH_INBOX: scene.folder }),
   };
 }
 
@@ -41,31 +46,42 @@ describe.skipIf(redis.missing !== null)(
     beforeAll(() => redis.start());
     afterAll(() => redis.stop());
 
-    test('three workers and two runs on one Redis buy each distinct identifier once', async () => {
-      const scene = await createScene(redis, { jitterMs: 20 });
+    test('three workers, two runs and one inbox on one Redis buy each distinct identifier once', async () => {
+      const scene = await createInboxScene(redis, { jitterMs: 20 });
       const workers = [1, 2, 3].map(() =>
         scene.start(argsOf(services.worker), environmentOf(services.worker, scene, 'worker-state')),
       );
-      await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
-      // 600 each, 400 of them in both.
-      const all = domainList(800).trimEnd().split('\n');
+      const up = scene.start(argsOf(services.up), {
+        ...environmentOf(services.up, scene, 'up-state'),
+        BRAND_ENRICH_SETTLE: '200ms',
+      });
+      await Promise.all([
+        ...workers.map((worker) => worker.untilSaid(/waiting for chunks/)),
+        up.untilSaid(/"up"/),
+      ]);
+      // 600 each, 400 of them in both runs; the inbox has 200 of each and 100 of its own.
+      const all = domainList(900).trimEnd().split('\n');
       const [header = ''] = all;
-      await scene.write('one.csv', `${all.slice(0, 601).join('\n')}\n`);
-      await scene.write('two.csv', `${[header, ...all.slice(201)].join('\n')}\n`);
+      const part = (from: number, to: number) => `${[header, ...all.slice(from + 1, to + 1)].join('\n')}\n`;
+      await scene.write('one.csv', part(0, 600));
+      await scene.write('two.csv', part(200, 800));
+      await scene.drop('three.csv', part(400, 900));
       const results = await Promise.all(
         ['one', 'two'].map((name) =>
           scene.run([...argsOf(services.run), `${name}.csv`], environmentOf(services.run, scene, name)),
         ),
       );
       for (const { code, stderr } of results) expect(code, stderr).toBe(0);
-      expect(scene.service.meter.billed).toBe(800);
+      const [done = ''] = await scene.until('done', 1);
+      expect(scene.service.meter.billed).toBe(900);
       expect(scene.service.meter.mostBilledOnce()).toBe(1);
-      for (const name of ['one', 'two']) {
-        const counts = countStatuses(await readRows(scene.path(`${name}.enriched.csv`)));
-        expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(600);
+      const outputs = { one: 600, two: 600, [join(done, 'three')]: 500 };
+      for (const [name, rows] of Object.entries(outputs)) {
+        const counts = countStatuses(await readRows(resolve(scene.folder, `${name}.enriched.csv`)));
+        expect((counts.matched ?? 0) + (counts.not_found ?? 0), name).toBe(rows);
       }
-      for (const worker of workers) worker.kill('SIGTERM');
-      for (const worker of workers) expect((await worker.done).code).toBe(0);
+      for (const process of [...workers, up]) process.kill('SIGTERM');
+      for (const process of [...workers, up]) expect((await process.done).code).toBe(0);
     });
   },
 );
