@@ -16,7 +16,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['intake', 'identify', 'lookup', 'quota', 'outcomes', 'runs', 'collate', 'catalogue', 'report-page'],
   ['engine', 'metrics'],
   ['resolve', 'schedules'],
-  ['pipeline', 'inbox'],
+  ['pipeline', 'inbox', 'dashboard'],
   ['doors'],
   ['main.ts', 'index.ts'],
   ['cli.ts', 'workers'],

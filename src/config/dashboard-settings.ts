@@ -7,7 +7,7 @@ import { count, path, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { optional, setting } from './setting.js';
 
-const SHOWING: readonly CommandName[] = ['config'];
+const SHOWING: readonly CommandName[] = ['up', 'config'];
 
 export const DASHBOARD_SETTINGS = {
   dashboard: setting({

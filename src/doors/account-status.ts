@@ -32,9 +32,15 @@ export interface AccountStatus {
   readonly runs: readonly RunRecord[];
 }
 
+/** Of an engine's stores what is looked at. */
+export interface StatusStores
+  extends Pick<EngineStores, 'kind' | 'address' | 'ledger' | 'outcomes' | 'runs'> {
+  queueCounts(name: string): Promise<AccountStatus['queue']>;
+}
+
 /** `runsShown`: how many runs at most. Throws what the engine throws. */
 export async function readAccountStatus(
-  stores: Pick<EngineStores, 'kind' | 'address' | 'ledger' | 'outcomes' | 'runs' | 'queueCounts'>,
+  stores: StatusStores,
   names: AccountNames | null,
   terms: Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice'>,
   runsShown: number,

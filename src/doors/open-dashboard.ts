@@ -1,11 +1,21 @@
 /**
- * The door of the dashboard, which `up` opens beside its worker, inboxes and schedules.
+ * The door of the dashboard, which `up` opens beside its worker, inboxes and schedules. Server, page and Bull Board are loaded when
+ * they are needed, so that other commands do not pay for them.
  */
+import { hostname } from 'node:os';
+import { systemClock } from '../clock.js';
+import { readDashboardPassword } from '../config/dashboard-password.js';
 import type { Settings } from '../config/settings.js';
+import { createNewestData } from '../dashboard/newest-data.js';
+import type { QueueBoard } from '../dashboard/queue-board.js';
+import { randomPassword } from '../dashboard/session.js';
 import type { Engine } from '../engine/engine.js';
-import type { Releasers } from '../lifecycle.js';
+import { type Releasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
+import { readChartLibrary } from '../report-page/chart-library.js';
+import { tickQueueOf } from '../schedules/schedule-book.js';
 import type { AccountNames } from './account.js';
+import { gatherDashboard } from './gather-dashboard.js';
 
 export interface DashboardDoor {
   readonly settings: Settings;
@@ -29,11 +39,76 @@ export interface OpenedDashboard {
   readonly signInUrl: string | null;
 }
 
+const CLOSE_MS = 1_000;
+
 /**
  * Serves the dashboard until `releasers` run. null with `--no-dashboard`. Throws `NeverStartError` when others could reach it
  * without a password, and `FailFileError` when the port cannot be had.
  */
 export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboard | null> {
-  if (!door.settings.dashboard) return null;
-  throw new Error('not served yet');
+  const { settings, engine, names, inboxes, log, stderr, stop, releasers } = door;
+  if (!settings.dashboard) return null;
+  const given = readDashboardPassword(settings);
+  const password = given ?? randomPassword();
+
+  const openQueue = (name: string) => {
+    const queue = engine.openQueue(name);
+    releasers.push(() =>
+      withinDeadline(
+        queue.close().catch(() => undefined),
+        CLOSE_MS,
+      ),
+    );
+    return queue;
+  };
+  const queue = names && openQueue(names.queueName);
+  const sources = { engine, names, queue, terms: settings, inboxes };
+  const newest = createNewestData({ gather: () => gatherDashboard(sources), clock: systemClock });
+
+  let board: Promise<QueueBoard> | undefined;
+  async function loadBoard(): Promise<QueueBoard> {
+    const { createQueueBoard } = await import('../dashboard/queue-board.js');
+    const lookups = queue && {
+      queue,
+      title: 'Lookups',
+      description: 'chunks of up to 50 identifiers that workers look up',
+    };
+    const ticks = {
+      queue: openQueue(tickQueueOf(hostname())),
+      title: 'Schedules',
+      description: `times at which schedules of ${hostname()} are due`,
+    };
+    return createQueueBoard(lookups === null ? [ticks] : [lookups, ticks], engine.kind);
+  }
+
+  const { serveDashboard } = await import('../dashboard/dashboard-server.js');
+  const server = await serveDashboard({
+    host: settings.dashboardHost,
+    port: settings.dashboardPort,
+    password,
+    clock: systemClock,
+    chartLibrary: await readChartLibrary(),
+    async look() {
+      const { data, awaySince } = await newest.look();
+      return {
+        host: hostname(),
+        now: systemClock.now(),
+        data,
+        awaySince,
+        isSample: settings.sample,
+        isStopping: stop.aborted,
+      };
+    },
+    openBoard() {
+      board ??= loadBoard();
+      return board;
+    },
+    onTrouble: (error) => log.error({ err: error }, 'the dashboard could not answer'),
+  });
+  releasers.push(() => server.close());
+  const signInUrl = given === null ? `${server.url}?token=${password}` : null;
+  // Not in the log: a log is kept and passed on, and this opens the dashboard.
+  if (signInUrl !== null) stderr.write(`dashboard: ${signInUrl}\n`);
+  else log.info({ url: server.url }, 'the dashboard is served');
+  return { url: server.url, signInUrl };
 }
