@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleState } from '../../src/schedules/schedule-book.js';
+import { startHook } from '../notify/hook-server.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
@@ -100,5 +101,28 @@ describeOn([embeddedEngine(), redisEngine()], (under) => {
     await scene.run(['schedule', 'run-now', 'capped']);
     await expect.poll(() => states(scene), PATIENCE).toMatchObject([{ ended: { exitCode: 7 } }]);
     expect(scene.service.meter.billed).toBe(5);
+  });
+
+  test('a scheduled run tells whom the runner was told to tell, and shows in its metrics', async () => {
+    const scene = await createScene(under);
+    const hook = await startHook(200);
+    await scene.write('list.csv', domainList(20));
+    const command = ['run', 'list.csv', '-o', 'out.csv'];
+    await scene.run(['schedule', 'add', 'told', ...ONCE_A_YEAR, '--', ...command]);
+    const runner = scene.start(['schedule', 'serve', '--metrics-port', '0'], {
+      BRAND_ENRICH_NOTIFY_URL: hook.url,
+    });
+    await runner.untilSaid(/taking the ticks/);
+    await scene.run(['schedule', 'run-now', 'told']);
+    await expect.poll(() => hook.received.length, PATIENCE).toBe(1);
+    expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({
+      event: 'finish',
+      run: { label: expect.stringContaining('list.csv') },
+      requests: { billed: 20 },
+      files: { output: 'out.csv' },
+      report: scene.path('out.report.json'),
+    });
+    const [, url] = /"url":"(http:[^"]+)"/.exec(runner.said) ?? [];
+    expect(await (await fetch(url ?? '')).text()).toMatch(/^brand_enrich_billed_total 20$/m);
   });
 });
