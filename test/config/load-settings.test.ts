@@ -163,6 +163,8 @@ describe('the config file', () => {
     const { settings } = load({ file: { logFile: 'logs/run.log' }, flags: { state: 'here' } });
     expect(settings.logFile).toBe('/work/logs/run.log');
     expect(settings.state).toBe('here');
+    const { settings: ofUp } = load({ command: 'up', file: { inbox: ['in', '/data/in'] } });
+    expect(ofUp.inboxes).toEqual(['/work/in', '/data/in']);
   });
 
   it.each([
