@@ -7,11 +7,13 @@ import { homedir } from 'node:os';
 import { parseCommandLine } from './config/command-line.js';
 import { inheritedFlags } from './config/inherited-flags.js';
 import { loadSettings } from './config/load-settings.js';
-import { readConfigFile } from './config/read-config-file.js';
+import { type ConfigFile, readConfigFile } from './config/read-config-file.js';
 import type { CommandName } from './config/setting.js';
 import type { Settings } from './config/settings.js';
+import { wantsJson } from './config/wants-json.js';
+import { failureOf, failureText } from './doors/failure-text.js';
 import { runCommand } from './doors/run-command.js';
-import { BrandEnrichError, EXIT } from './errors.js';
+import { EXIT } from './errors.js';
 import { createLog } from './log.js';
 
 /** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
@@ -25,7 +27,13 @@ function packageVersion(): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-async function runArguments(argv: readonly string[]): Promise<number> {
+/** What was found out before something went wrong. */
+interface Known {
+  file: ConfigFile | null;
+  settings: Settings | null;
+}
+
+async function runArguments(argv: readonly string[], known: Known): Promise<number> {
   const parsed = parseCommandLine(argv, packageVersion());
   if ('help' in parsed) {
     process.stdout.write(parsed.help);
@@ -36,6 +44,7 @@ async function runArguments(argv: readonly string[]): Promise<number> {
     return EXIT.done;
   }
   const file = readConfigFile({ flags: parsed.flags, env: process.env, folder: process.cwd() });
+  known.file = file;
   const loaded = loadSettings({
     flags: parsed.flags,
     env: process.env,
@@ -43,6 +52,7 @@ async function runArguments(argv: readonly string[]): Promise<number> {
     command: parsed.command,
     home: homedir(),
   });
+  known.settings = loaded.settings;
   const { stop, graceMs } = listenForSignals(loaded.settings);
   return runCommand(parsed.command, parsed.args, loaded, {
     stdin: process.stdin,
@@ -105,15 +115,16 @@ function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (ti
 
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
 export async function main(argv: readonly string[]): Promise<void> {
+  const known: Known = { file: null, settings: null };
   try {
-    process.exitCode = await runArguments(argv);
+    process.exitCode = await runArguments(argv, known);
   } catch (error) {
-    process.exitCode = error instanceof BrandEnrichError ? error.exitCode : EXIT.trouble;
-    process.stderr.write(
-      error instanceof BrandEnrichError
-        ? `brand-enrich: ${error.message}\n`
-        : `brand-enrich: this is a bug, please report it: ${error instanceof Error ? error.stack : String(error)}\n`,
-    );
+    const { env } = process;
+    const secrets = [known.settings?.token ?? env.BRAND_API_TOKEN ?? ''];
+    const failure = failureOf(error, secrets);
+    process.exitCode = failure.error.exitCode;
+    if (wantsJson({ argv, env, ...known })) process.stdout.write(`${JSON.stringify(failure)}\n`);
+    process.stderr.write(failureText(error, secrets));
   }
   // Whatever still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();

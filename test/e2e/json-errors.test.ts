@@ -1,0 +1,82 @@
+/**
+ * With --json a program reads standard output, whatever goes wrong: settings, input, engine or service.
+ */
+import { describe, expect, test } from 'vitest';
+import { embeddedEngine } from '../support/engines.js';
+import { createScene, domainList } from '../support/scene.js';
+
+const NOWHERE = 'redis://127.0.0.1:1';
+
+describe('with --json an error is an object on standard output, and a line on standard error', () => {
+  test.each<[string, readonly string[], Record<string, string>, { code: string; exitCode: number }]>([
+    [
+      'a flag that is not known',
+      ['run', 'list.csv', '--jsno', '--json'],
+      {},
+      { code: 'usage-invalid', exitCode: 2 },
+    ],
+    [
+      'a command that is not known',
+      ['rum', 'list.csv', '--json'],
+      {},
+      { code: 'usage-invalid', exitCode: 2 },
+    ],
+    [
+      'a value that means nothing',
+      ['plan', 'list.csv', '--rate', 'fast', '--json'],
+      {},
+      { code: 'usage-invalid', exitCode: 2 },
+    ],
+    [
+      'a value in the environment that means nothing',
+      ['status'],
+      { BRAND_ENRICH_JSON: 'true', BRAND_ENRICH_RATE: 'fast', BRAND_ENRICH_ENGINE: 'x' },
+      { code: 'usage-invalid', exitCode: 2 },
+    ],
+    [
+      'no token',
+      ['run', 'list.csv', '--json'],
+      { BRAND_API_TOKEN: '' },
+      { code: 'usage-token-missing', exitCode: 2 },
+    ],
+    [
+      'an input that is not there',
+      ['run', 'nowhere.csv', '--json'],
+      {},
+      { code: 'input-missing', exitCode: 5 },
+    ],
+    [
+      'an input that is not there, of a plan',
+      ['plan', 'nowhere.csv', '--json'],
+      {},
+      { code: 'input-missing', exitCode: 5 },
+    ],
+    [
+      'a column that is not there',
+      ['run', 'list.csv', '--column', 'x', '--json'],
+      {},
+      { code: 'column-unknown', exitCode: 2 },
+    ],
+    [
+      'an engine that does not answer',
+      ['status', '--engine', NOWHERE, '--json'],
+      {},
+      { code: 'engine-unreachable', exitCode: 5 },
+    ],
+  ])('%s', async (_what, args, env, expected) => {
+    const scene = await createScene(embeddedEngine());
+    await scene.write('list.csv', domainList(1));
+    const { code, stdout, stderr } = await scene.run(args, env);
+    const { error } = JSON.parse(stdout) as { error: { code: string; message: string; exitCode: number } };
+    expect(error).toEqual({ ...expected, message: expect.any(String) });
+    expect(code).toBe(expected.exitCode);
+    expect(stderr).toContain(error.message);
+    expect(stdout + stderr).not.toContain(scene.token);
+  });
+
+  test('without it standard output stays empty', async () => {
+    const scene = await createScene(embeddedEngine());
+    const { code, stdout } = await scene.run(['run', 'nowhere.csv']);
+    expect([code, stdout]).toEqual([5, '']);
+  });
+});
