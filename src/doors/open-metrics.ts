@@ -2,7 +2,7 @@
  * The metrics of a command: served when `--metrics-port` is said, and nothing otherwise, so that doors need not ask.
  */
 import type { Settings } from '../config/settings.js';
-import type { ChunkQueue, Engine } from '../engine/engine.js';
+import type { RunEngine } from '../engine/engine.js';
 import { type Releasers, withinDeadline } from '../lifecycle.js';
 import type { Client } from '../lookup/client.js';
 import { createMetrics } from '../metrics/metrics.js';
@@ -34,7 +34,7 @@ const CLOSE_MS = 1_000;
 /** Throws `FailFileError` when the port cannot be had. */
 export async function openMetrics(
   settings: Pick<Settings, 'metricsPort' | 'metricsHost'>,
-  engine: Engine,
+  engine: Pick<RunEngine, 'runs' | 'openLine'>,
   stop: AbortSignal,
   releasers: Releasers,
 ): Promise<OpenedMetrics> {
@@ -64,14 +64,14 @@ export async function openMetrics(
       });
     },
     watchQueue(name) {
-      const queue = engine.openQueue(name);
+      const line = engine.openLine(name);
       releasers.push(() =>
         withinDeadline(
-          queue.close().catch(() => undefined),
+          line.close().catch(() => undefined),
           CLOSE_MS,
         ),
       );
-      metrics.watchQueue(() => depthOf(queue));
+      metrics.watchQueue(() => line.counts());
     },
   };
 }
@@ -85,15 +85,5 @@ function watchEach(clientFor: ClientFor, watch: (client: Client) => Client): Cli
     const known = watched.get(client) ?? watch(client);
     watched.set(client, known);
     return known;
-  };
-}
-
-async function depthOf(queue: ChunkQueue) {
-  const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
-  const of = (name: string) => counts[name] ?? 0;
-  return {
-    waiting: of('waiting') + of('prioritized'),
-    active: of('active'),
-    delayed: of('delayed'),
   };
 }

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../clock.js';
 import type { Settings } from '../config/settings.js';
-import { openEngine } from '../engine/open-engine.js';
+import type { Holder } from '../engine/guests.js';
+import { openRunEngine } from '../engine/open-run-engine.js';
 import type { ExitCode } from '../errors.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
@@ -80,16 +81,22 @@ function runInState(
     releasers.push(() => view.end());
     if (settings.sample)
       view.notice('sample data: brands from the built-in catalogue, nothing is sent to any service');
-    const engine = await openEngine({
-      engine: settings.sample ? 'embedded' : settings.engine,
-      stateFolder,
-      log,
-      waitsForDisk: settings.waitForDisk,
-    });
-    releasers.push(() => engine.close());
-    if (!settings.sample) for (const warning of engine.warnings) view.notice(`note: ${warning}`);
+    const opened = await openRunEngine(
+      {
+        engine: settings.sample ? 'embedded' : settings.engine,
+        stateFolder,
+        log,
+        waitsForDisk: settings.waitForDisk,
+        command: 'run',
+      },
+      service,
+    );
+    const own = opened.type === 'own' ? opened.engine : null;
+    releasers.push(() => own?.close());
+    if (opened.type === 'guest') view.notice(hostNotice(opened.host));
+    if (!settings.sample) for (const warning of own?.warnings ?? []) view.notice(`note: ${warning}`);
 
-    const metrics = await openMetrics(settings, engine, stop, releasers);
+    const metrics = await openMetrics(settings, opened.engine, stop, releasers);
     if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
     const clientFor = metrics.watchClients(service.clientFor);
 
@@ -97,27 +104,28 @@ function runInState(
     const warn = warnOnce(view);
     const tellTrouble = tellOnce(view);
     const result = await enrichFile(request, {
-      engine,
+      engine: opened.engine,
       queueName: service.queueName,
-      openWorker: settings.worker
-        ? (onChunk) => {
-            const worker = createLookupWorker({
-              engine,
-              clientFor,
-              queueName: service.queueName,
-              concurrency: settings.concurrency,
-              timeoutMs: settings.timeoutMs,
-              usageLagMs: settings.usageLagMs,
-              compress: settings.compression,
-              spoolFolder: join(stateFolder, 'spool'),
-              clock: systemClock,
-              log,
-              onChunk,
-            });
-            metrics.watchWorker(worker, () => [service.account]);
-            return worker;
-          }
-        : null,
+      openWorker:
+        settings.worker && own !== null
+          ? (onChunk) => {
+              const worker = createLookupWorker({
+                engine: own,
+                clientFor,
+                queueName: service.queueName,
+                concurrency: settings.concurrency,
+                timeoutMs: settings.timeoutMs,
+                usageLagMs: settings.usageLagMs,
+                compress: settings.compression,
+                spoolFolder: join(stateFolder, 'spool'),
+                clock: systemClock,
+                log,
+                onChunk,
+              });
+              metrics.watchWorker(worker, () => [service.account]);
+              return worker;
+            }
+          : null,
       clock: systemClock,
       log,
       stop,
@@ -143,6 +151,10 @@ function runInState(
     if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode, page));
     return exitCode;
   });
+}
+
+function hostNotice({ pid, command }: Holder): string {
+  return `the lookups are done by process ${pid} (${command}), which holds the state folder`;
 }
 
 async function temporaryState(releasers: Releasers): Promise<string> {

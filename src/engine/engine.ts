@@ -51,12 +51,8 @@ export interface ChunkLine {
   close(): Promise<void>;
 }
 
-export interface ChunkCounts {
-  readonly waiting: number;
-  readonly active: number;
-  /** Parked until a time. */
-  readonly delayed: number;
-}
+/** How many chunks wait, are being worked on, and are parked until a time. */
+export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
 /**
  * What a run needs of an engine, open in this process or not: to begin and end, to put chunks in line, and to take the answers.

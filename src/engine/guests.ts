@@ -32,18 +32,16 @@ export interface GuestAnswer {
 export interface GuestDesk {
   /** `judge` is asked for each guest; null welcomes it. In place of an earlier judge. */
   open(judge: (wanted: WantedLookups) => GuestRefusal | null): void;
+  /** What a guest is told. */
+  answer(wanted: WantedLookups): Promise<GuestAnswer>;
 }
 
-export interface HeldGuestDesk extends GuestDesk {
-  answer(wanted: WantedLookups): GuestAnswer;
-}
-
-export function createGuestDesk(by: Holder): HeldGuestDesk {
+export function createGuestDesk(by: Holder): GuestDesk {
   let judge: Parameters<GuestDesk['open']>[0] = () => 'nobody';
   return {
     open(next) {
       judge = next;
     },
-    answer: (wanted) => ({ by, refusal: judge(wanted) }),
+    answer: async (wanted) => ({ by, refusal: judge(wanted) }),
   };
 }

@@ -5,7 +5,7 @@
 import { NeverStartError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Engine } from './engine.js';
-import { answerStoreCall } from './store-calls.js';
+import { createStoreAnswers } from './store-calls.js';
 
 export interface OpenEngineOptions {
   /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
@@ -28,8 +28,15 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
     const embedded = await openEmbeddedEngine({ folder: stateFolder, log, command });
-    embedded.onRequest((message) => answerStoreCall(embedded, message));
-    return embedded;
+    const answers = createStoreAnswers(embedded);
+    embedded.onRequest((message) => answers.answer(message));
+    return {
+      ...embedded,
+      async close() {
+        await answers.close();
+        await embedded.close();
+      },
+    };
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');

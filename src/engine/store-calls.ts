@@ -1,76 +1,84 @@
 /**
  * Calls to an engine's stores as messages, so that a second process can use the stores of the one that holds the
- * embedded engine. Answers that hold bytes travel as base64. Only methods that are named here can be called.
+ * embedded engine: to look, to give orders, and to run a file whose lookups the holder does. Only methods that are named here can
+ * be called; those that take permits, claim or record are not among them. The other side is `store-proxies.ts`.
  */
-import type { Engine } from './engine.js';
-import type { EngineStores } from './stores.js';
+import type { StoredOutcome } from '../outcomes/store.js';
+import type { ChunkLine, Engine } from './engine.js';
+import { packValue } from './wire-values.js';
 
-const CALLABLE = {
-  ledger: ['show', 'observe', 'reset', 'setPaused'],
+export const CALLABLE = {
+  ledger: ['show', 'showFor', 'open', 'observe', 'reset', 'setPaused'],
   outcomes: ['read', 'stats', 'forget', 'purge'],
-  runs: ['get', 'list', 'cancel'],
+  runs: ['start', 'get', 'list', 'beat', 'setSize', 'finishChunk', 'failures', 'clearHalt', 'end', 'cancel'],
   notes: ['put', 'list', 'remove', 'claim'],
   ticks: ['list', 'set', 'remove', 'addNow'],
+  guests: ['answer'],
 } as const;
+/** Of the line whose name is the first argument. */
+export const LINE_METHODS = ['add', 'listOf', 'listIdle', 'withdraw', 'counts'] as const;
 
-interface StoreCall {
-  readonly store: keyof typeof CALLABLE;
+export type CallableStore = keyof typeof CALLABLE;
+
+export interface StoreCall {
+  readonly store: CallableStore | 'line';
   readonly method: string;
   readonly args: readonly unknown[];
 }
 
-/** Answers a message of {@link proxyStores}. Throws plain errors for anything else. */
-export async function answerStoreCall(engine: Engine, message: unknown): Promise<unknown> {
-  const { store, method, args } = message as StoreCall;
-  if (!(CALLABLE[store] as readonly string[] | undefined)?.includes(method)) {
-    throw new Error('the process that holds the state folder does not know this request');
-  }
-  const target = engine[store] as unknown as Record<
-    string,
-    (...args: readonly unknown[]) => Promise<unknown>
-  >;
-  return pack(await target[method]?.(...args));
+/** What a call gave; never null itself, because that means that nobody answered. */
+export interface StoreReply {
+  readonly value: unknown;
 }
 
-/** Stores whose calls `ask` carries to the process that has the engine. */
-export function proxyStores(address: string, ask: (message: unknown) => Promise<unknown>): EngineStores {
-  const proxy = (store: keyof typeof CALLABLE) =>
-    Object.fromEntries(
-      CALLABLE[store].map((method) => [
-        method,
-        async (...args: readonly unknown[]) => unpack(await ask({ store, method, args } satisfies StoreCall)),
-      ]),
-    );
+export interface StoreAnswers {
+  /** Answers a {@link StoreCall}. Throws what the store throws, and a plain error for anything else. */
+  answer(message: unknown): Promise<StoreReply>;
+  close(): Promise<void>;
+}
+
+/** Outcomes of one answer, in bytes as they are packed; what is beyond is asked for again. */
+const OUTCOME_BYTES = 1_048_576;
+
+export function createStoreAnswers(engine: Engine): StoreAnswers {
+  const lines = new Map<string, ChunkLine>();
+
+  function lineOf(name: string): ChunkLine {
+    const line = lines.get(name) ?? engine.openLine(name);
+    lines.set(name, line);
+    return line;
+  }
+
   return {
-    kind: 'embedded',
-    address,
-    // The methods that are left out spend or record: a proxy is for looking and for orders.
-    ledger: proxy('ledger') as unknown as EngineStores['ledger'],
-    outcomes: proxy('outcomes') as unknown as EngineStores['outcomes'],
-    runs: proxy('runs') as unknown as EngineStores['runs'],
-    notes: proxy('notes') as unknown as EngineStores['notes'],
-    ticks: proxy('ticks') as unknown as EngineStores['ticks'],
-    warnings: [],
-    close: async () => undefined,
-    queueCounts: async () => null,
+    async answer(message) {
+      const { store, method, args } = message as StoreCall;
+      const known: readonly string[] | undefined = store === 'line' ? LINE_METHODS : CALLABLE[store];
+      if (!known?.includes(method)) {
+        throw new Error('the process that holds the state folder does not know this request');
+      }
+      const target = store === 'line' ? lineOf(String(args[0])) : engine[store];
+      const value = await (target as unknown as Methods)[method]?.(
+        ...(store === 'line' ? args.slice(1) : args),
+      );
+      if (store === 'outcomes' && method === 'read') {
+        return { value: packValue(firstBytes(value as (StoredOutcome | null)[])) };
+      }
+      return { value: packValue(value) };
+    },
+    async close() {
+      await Promise.all([...lines.values()].map((line) => line.close().catch(() => undefined)));
+    },
   };
 }
 
-interface PackedBytes {
-  readonly bytes64: string;
-}
+type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
-function pack(value: unknown): unknown {
-  if (Buffer.isBuffer(value)) return { bytes64: value.toString('base64') } satisfies PackedBytes;
-  if (Array.isArray(value)) return value.map(pack);
-  if (typeof value !== 'object' || value === null) return value ?? null;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, pack(each)]));
-}
-
-function unpack(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(unpack);
-  if (typeof value !== 'object' || value === null) return value;
-  const { bytes64 } = value as Partial<PackedBytes>;
-  if (typeof bytes64 === 'string') return Buffer.from(bytes64, 'base64');
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, unpack(each)]));
+/** The first of them, at least one, as far as they fit one answer. */
+function firstBytes(outcomes: readonly (StoredOutcome | null)[]): readonly (StoredOutcome | null)[] {
+  let bytes = 0;
+  const end = outcomes.findIndex((outcome, at) => {
+    bytes += outcome?.packed?.length ?? 0;
+    return at > 0 && bytes > OUTCOME_BYTES;
+  });
+  return end < 0 ? outcomes : outcomes.slice(0, end);
 }

@@ -2,15 +2,15 @@
  * The part of an engine that commands beside a run need: its stores, without queue and worker. It can be had
  * from another process too, when that one holds the embedded engine's folder.
  */
-import type { Engine } from './engine.js';
+import type { ChunkCounts, Engine } from './engine.js';
 
 export interface EngineStores
-  extends Pick<
-    Engine,
-    'kind' | 'address' | 'ledger' | 'outcomes' | 'runs' | 'notes' | 'ticks' | 'warnings' | 'close'
-  > {
-  /** Chunks waiting, being worked on and parked in a queue; null where only its owner could tell. */
-  queueCounts(name: string): Promise<Record<string, number> | null>;
+  extends Pick<Engine, 'kind' | 'address' | 'notes' | 'ticks' | 'warnings' | 'close'> {
+  readonly ledger: Omit<Engine['ledger'], 'exchange'>;
+  readonly outcomes: Pick<Engine['outcomes'], 'read' | 'stats' | 'forget' | 'purge'>;
+  readonly runs: Pick<Engine['runs'], 'get' | 'list' | 'cancel'>;
+  /** Chunks waiting, being worked on and parked in a queue. */
+  queueCounts(name: string): Promise<ChunkCounts>;
 }
 
 /** The stores of an engine that this process has open. */
@@ -26,11 +26,11 @@ export function storesOf(engine: Engine): EngineStores {
     warnings: engine.warnings,
     close: () => engine.close(),
     async queueCounts(name) {
-      const queue = engine.openQueue(name);
+      const line = engine.openLine(name);
       try {
-        return await queue.getJobCounts('waiting', 'active', 'delayed');
+        return await line.counts();
       } finally {
-        await queue.close();
+        await line.close();
       }
     },
   };

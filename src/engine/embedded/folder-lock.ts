@@ -13,7 +13,7 @@
  * file system is not guarded against other machines.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import { errorText, FailFileError } from '../../errors.js';
+import { type ErrorDetail, errorText, FailFileError } from '../../errors.js';
 import type { Holder } from '../guests.js';
 import type { LockSocket } from './lock-socket.js';
 import { askLockSocket, listLockSockets, openLockSocket } from './lock-socket.js';
@@ -21,13 +21,15 @@ import { askLockSocket, listLockSockets, openLockSocket } from './lock-socket.js
 const CANDIDATE_DEADLINE_MS = 2_000;
 const REQUEST_DEADLINE_MS = 30_000;
 const LOOK_AGAIN_MS = 25;
+/** A holder that opens its engine takes seconds. */
+const OPENING_LOOK_MS = 100;
 /** Candidates settle within a few looks; one that hangs is waited for no longer than this. */
 const SETTLE_DEADLINE_MS = 10_000;
 
 export type RequestHandler = (request: unknown) => unknown | Promise<unknown>;
 
 export interface FolderLock {
-  /** Answers the requests of {@link askHolder}; without a handler they are answered null. */
+  /** Answers the requests of {@link askFolderHolder}; until there is a handler they wait. */
   onRequest(handler: RequestHandler): void;
   release(): Promise<void>;
 }
@@ -39,15 +41,16 @@ type Answer =
   | { readonly type: 'held'; readonly by: Holder }
   | { readonly type: 'gives-way' }
   | { readonly type: 'stays' }
+  | { readonly type: 'opening' }
   | { readonly type: 'answered'; readonly answer: unknown }
-  | { readonly type: 'failed'; readonly message: string };
+  | { readonly type: 'failed'; readonly message: string; readonly failure: ErrorDetail | null };
 
 /** Throws {@link FailFileError} `engine-held` when another process has the folder, or another engine of this one. */
 export async function lockFolder(folder: string, self: Holder): Promise<FolderLock> {
   let isHolder = false;
   let hasGivenWay = false;
   let ownName = '';
-  let handler: RequestHandler = () => null;
+  let handler: RequestHandler | null = null;
 
   const reply = async (question: Question): Promise<Answer> => {
     if (question.type === 'candidate') {
@@ -57,11 +60,11 @@ export async function lockFolder(folder: string, self: Holder): Promise<FolderLo
       hasGivenWay = true;
       return { type: 'gives-way' };
     }
-    if (!isHolder) return { type: 'stays' };
+    if (!isHolder || handler === null) return { type: 'opening' };
     try {
       return { type: 'answered', answer: (await handler(question.request)) ?? null };
     } catch (error) {
-      return { type: 'failed', message: errorText(error) };
+      return { type: 'failed', message: errorText(error), failure: failureOf(error) };
     }
   };
   const socket = await openLockSocket(folder, (question) => reply(question as Question));
@@ -108,20 +111,38 @@ async function isAnyoneBefore(folder: string, socket: LockSocket): Promise<boole
 }
 
 /**
- * Asks the process that holds the folder. null when nobody does. Throws {@link FailFileError} `engine-held` when the holder
- * does not answer, and a plain `Error` when its handler failed.
+ * Asks the process that holds the folder, or is about to. null when nobody does. Throws {@link FailFileError} `engine-held` when
+ * the holder does not answer, and what its handler threw: a {@link FailFileError} as it was, else a plain `Error`.
  */
 export async function askFolderHolder(folder: string, request: unknown): Promise<unknown | null> {
   const question: Question = { type: 'request', request };
-  for (const name of await listLockSockets(folder)) {
-    const reply = await askLockSocket(folder, name, question, REQUEST_DEADLINE_MS);
-    if (reply.type === 'silent') throw heldError(folder, null);
-    if (reply.type !== 'answer') continue;
-    const answer = reply.value as Answer;
-    if (answer.type === 'answered') return answer.answer;
-    if (answer.type === 'failed') throw new Error(answer.message);
+  const giveUpAt = performance.now() + REQUEST_DEADLINE_MS;
+  for (;;) {
+    let isOpening = false;
+    for (const name of await listLockSockets(folder)) {
+      const reply = await askLockSocket(folder, name, question, REQUEST_DEADLINE_MS);
+      if (reply.type === 'silent') throw heldError(folder, null);
+      if (reply.type !== 'answer') continue;
+      const answer = reply.value as Answer;
+      if (answer.type === 'answered') return answer.answer;
+      if (answer.type === 'failed') throw failureAgain(answer);
+      if (answer.type === 'opening') isOpening = true;
+    }
+    if (!isOpening) return null;
+    if (performance.now() > giveUpAt) throw heldError(folder, null);
+    await wait(OPENING_LOOK_MS);
   }
-  return null;
+}
+
+/** What of an error arrives at the other side as it was. */
+function failureOf(error: unknown): ErrorDetail | null {
+  if (!(error instanceof FailFileError)) return null;
+  const { code, subject, todo, message } = error;
+  return { code, subject, todo, what: message.slice(0, -`: ${subject}; ${todo}`.length) };
+}
+
+function failureAgain({ message, failure }: Extract<Answer, { type: 'failed' }>): Error {
+  return failure === null ? new Error(message) : new FailFileError(failure);
 }
 
 function heldError(folder: string, by: Holder | null): FailFileError {

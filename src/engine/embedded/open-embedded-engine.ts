@@ -6,7 +6,7 @@ import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
-import { createGuestDesk, type HeldGuestDesk } from '../guests.js';
+import { createGuestDesk } from '../guests.js';
 import { createQueueLine } from '../queue-line.js';
 import { createStoreCalls } from '../sql/database.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
@@ -34,7 +34,6 @@ export interface EmbeddedEngineOptions {
 
 export interface EmbeddedEngine extends Engine {
   readonly kind: 'embedded';
-  readonly guests: HeldGuestDesk;
   /** Answers the requests that other processes send with `askHolder`. */
   onRequest(handler: RequestHandler): void;
 }

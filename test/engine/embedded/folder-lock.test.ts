@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { FolderLock } from '../../../src/engine/embedded/folder-lock.js';
 import { askFolderHolder, lockFolder } from '../../../src/engine/embedded/folder-lock.js';
+import { FailFileError } from '../../../src/errors.js';
 import { createReleasers } from '../../../src/lifecycle.js';
 import type { Child } from './child.js';
 import { startChild } from './child.js';
@@ -107,14 +108,30 @@ describe('the lock of a folder', () => {
 
   test('the holder answers the requests of others', async () => {
     const held = await lock();
-    expect(await askFolderHolder(folder, 'early')).toBeNull();
+    const early = askFolderHolder(folder, 'early');
     held.onRequest(async (request) => ({ echo: request }));
+    expect(await early).toEqual({ echo: 'early' });
     const request = { ask: 'status', text: 'ü\n'.repeat(50_000) };
     expect(await askFolderHolder(folder, request)).toEqual({ echo: request });
     held.onRequest(() => {
       throw new Error('no such request');
     });
     await expect(askFolderHolder(folder, 1)).rejects.toThrow('no such request');
+    const unfit = {
+      code: 'engine-unfit',
+      what: 'what: it',
+      subject: 'run; 1',
+      todo: 'do: this; and that',
+    } as const;
+    held.onRequest(() => {
+      throw new FailFileError(unfit);
+    });
+    const { what: _, ...fields } = unfit;
+    await expect(askFolderHolder(folder, 1)).rejects.toMatchObject({
+      ...fields,
+      name: 'FailFileError',
+      message: 'what: it: run; 1; do: this; and that',
+    });
     await held.release();
     expect(await askFolderHolder(folder, 1)).toBeNull();
   });

@@ -1,0 +1,64 @@
+/**
+ * Opens the engine of a run. When another process of this machine holds the embedded engine's folder and does lookups for others,
+ * the run is its guest: everything but the lookups is done here, and the stores are asked over the folder's socket.
+ */
+import { BrandEnrichError, FailFileError } from '../errors.js';
+import type { Engine, RunEngine } from './engine.js';
+import { findHolder } from './find-holder.js';
+import type { GuestRefusal, Holder, WantedLookups } from './guests.js';
+import { type OpenEngineOptions, openEngine } from './open-engine.js';
+import { createRunEngineProxy, proxyOf } from './store-proxies.js';
+
+export type OpenedRunEngine =
+  /** Opened here, and the caller's to close. */
+  | { readonly type: 'own'; readonly engine: Engine }
+  | { readonly type: 'guest'; readonly engine: RunEngine; readonly host: Holder };
+
+/**
+ * Throws what {@link openEngine} throws; `engine-held` also when the holder does not do these lookups, with the reason and the
+ * ways out.
+ */
+export async function openRunEngine(
+  options: OpenEngineOptions,
+  wanted: WantedLookups,
+): Promise<OpenedRunEngine> {
+  const asGuest = () => (options.engine === 'embedded' ? visit(options.stateFolder, wanted) : null);
+  const guest = await asGuest();
+  if (guest !== null) return guest;
+  try {
+    return { type: 'own', engine: await openEngine(options) };
+  } catch (error) {
+    // Somebody was quicker, perhaps one that does lookups for others.
+    const isHeld = error instanceof BrandEnrichError && error.code === 'engine-held';
+    const late = isHeld ? await asGuest() : null;
+    if (late !== null) return late;
+    throw error;
+  }
+}
+
+async function visit(folder: string, { queueName, service }: WantedLookups): Promise<OpenedRunEngine | null> {
+  const ask = await findHolder(folder);
+  if (ask === null) return null;
+  const { by, refusal } = await proxyOf('guests', ask).answer({ queueName, service });
+  if (refusal !== null) throw refused(folder, by, refusal);
+  return { type: 'guest', engine: createRunEngineProxy(folder, ask), host: by };
+}
+
+const REFUSALS: Readonly<Record<GuestRefusal, readonly [why: string, todo: string]>> = {
+  nobody: [
+    'which does no lookups for other runs',
+    'wait for it to end, or keep `brand-enrich up` running, which does; otherwise name another folder with --state, or use --engine redis://... which many processes can share',
+  ],
+  token: ['which has another token or --account', 'use the same, or name another folder with --state'],
+  service: ['which asks another service', 'use the same --base-url, or name another folder with --state'],
+};
+
+function refused(folder: string, { pid, command, since }: Holder, refusal: GuestRefusal): FailFileError {
+  const [why, todo] = REFUSALS[refusal];
+  return new FailFileError({
+    code: 'engine-held',
+    what: `the state folder is held by process ${pid} (${command}) since ${since}, ${why}`,
+    subject: folder,
+    todo,
+  });
+}
