@@ -78,7 +78,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     ],
   },
   up: {
-    summary: 'worker, inboxes, schedules, metrics and health in one process, until stopped',
+    summary: 'worker, inboxes, schedules, dashboard, metrics and health in one process, until stopped',
     examples: [
       { line: 'up', does: 'what brand-enrich.config.json says' },
       { line: 'up --inbox /data/brands --inbox /data/funds', does: 'two inboxes, and the rest' },

@@ -1,6 +1,6 @@
 /**
- * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, metrics and health in one process, until
- * it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
+ * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one
+ * process, until it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
  */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -10,11 +10,14 @@ import { EXIT, type ExitCode } from '../errors.js';
 import type { InboxFolders } from '../inbox/inbox-folders.js';
 import { untilAborted } from '../lifecycle.js';
 import type { LoadFlags } from '../schedules/scheduled-command.js';
+import { openDashboard } from './open-dashboard.js';
 import { createHostedScheduleRunner } from './scheduled-run.js';
 import { openInbox, watchIn } from './watch.js';
 import { type Workplace, type WorkplaceDoor, withWorkplace } from './workplace.js';
 
 export interface UpDoor extends WorkplaceDoor {
+  /** For the sign-in link of the dashboard, which is not for the log. */
+  readonly stderr: NodeJS.WritableStream;
   /** What relative paths count from. */
   readonly folder: string;
   readonly load: LoadFlags;
@@ -35,8 +38,13 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
   const stop = AbortSignal.any([door.stop, ending.signal]);
   return withWorkplace('up', withMetrics, { ...door, stop }, async (place, releasers) => {
     const { metrics, service, engine, log } = place;
+    const { settings } = loaded;
     metrics.watchQueue(service.queueName);
-    const schedules = loaded.settings.sample ? null : hostSchedules(place, door);
+    const folders = inboxes.map(({ root }) => root);
+    const shown = { settings, engine, names: service, inboxes: folders };
+    await openDashboard({ ...shown, log, stderr: door.stderr, stop, releasers });
+
+    const schedules = settings.sample ? null : hostSchedules(place, door);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {
       stopped ??= schedules?.stop();
