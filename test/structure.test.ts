@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FLOORS: readonly (readonly string[])[] = [
   ['model.ts', 'errors.ts', 'clock.ts', 'log.ts', 'lifecycle.ts', 'table.ts', 'config', 'contract', 'notify'],
   ['intake', 'identify', 'lookup', 'quota', 'outcomes', 'runs', 'collate', 'catalogue', 'report-page'],
-  ['engine', 'metrics'],
+  ['engine', 'metrics', 'telemetry'],
   ['resolve', 'schedules'],
   ['pipeline', 'inbox', 'dashboard'],
   ['doors'],

@@ -23,6 +23,7 @@ import type { InboxNotices } from './inbox-notices.js';
 import { chooseRetries, memoOf } from './inbox-retries.js';
 import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { OpenedService } from './open-service.js';
+import type { OpenedTelemetry } from './open-telemetry.js';
 import type { DoorStreams } from './run.js';
 import { requestOf, runSettingsOf } from './run-request.js';
 import type { SharedWorker } from './shared-worker.js';
@@ -39,6 +40,7 @@ export interface InboxWorkOptions {
   /** null: workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
   readonly notices: InboxNotices;
+  readonly traces: OpenedTelemetry;
   readonly clock: Clock;
   readonly log: Log;
   readonly stop: AbortSignal;
@@ -64,7 +66,8 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
     const request = withinJob(requestOf(job.path, settings, service, stateFolder, options.streams), job);
     let unlisten: () => void = () => undefined;
     try {
-      const result = await enrichFile(request, {
+      const enrichTraced = options.traces.traced(enrichFile, settings.strict);
+      const result = await enrichTraced(request, {
         engine,
         queueName: service.queueName,
         openWorker:

@@ -10,7 +10,7 @@ import { serveMetrics } from '../metrics/metrics-server.js';
 import { createReadiness } from '../metrics/readiness.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 
-type ClientFor = (service: string) => Client | null;
+export type ClientFor = (service: string) => Client | null;
 
 export interface OpenedMetrics {
   /** Where they are served; null: they are not. */
@@ -77,7 +77,7 @@ export async function openMetrics(
 }
 
 /** One watched client per service, as there is one client. */
-function watchEach(clientFor: ClientFor, watch: (client: Client) => Client): ClientFor {
+export function watchEach(clientFor: ClientFor, watch: (client: Client) => Client): ClientFor {
   const watched = new WeakMap<Client, Client>();
   return (service) => {
     const client = clientFor(service);

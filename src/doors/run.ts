@@ -23,6 +23,7 @@ import { exitCodeOf } from './exit-code.js';
 import { openNotifier } from './notifier.js';
 import { openMetrics } from './open-metrics.js';
 import { openService } from './open-service.js';
+import { openTelemetry } from './open-telemetry.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
 import { requestOf } from './run-request.js';
@@ -81,6 +82,7 @@ function runInState(
     releasers.push(() => view.end());
     if (settings.sample)
       view.notice('sample data: brands from the built-in catalogue, nothing is sent to any service');
+    const traces = await openTelemetry(settings, log, releasers);
     const opened = await openRunEngine(
       {
         engine: settings.sample ? 'embedded' : settings.engine,
@@ -88,6 +90,7 @@ function runInState(
         log,
         waitsForDisk: settings.waitForDisk,
         command: 'run',
+        telemetry: traces.telemetry,
       },
       service,
     );
@@ -98,12 +101,13 @@ function runInState(
 
     const metrics = await openMetrics(settings, opened.engine, stop, releasers);
     if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
-    const clientFor = metrics.watchClients(service.clientFor);
+    const clientFor = traces.watchClients(metrics.watchClients(service.clientFor));
 
     const request = requestOf(input, settings, service, stateFolder, door);
     const warn = warnOnce(view);
     const tellTrouble = tellOnce(view);
-    const result = await enrichFile(request, {
+    const enrich = traces.traced(enrichFile, settings.strict);
+    const result = await enrich(request, {
       engine: opened.engine,
       queueName: service.queueName,
       openWorker:

@@ -17,6 +17,7 @@ import { isScheduleName, type Schedule } from '../schedules/schedule.js';
 import { createScheduleBook, type ScheduleBook } from '../schedules/schedule-book.js';
 import { readScheduledCommand } from '../schedules/scheduled-command.js';
 import { openMetrics } from './open-metrics.js';
+import { openTelemetry } from './open-telemetry.js';
 import type { RunDoor } from './run.js';
 import { schedulesText, zonedTime } from './schedule-text.js';
 import { createHostedScheduleRunner } from './scheduled-run.js';
@@ -159,11 +160,13 @@ function unknownSchedule(name: string): Error {
 function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { log, stop, graceMs } = door;
+    const traces = await openTelemetry(settings, log, releasers);
     const engine = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
       log,
       waitsForDisk: settings.waitForDisk,
+      telemetry: traces.telemetry,
       command: 'schedule serve',
     });
     releasers.push(() => engine.close());
@@ -176,6 +179,7 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
       load: door.load,
       streams: door,
       metrics,
+      traces,
       shared: null,
       log,
       graceMs,

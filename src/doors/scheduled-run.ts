@@ -27,6 +27,7 @@ import { exitCodeOf } from './exit-code.js';
 import { openNotifier } from './notifier.js';
 import type { OpenedMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
+import type { OpenedTelemetry } from './open-telemetry.js';
 import type { DoorStreams } from './run.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
 import { requestOf } from './run-request.js';
@@ -42,6 +43,7 @@ export interface ScheduleHostOptions {
   /** Of the process; no scheduled run touches them. */
   readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
   readonly metrics: OpenedMetrics;
+  readonly traces: OpenedTelemetry;
   /** The worker of the process, for runs that would have one like it. null: each run has one of its own. */
   readonly shared: HostedWorker | null;
   readonly log: Log;
@@ -112,13 +114,14 @@ function enrichScheduled(
   options: ScheduleHostOptions,
 ): Promise<Executed> {
   return withReleasers(async (releasers) => {
-    const { engine, streams, metrics, log } = options;
+    const { engine, streams, metrics, traces, log } = options;
     const service = await openService(settings, log, releasers);
-    const clientFor = metrics.watchClients(service.clientFor);
+    const clientFor = traces.watchClients(metrics.watchClients(service.clientFor));
     const place = { engine, service: { ...service, clientFor }, settings, stateFolder: settings.state, log };
     const shared = settings.worker ? workerToShare(service, settings, options.shared) : null;
     const request = requestOf(schedule.input, settings, service, settings.state, streams);
-    const result = await enrichFile(request, {
+    const enrichTraced = traces.traced(enrichFile, settings.strict);
+    const result = await enrichTraced(request, {
       engine,
       queueName: service.queueName,
       openWorker: settings.worker

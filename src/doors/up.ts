@@ -84,7 +84,8 @@ async function openInboxes(loaded: LoadedSettings, folder: string): Promise<Inbo
   return Promise.all(paths.map((path) => openInbox(path, loaded)));
 }
 
-function hostSchedules({ engine, loaded, worker, service, metrics, log, graceMs }: Workplace, door: UpDoor) {
+function hostSchedules(place: Workplace, door: UpDoor) {
+  const { engine, loaded, worker, service, metrics, traces, log, graceMs } = place;
   const { settings } = loaded;
   return createHostedScheduleRunner({
     engine,
@@ -92,6 +93,7 @@ function hostSchedules({ engine, loaded, worker, service, metrics, log, graceMs 
     load: door.load,
     streams: door,
     metrics,
+    traces,
     shared: worker === null ? null : { worker, service, settings },
     log,
     graceMs: () => graceMs(),

@@ -45,10 +45,10 @@ export function watchIn(
   { root }: Pick<InboxFolders, 'root'>,
   streams: Pick<WorkplaceDoor, 'stdin' | 'stdout'>,
 ): Promise<InboxEnd> {
-  const { loaded, engine, service, stateFolder, worker, notifier, graceMs, clock, log, stop } = place;
+  const { loaded, engine, service, stateFolder, worker, notifier, traces, graceMs, clock, log, stop } = place;
   const { settleMs, pollMs, filesAtOnce, sample: isSample } = loaded.settings;
   const notices = createInboxNotices({ notifier, isSample, clock });
-  const shared = { loaded, service, engine, stateFolder, worker, graceMs, clock, log, stop };
+  const shared = { loaded, service, engine, stateFolder, worker, traces, graceMs, clock, log, stop };
   const work = createInboxWork({ folder: root, streams, notices, ...shared });
   return watchInbox({ folder: root, settleMs, pollMs, filesAtOnce, work, clock, log, stop });
 }

@@ -10,6 +10,7 @@ import type { Log } from '../log.js';
 import { accountName, queueName } from './account.js';
 import { openMetrics } from './open-metrics.js';
 import { openClients } from './open-service.js';
+import { openTelemetry } from './open-telemetry.js';
 import { openLookupWorker } from './workplace.js';
 
 export interface WorkerDoor {
@@ -23,18 +24,20 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
     const token = readToken(settings) ?? '';
+    const traces = await openTelemetry(settings, log, releasers);
     const engine = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
       log,
       waitsForDisk: settings.waitForDisk,
+      telemetry: traces.telemetry,
     });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);
     const metrics = await openMetrics(settings, engine, stop, releasers);
     const queue = queueName(token, settings.account);
     metrics.watchQueue(queue);
-    const clientFor = metrics.watchClients(openClients(settings, token, releasers));
+    const clientFor = traces.watchClients(metrics.watchClients(openClients(settings, token, releasers)));
     const accounts = new Set<string>();
     const worker = openLookupWorker({
       engine,

@@ -17,6 +17,7 @@ import { hostGuests } from './host-guests.js';
 import { type Notifier, openNotifier } from './notifier.js';
 import { type OpenedMetrics, openMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
+import { type OpenedTelemetry, openTelemetry } from './open-telemetry.js';
 import type { DoorStreams } from './run.js';
 import { type SharedWorker, shareWorker } from './shared-worker.js';
 
@@ -36,6 +37,7 @@ export interface Workplace {
   readonly worker: SharedWorker | null;
   readonly notifier: Notifier;
   readonly metrics: OpenedMetrics;
+  readonly traces: OpenedTelemetry;
   /** How long requests in flight may still be waited for, counted from the signal for all work together. */
   readonly graceMs: () => number;
   readonly clock: Clock;
@@ -86,18 +88,20 @@ export function withWorkplace<T>(
     const notifier = openNotifier({ settings, stateFolder, log, stop });
     releasers.push(() => notifier.close());
     const opened = await openService(settings, log, releasers);
+    const traces = await openTelemetry(settings, log, releasers);
     const engine = await openEngine({
       engine: settings.sample ? 'embedded' : settings.engine,
       stateFolder,
       log,
       waitsForDisk: settings.waitForDisk,
+      telemetry: traces.telemetry,
       command,
     });
     releasers.push(() => engine.close());
     if (settings.worker) hostGuests(engine, opened);
     if (!settings.sample) for (const warning of engine.warnings) log.warn(warning);
     const metrics = await openMetrics(settings, engine, stop, releasers);
-    const service = { ...opened, clientFor: metrics.watchClients(opened.clientFor) };
+    const service = { ...opened, clientFor: traces.watchClients(metrics.watchClients(opened.clientFor)) };
     const graceMs = graceFromSignal(door, settings.timeoutMs);
     const worker = settings.worker
       ? shareWorker((onChunk) => openLookupWorker({ engine, service, settings, stateFolder, log }, onChunk))
@@ -107,7 +111,7 @@ export function withWorkplace<T>(
       releasers.push(stopAtSignal(worker.worker, stop, graceMs));
       await worker.worker.start();
     }
-    const place = { loaded, engine, service, stateFolder, worker, notifier, metrics, graceMs };
+    const place = { loaded, engine, service, stateFolder, worker, notifier, metrics, traces, graceMs };
     return action({ ...place, clock: systemClock, log, stop }, releasers);
   });
 }

@@ -2,6 +2,7 @@
  * Opens the engine that an address names. Each engine is loaded only when it is asked for: the others cost no
  * start-up time.
  */
+import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Engine } from './engine.js';
@@ -17,6 +18,8 @@ export interface OpenEngineOptions {
   readonly waitsForDisk?: boolean;
   /** What another process is told about this one when the embedded engine's folder is held. */
   readonly command?: string | undefined;
+  /** What BullMQ tells of chunks to; absent: nothing is traced. Ticks are never traced. */
+  readonly telemetry?: Telemetry | undefined;
 }
 
 /**
@@ -24,10 +27,10 @@ export interface OpenEngineOptions {
  * `engine-unfit`, `engine-held`) when the engine cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
-  const { engine, stateFolder, log, command } = options;
+  const { engine, stateFolder, log, command, telemetry } = options;
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
-    const embedded = await openEmbeddedEngine({ folder: stateFolder, log, command });
+    const embedded = await openEmbeddedEngine({ folder: stateFolder, log, command, telemetry });
     const answers = createStoreAnswers(embedded);
     embedded.onRequest((message) => answers.answer(message));
     return {
@@ -40,11 +43,11 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');
-    return openRedisEngine({ url: engine, log, waitsForDisk: options.waitsForDisk ?? false });
+    return openRedisEngine({ url: engine, log, telemetry, waitsForDisk: options.waitsForDisk ?? false });
   }
   if (/^postgres(ql)?:\/\//.test(engine)) {
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
-    return openPostgresEngine({ url: engine, log });
+    return openPostgresEngine({ url: engine, log, telemetry });
   }
   throw new NeverStartError({
     code: 'usage-invalid',

@@ -2,6 +2,7 @@
  * The engine without a server: BullMQ's Postgres backend and our SQL on PGlite, in a thread of this process, kept in
  * the state folder. One process at a time owns the folder; others may ask it.
  */
+import type { Telemetry } from 'bullmq';
 import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
@@ -26,6 +27,8 @@ export interface EmbeddedEngineOptions {
   /** The state folder; made when it is not there. */
   readonly folder: string;
   readonly log: Log;
+  /** Of chunks; absent: nothing is traced. */
+  readonly telemetry?: Telemetry | undefined;
   /** What a second process is told about this one. Default: the title of the process. */
   readonly command?: string | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
@@ -66,7 +69,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     const calls = createStoreCalls(database, clockOffsetMs);
     await calls.value('end_others');
     await calls.value('tidy', KEEP_ANSWERS_MS);
-    const queues = createSqlQueues(pool, log);
+    const queues = createSqlQueues(pool, log, options.telemetry);
     releasers.push(() => queues.close());
     return {
       kind: 'embedded',

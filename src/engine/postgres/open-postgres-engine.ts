@@ -1,7 +1,7 @@
 /**
  * The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool.
  */
-import type { PgPool } from 'bullmq';
+import type { PgPool, Telemetry } from 'bullmq';
 import { runMigrations } from 'bullmq';
 import type { PoolClient } from 'pg';
 import { BrandEnrichError, errorText, FailFileError } from '../../errors.js';
@@ -27,6 +27,8 @@ export interface PostgresEngineOptions {
   /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
   readonly url: string;
   readonly log: Log;
+  /** Of chunks; absent: nothing is traced. */
+  readonly telemetry?: Telemetry | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
 }
@@ -38,7 +40,7 @@ export interface PostgresEngineOptions {
  * may not make our schemas, or was used by a later release.
  */
 export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
-  const { url, log, clockOffsetMs = () => 0 } = options;
+  const { url, log, telemetry, clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);
   const releasers = createReleasers();
   const connections = createConnectionPool(url, log);
@@ -54,7 +56,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     const calls = createStoreCalls(connections, clockOffsetMs);
     await calls.value('tidy', KEEP_ANSWERS_MS);
     // BullMQ describes the part of `pg` that it uses in types of its own.
-    const queues = createSqlQueues(connections.pool as unknown as PgPool, log);
+    const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
     releasers.push(() => queues.close());
     return {
       kind: 'postgres',

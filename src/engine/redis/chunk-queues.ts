@@ -26,6 +26,7 @@ export function createChunkQueues(options: {
   readonly connect: Omit<ConnectOptions, 'use'>;
   readonly namespace: string;
   readonly log: Log;
+  /** Of chunks; ticks are not traced, since each is born of the last. */
   readonly telemetry?: Telemetry | undefined;
 }): EngineQueues {
   const { connect, namespace, log, telemetry } = options;
@@ -35,7 +36,10 @@ export function createChunkQueues(options: {
   const handed = new Set<Redis>();
   let producer: Redis | undefined;
 
-  function makeQueue<D, N extends string>(name: string): Queue<D, void, N, D, void, N> {
+  function makeQueue<D, N extends string>(
+    name: string,
+    telemetry?: Telemetry,
+  ): Queue<D, void, N, D, void, N> {
     // Shared by all queues: BullMQ leaves a connection that it was handed open.
     producer ??= createConnection({ ...connect, use: 'producer' });
     const queue = new Queue<D, void, N, D, void, N>(name, {
@@ -51,6 +55,7 @@ export function createChunkQueues(options: {
     name: string,
     processor: Processor<D, void, N>,
     concurrency: number,
+    telemetry?: Telemetry,
   ): Worker<D, void, N> {
     const connection = createConnection({ ...connect, use: 'worker' });
     handed.add(connection);
@@ -70,9 +75,9 @@ export function createChunkQueues(options: {
   }
 
   return {
-    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name),
+    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry),
     openWorker: (name, processor, concurrency) =>
-      makeWorker<ChunkData, 'chunk'>(name, processor, concurrency),
+      makeWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry),
     openTickQueue: (name) => makeQueue<TickData, 'tick'>(name),
     openTickWorker: (name, processor, concurrency) =>
       makeWorker<TickData, 'tick'>(name, processor, concurrency),

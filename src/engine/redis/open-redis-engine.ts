@@ -2,6 +2,7 @@
  * Opens the Redis engine: one connection for the stores, checked before anything is trusted to it, and BullMQ beside it.
  * For many processes and machines; Redis 6.2 or later, or Valkey.
  */
+import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Engine } from '../engine.js';
@@ -25,6 +26,8 @@ export interface RedisEngineOptions {
   /** What all keys begin with, in braces, so that one slot of a cluster holds them all. Default `brand-enrich`. */
   readonly namespace?: string;
   readonly log: Log;
+  /** Of chunks; absent: nothing is traced. */
+  readonly telemetry?: Telemetry | undefined;
   /** Refuse to open with a smaller share of free memory, 0 to 1. Default: no such check. */
   readonly minimumFreeMemory?: number;
   /**
@@ -63,7 +66,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     });
     const root = storeRoot(namespace);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
-    const queues = createChunkQueues({ connect, namespace, log });
+    const queues = createChunkQueues({ connect, namespace, log, telemetry: options.telemetry });
     return {
       kind: 'redis',
       address,

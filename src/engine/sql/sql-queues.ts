@@ -18,12 +18,15 @@ import type { TickData, TickQueue, TickWorker } from '../ticks.js';
 
 const CLOSE_DEADLINE_MS = 2_000;
 
-/** @param pool Shared by all queues and workers; every session has `bullmq` in its search path. It is not closed here. */
+/**
+ * @param pool Shared by all queues and workers; every session has `bullmq` in its search path. It is not closed here.
+ * @param telemetry Of chunks; ticks are not traced, since each is born of the last.
+ */
 export function createSqlQueues(pool: PgPool, log: Log, telemetry?: Telemetry): EngineQueues {
   const { Queue, Worker } = withBackend(createPostgresBackend);
   const workers = new Set<Pick<ChunkWorker, 'close'>>();
 
-  function makeQueue<D, N extends string>(name: string) {
+  function makeQueue<D, N extends string>(name: string, telemetry?: Telemetry) {
     const queue = new Queue<D, void, N>(name, {
       ...queueOptions(telemetry),
       connection: pool,
@@ -32,7 +35,12 @@ export function createSqlQueues(pool: PgPool, log: Log, telemetry?: Telemetry): 
     return queue;
   }
 
-  function makeWorker<D, N extends string>(name: string, processor: unknown, concurrency: number) {
+  function makeWorker<D, N extends string>(
+    name: string,
+    processor: unknown,
+    concurrency: number,
+    telemetry?: Telemetry,
+  ) {
     const worker = new Worker<D, void, N>(name, processor as Processor<D, void, N>, {
       ...workerOptions(concurrency, telemetry),
       connection: pool,
@@ -45,9 +53,9 @@ export function createSqlQueues(pool: PgPool, log: Log, telemetry?: Telemetry): 
 
   // The backend is a type parameter of BullMQ's classes; their methods are the same on each.
   return {
-    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name) as unknown as ChunkQueue,
+    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry) as unknown as ChunkQueue,
     openWorker: (name, processor, concurrency) =>
-      makeWorker<ChunkData, 'chunk'>(name, processor, concurrency) as unknown as ChunkWorker,
+      makeWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry) as unknown as ChunkWorker,
     openTickQueue: (name) => makeQueue<TickData, 'tick'>(name) as unknown as TickQueue,
     openTickWorker: (name, processor, concurrency) =>
       makeWorker<TickData, 'tick'>(name, processor, concurrency) as unknown as TickWorker,
