@@ -8,10 +8,11 @@ import { openStores } from '../engine/open-stores.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
+import { checkInput } from '../pipeline/check-input.js';
 import { type Plan, planFile } from '../pipeline/plan-file.js';
 import { knownNames } from './open-service.js';
 import type { DoorStreams } from './run.js';
-import { intakeOf, runSettingsOf } from './run-request.js';
+import { intakeOf, runSettingsOf, surveyOf } from './run-request.js';
 
 export interface PlanDoor extends DoorStreams {
   readonly log: Log;
@@ -21,6 +22,7 @@ export interface PlanDoor extends DoorStreams {
 export function runPlan(input: string, settings: Settings, door: PlanDoor): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const names = knownNames(settings);
+    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) });
     const stores =
       names === null
         ? null
@@ -31,13 +33,7 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
         input,
         stdin: input === '-' ? door.stdin : null,
         intake: intakeOf(settings),
-        survey: {
-          requested: settings.columns,
-          kind: settings.kind,
-          waterfall: settings.waterfall,
-          prefix: settings.prefix,
-          priority: settings.priority,
-        },
+        survey: surveyOf(settings),
         stateFolder: settings.state,
         overagePrice: settings.overagePrice,
         settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),

@@ -22,13 +22,7 @@ export function requestOf(
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
-    survey: {
-      requested: settings.columns,
-      kind: settings.kind,
-      waterfall: settings.waterfall,
-      prefix: settings.prefix,
-      priority: settings.priority,
-    },
+    survey: surveyOf(settings),
     output: {
       path: settings.output,
       format: settings.format,
@@ -61,6 +55,11 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
     skipLines: settings.skipLines,
     limit: settings.limit,
   };
+}
+
+export function surveyOf(settings: Settings): EnrichRequest['survey'] {
+  const { columns: requested, kind, waterfall, prefix, priority } = settings;
+  return { requested, kind, waterfall, prefix, priority };
 }
 
 /** What workers are told of the run. */

@@ -13,6 +13,7 @@ import { openRunEngine } from '../engine/open-run-engine.js';
 import type { ExitCode } from '../errors.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
+import { checkInput } from '../pipeline/check-input.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
@@ -26,7 +27,7 @@ import { openService } from './open-service.js';
 import { openTelemetry } from './open-telemetry.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
-import { requestOf } from './run-request.js';
+import { intakeOf, requestOf, surveyOf } from './run-request.js';
 import { summaryText } from './run-summary-text.js';
 
 /** What a command may touch of its process. */
@@ -72,6 +73,7 @@ function runInState(
   return withReleasers(async (releasers) => {
     const { log, stop, stderr, stdout } = door;
     const service = await openService(settings, log, releasers);
+    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) });
     const view = createProgressView({
       stream: stderr,
       isQuiet: settings.quiet,

@@ -70,15 +70,7 @@ export async function surveyInput(
 ): Promise<Survey> {
   const { folder, waterfall, stop, onRows } = options;
   const isJson = input.shape.format === 'jsonl';
-  const chosen = chooseColumns({
-    columns: input.shape.columns,
-    sample: input.sample,
-    requested: options.requested,
-    kind: options.kind,
-    // JSON lines get one key, so that no column of theirs can be ours.
-    prefix: isJson ? '' : options.prefix,
-  });
-  const priorities = options.priority ? createPriorities(input.shape.columns, options.priority) : null;
+  const { chosen, priorities } = chooseFrom(input, options);
   const ourKey = jsonKey(options.prefix);
   const open = (name: string) => {
     const file = createSpoolFile(join(folder, name));
@@ -167,6 +159,22 @@ export async function surveyInput(
     columns: input.columns(),
     contentHash: input.contentHash(),
   };
+}
+
+/** What of the input is read as identifiers and worth. Throws `NeverStartError` where that cannot be told. */
+export function chooseFrom(
+  { shape, sample }: Input,
+  options: Pick<SurveyOptions, 'requested' | 'kind' | 'prefix' | 'priority'>,
+): Pick<Survey, 'chosen' | 'priorities'> {
+  const chosen = chooseColumns({
+    columns: shape.columns,
+    sample,
+    requested: options.requested,
+    kind: options.kind,
+    // JSON lines get one key, so that no column of theirs can be ours.
+    prefix: shape.format === 'jsonl' ? '' : options.prefix,
+  });
+  return { chosen, priorities: options.priority ? createPriorities(shape.columns, options.priority) : null };
 }
 
 /** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */

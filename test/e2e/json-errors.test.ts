@@ -7,6 +7,7 @@ import { createScene, domainList } from '../support/scene.js';
 
 const NOWHERE = 'redis://127.0.0.1:1';
 
+// An input is looked at before an engine is opened for it.
 describe('with --json an error is an object on standard output, and a line on standard error', () => {
   test.each<[string, readonly string[], Record<string, string>, { code: string; exitCode: number }]>([
     [
@@ -41,19 +42,19 @@ describe('with --json an error is an object on standard output, and a line on st
     ],
     [
       'an input that is not there',
-      ['run', 'nowhere.csv', '--json'],
+      ['run', 'nowhere.csv', '--engine', NOWHERE, '--json'],
       {},
       { code: 'input-missing', exitCode: 5 },
     ],
     [
       'an input that is not there, of a plan',
-      ['plan', 'nowhere.csv', '--json'],
+      ['plan', 'nowhere.csv', '--engine', NOWHERE, '--json'],
       {},
       { code: 'input-missing', exitCode: 5 },
     ],
     [
       'a column that is not there',
-      ['run', 'list.csv', '--column', 'x', '--json'],
+      ['run', 'list.csv', '--column', 'x', '--engine', NOWHERE, '--json'],
       {},
       { code: 'column-unknown', exitCode: 2 },
     ],
