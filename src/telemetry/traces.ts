@@ -49,6 +49,8 @@ export interface Traces {
 
 const SCOPE = 'brand-enrich';
 const CLOSE_MS = 2_000;
+/** Deliveries end by themselves before closing gives them up: none holds the process, and what became of them is known. */
+const DELIVERY_MS = 1_800;
 const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
 
 /** `url`: the whole address of the collector, with credentials if it wants them. */
@@ -63,8 +65,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
         }),
       )
       .merge(detectResources({ detectors: [envDetector] })),
-    // Deliveries end by themselves before closing gives them up, so that none holds the process.
-    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, CLOSE_MS, log) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, DELIVERY_MS, log) })],
   });
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
