@@ -112,9 +112,13 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
   return html`<div data-part="projection" data-line="${JSON.stringify(line)}">
 <p class="lead"><strong>${countText(projected.total)}</strong> requests by ${dayText(endsOn)}, if it goes on like this</p>
 ${
-  limitReachedOn !== null && over > 0
-    ? html`<p class="reached">The limit is reached on <strong>${dayText(limitReachedOn)}</strong>: ${countText(over)} more than it allows.</p>`
-    : limit !== null && html`<p class="muted">Within the limit of ${countText(limit)}.</p>`
+  limitReachedOn === null || limit === null || over <= 0
+    ? limit !== null && html`<p class="muted">Within the limit of ${countText(limit)}.</p>`
+    : html`<p class="reached">${
+        used.total >= limit
+          ? 'The limit is reached'
+          : html`The limit is reached on <strong>${dayText(limitReachedOn)}</strong>`
+      }: that is ${countText(over)} more than it allows.</p>`
 }
 <p class="note">${countText(projected.byUs)} by brand-enrich, ${countText(projected.byOthers)} by others. ${daysText(daysLeft)} to go.</p>
 </div>`;
@@ -139,7 +143,7 @@ function plainBar(slices: readonly Slice[]): Markup {
 }
 
 function daysText(days: number): string {
-  return `${days.toFixed(1).replace(/\.0$/, '')} days`;
+  return `${days.toFixed(1).replace(/\.0$/, '')}\u00a0days`;
 }
 
 function round(value: number): number {

@@ -8,13 +8,16 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down. */
+/** Keeps a number and its unit on one line. */
+const UNBROKEN = '\u00a0';
+
+/** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down; they stay on one line. */
 export function spanText(ms: number): string {
   const span = Math.max(0, ms);
-  if (span < MINUTE) return `${Math.floor(span / SECOND)} s`;
-  if (span < HOUR) return `${Math.floor(span / MINUTE)} min`;
-  if (span < 2 * DAY) return `${Math.floor(span / HOUR)} h`;
-  return `${Math.floor(span / DAY)} days`;
+  if (span < MINUTE) return `${Math.floor(span / SECOND)}${UNBROKEN}s`;
+  if (span < HOUR) return `${Math.floor(span / MINUTE)}${UNBROKEN}min`;
+  if (span < 2 * DAY) return `${Math.floor(span / HOUR)}${UNBROKEN}h`;
+  return `${Math.floor(span / DAY)}${UNBROKEN}days`;
 }
 
 /** `just now`, `3 min ago`. */

@@ -37,7 +37,8 @@ export function headlineOf(data: DashboardData): string {
   if (gone > 0) parts.push(countOf(gone, 'run is gone', 'runs are gone'));
   if (waiting > 0) parts.push(countOf(waiting, 'file waits', 'files wait'));
   const room = roomOf(data);
-  if (room !== null) parts.push(`${countOf(room, 'request is', 'requests are')} left`);
+  if (room !== null)
+    parts.push(room === 0 ? 'no request is left' : `${countOf(room, 'request is', 'requests are')} left`);
   const last = parts.pop();
   return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`}.`;
 }
@@ -107,7 +108,7 @@ export function keyFigures(data: DashboardData): Markup {
   return html`<dl class="key" aria-label="Key figures" data-part="key">
 <div><dt>Runs going</dt><dd>${countText(alive)}<span class="below">${runs.length === 0 ? 'none yet' : `of the last ${countText(runs.length)}`}</span></dd></div>
 <div><dt>Requests left</dt><dd>${room === null ? '–' : countText(room)}<span class="below">${limit === null || used === null ? 'no quota known' : `of ${countText(limit)}, ${shareText(used, limit) || '0 %'} used`}</span></dd></div>
-<div><dt>Expected in the period</dt><dd>${projection === null ? '–' : countText(projection.projected.total)}<span class="below">${projection === null ? 'too early to say' : `by ${dayText(projection.endsOn)}`}</span></dd></div>
+<div><dt>Expected</dt><dd>${projection === null ? '–' : countText(projection.projected.total)}<span class="below">${projection === null ? 'too early to say' : `requests by ${dayText(projection.endsOn)}`}</span></dd></div>
 <div><dt>Waiting files</dt><dd>${countText(waiting)}<span class="below">${data.inboxes.length === 0 ? 'no folder watched' : `in ${countOf(data.inboxes.length, 'folder')}`}</span></dd></div>
 <div><dt>Stored answers</dt><dd>${countText(stored)}<span class="below">${countText(answers.notFound)} not found</span></dd></div>
 </dl>`;

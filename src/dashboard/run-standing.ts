@@ -10,8 +10,10 @@ import { RUN_DEAD_AFTER_MS, type RunRecord } from '../runs/run-store.js';
  */
 export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'cancelled';
 
-/** What holds the spending of an account; null: nothing. */
+/** What holds the spending of an account. */
 export type Hold = 'paused' | 'closed' | 'used up';
+/** What holds a run: its account, or its own `--max-requests`. */
+export type RunHold = Hold | 'capped';
 
 /** Identifiers of a run by what became of them. */
 export interface RunParts {
@@ -35,8 +37,16 @@ export function holdOf(
   return limit !== null && ledger.sent + ledger.others >= limit ? 'used up' : null;
 }
 
-/** `storeNow`: by the clock that dates heartbeats. `hold`: of the run's own account. */
-export function standingOf(run: RunRecord, storeNow: number, hold: Hold | null): Standing {
+/** What holds a run that has identifiers left; null: nothing. `hold`: of its own account. */
+export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
+  if (run.identifiers !== null && partsOf(run).left === 0) return null;
+  if (hold !== null) return hold;
+  const { maxRequests } = run.settings;
+  return maxRequests !== null && run.tally.requests >= maxRequests ? 'capped' : null;
+}
+
+/** `storeNow`: by the clock that dates heartbeats. `hold`: of the run. */
+export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null): Standing {
   switch (run.status) {
     case 'completed':
       return 'finished';
@@ -45,7 +55,7 @@ export function standingOf(run: RunRecord, storeNow: number, hold: Hold | null):
       return run.status;
     case 'running': {
       if (storeNow - run.beatAt > RUN_DEAD_AFTER_MS) return 'dead';
-      return hold !== null && (run.identifiers === null || partsOf(run).left > 0) ? 'held' : 'running';
+      return hold === null ? 'running' : 'held';
     }
   }
 }

@@ -7,9 +7,17 @@ import { html, type Markup } from '../report-page/markup.js';
 import type { RunRecord } from '../runs/run-store.js';
 import type { DashboardData } from './dashboard-data.js';
 import { agoText, spanText } from './moment-words.js';
-import { type Hold, holdOf, partsOf, runsToShow, type Standing, standingOf } from './run-standing.js';
+import {
+  holdOf,
+  partsOf,
+  type RunHold,
+  runHoldOf,
+  runsToShow,
+  type Standing,
+  standingOf,
+} from './run-standing.js';
 
-const SHOWN = 12;
+const SHOWN = 8;
 
 const WORDS: Readonly<
   Record<Standing, { readonly label: string; readonly tone: 'good' | 'warn' | 'bad' | 'calm' }>
@@ -22,17 +30,18 @@ const WORDS: Readonly<
   cancelled: { label: 'Cancelled', tone: 'calm' },
 };
 
-const HELD: Readonly<Record<Hold, string>> = {
+const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
   closed: 'the service refuses further requests until the quota is raised or the next period begins',
   'used up': 'quota and budget are used up; it goes on when there is room',
+  capped: 'its own --max-requests is reached',
 };
 
 /** A run with what is concluded of it. */
 export interface ShownRun {
   readonly run: RunRecord;
   readonly standing: Standing;
-  readonly hold: Hold | null;
+  readonly hold: RunHold | null;
 }
 
 /** All runs of the data, judged. */
@@ -40,7 +49,7 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
   const own = holdOf(ledger, limit);
   return runs.map((run) => {
     // A pause holds every account of the engine.
-    const hold = run.settings.account === account || own === 'paused' ? own : null;
+    const hold = runHoldOf(run, run.settings.account === account || own === 'paused' ? own : null);
     return { run, standing: standingOf(run, storeNow, hold), hold };
   });
 }
@@ -96,12 +105,13 @@ function whenText(run: RunRecord, standing: Standing, now: number): string {
     : `started ${agoText(run.asOf, now)}`;
 }
 
-function whyText(run: RunRecord, standing: Standing, hold: Hold | null, now: number): string | null {
+function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {
   if (standing === 'dead') {
     return `Nobody has heard of it for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to go on; what was paid for is kept.`;
   }
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
-  if (run.reason === null || run.reason === '') return null;
+  // The label beside it says as much.
+  if (run.reason === null || ['', 'stopped', 'cancelled'].includes(run.reason)) return null;
   return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
 }
 

@@ -4,7 +4,7 @@
 import { countOf } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './dashboard-data.js';
-import { agoText } from './moment-words.js';
+import { spanText } from './moment-words.js';
 
 /** Of each folder: thousands of waiting files would bury the page. */
 const SHOWN = 20;
@@ -34,7 +34,7 @@ ${shown.length < waiting.length && html`<p class="note">${countOf(waiting.length
 }
 
 function fileItem({ file, folder, since, reason }: WaitingFile, now: number): Markup {
-  return html`<li><p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong>${since > 0 && html`<span class="run-when">${agoText(since, now)}</span>`}</p>
+  return html`<li><p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong>${since > 0 && html`<span class="run-when">for ${spanText(now - since)}</span>`}</p>
 <p class="why">${reason}</p>
 <p class="note run-id"><code>waiting/${folder}</code></p></li>
 `;
