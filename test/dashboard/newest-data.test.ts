@@ -1,0 +1,62 @@
+/** The newest data for everybody who looks. */
+import { expect, it } from 'vitest';
+import type { DashboardData } from '../../src/dashboard/dashboard-data.js';
+import { createNewestData } from '../../src/dashboard/newest-data.js';
+import { dashboardData, NOW } from './views.js';
+
+function scene() {
+  const state = {
+    now: NOW,
+    asked: 0,
+    answer: async (): Promise<DashboardData> => dashboardData({ at: state.now }),
+  };
+  const newest = createNewestData({
+    gather: () => {
+      state.asked += 1;
+      return state.answer();
+    },
+    clock: { now: () => state.now },
+    deadlineMs: 20,
+  });
+  return { state, newest };
+}
+
+it('many who look within a second ask once', async () => {
+  const { state, newest } = scene();
+  await Promise.all([newest.look(), newest.look(), newest.look()]);
+  state.now += 999;
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awaySince: null });
+  expect(state.asked).toBe(1);
+  state.now += 1;
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 1_000 } });
+  expect(state.asked).toBe(2);
+});
+
+it('what was last known stays while the engine is away, with the moment it went', async () => {
+  const { state, newest } = scene();
+  await newest.look();
+  state.answer = () => Promise.reject(new Error('away'));
+  state.now += 5_000;
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awaySince: NOW + 5_000 });
+  state.now += 5_000;
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awaySince: NOW + 5_000 });
+  state.answer = async () => dashboardData({ at: state.now });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 10_000 }, awaySince: null });
+});
+
+it('an engine that does not answer at all holds nobody up, and is asked once at a time', async () => {
+  const { state, newest } = scene();
+  let answer: (data: DashboardData) => void = () => undefined;
+  state.answer = () =>
+    new Promise((resolve) => {
+      answer = resolve;
+    });
+  expect(await newest.look()).toEqual({ data: null, awaySince: NOW });
+  state.now += 60_000;
+  expect(await newest.look()).toEqual({ data: null, awaySince: NOW });
+  expect(state.asked).toBe(1);
+  answer(dashboardData({ at: state.now }));
+  await new Promise((resolve) => setImmediate(resolve));
+  state.answer = async () => dashboardData({ at: state.now });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 60_000 }, awaySince: null });
+});
