@@ -1,0 +1,206 @@
+/**
+ * `up` as its users meet it: everything in one process, from a config file; one engine, one worker, one purchase for each
+ * identifier, whichever door it came in by.
+ */
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ScheduleState } from '../../src/schedules/schedule-book.js';
+import { createInboxScene, type InboxScene } from '../inbox/inbox-scene.js';
+import type { CliProcess } from '../support/cli.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { describeOn, domainList } from '../support/scene.js';
+
+const PATIENCE = { timeout: 40_000, interval: 100 };
+const redis = redisEngine();
+
+async function startUp(scene: InboxScene, env: Record<string, string> = {}): Promise<CliProcess> {
+  const process = scene.start(['up'], env);
+  await process.untilSaid(/"msg":"up"/);
+  return process;
+}
+
+/** The whole configuration of these tests: two inboxes, free ports. */
+async function configure(scene: InboxScene, more: object = {}): Promise<void> {
+  const config = { inbox: ['.', 'second'], settle: '200ms', metricsPort: 0, dashboardPort: 0, ...more };
+  await scene.write('brand-enrich.config.json', JSON.stringify(config));
+}
+
+function metricsUrl(up: CliProcess): string {
+  const [, url] = /"metrics":"(http:[^"]+)\/metrics"/.exec(up.said) ?? [];
+  if (url === undefined) throw new Error(`no metrics in: ${up.said}`);
+  return url;
+}
+
+async function readiness(up: CliProcess): Promise<number> {
+  return (await fetch(`${metricsUrl(up)}/readyz`)).status;
+}
+
+async function ended(scene: InboxScene, name: string): Promise<ScheduleState['ended']> {
+  const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
+  expect(code, stderr).toBe(0);
+  const states = JSON.parse(stdout) as ScheduleState[];
+  return states.find(({ schedule }) => schedule.name === name)?.ended ?? null;
+}
+
+async function answeredRows(path: string): Promise<number> {
+  const counts = countStatuses(await readRows(path));
+  return (counts.matched ?? 0) + (counts.not_found ?? 0);
+}
+
+/** Rows `from` to `to` of one list. */
+function part(from: number, to: number): string {
+  const [header, ...rows] = domainList(to).trimEnd().split('\n');
+  return `${[header, ...rows.slice(from)].join('\n')}\n`;
+}
+
+describeOn([embeddedEngine(), redis], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('files of two inboxes, a schedule and a run from a second terminal are one purchase of each identifier', async () => {
+    const scene = await createInboxScene(engine, { jitterMs: 5 });
+    await mkdir(scene.path('second'));
+    await configure(scene);
+    const up = await startUp(scene);
+    await scene.write('nightly.csv', part(0, 120));
+    await scene.write('by-hand.csv', part(60, 200));
+    const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+    const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
+    const added = await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'nightly-out.csv']);
+    expect(added.code, added.stderr).toBe(0);
+    expect(added.stdout).not.toContain('schedule serve');
+
+    await scene.drop('one.csv', part(0, 100));
+    const second = scene.path('second/inbox/two.csv');
+    await scene.write('second/inbox/.two.csv.part', part(50, 150));
+    await rename(scene.path('second/inbox/.two.csv.part'), second);
+    await scene.run(['schedule', 'run-now', name]);
+    const byHand = await scene.run(['run', 'by-hand.csv']);
+    expect(byHand.code, byHand.stderr).toBe(0);
+
+    await expect.poll(() => ended(scene, name), PATIENCE).toMatchObject({ exitCode: 0 });
+    const [one = ''] = await scene.until('done', 1);
+    await expect.poll(() => readdir(scene.path('second/done')), PATIENCE).toHaveLength(1);
+    const [two = ''] = await readdir(scene.path('second/done'));
+    expect(await answeredRows(join(one, 'one.enriched.csv'))).toBe(100);
+    expect(await answeredRows(scene.path(`second/done/${two}/two.enriched.csv`))).toBe(100);
+    expect(await answeredRows(scene.path('nightly-out.csv'))).toBe(120);
+    expect(await answeredRows(scene.path('by-hand.enriched.csv'))).toBe(140);
+    expect(scene.service.meter.billed).toBe(200);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+
+    const metrics = await (await fetch(`${metricsUrl(up)}/metrics`)).text();
+    expect(metrics).toMatch(/^brand_enrich_billed_total 200$/m);
+    expect(await readiness(up)).toBe(200);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
+  });
+});
+
+// What ends it is the same on every engine.
+describeOn([embeddedEngine()], (engine) => {
+  test('a pause from a second terminal stops all spending until it is taken back', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    await configure(scene, { inbox: ['.'], concurrency: 4 });
+    await startUp(scene);
+    await scene.drop('list.csv', domainList(300));
+    await scene.service.until((meter) => meter.billed >= 20);
+    expect((await scene.run(['pause'])).code).toBe(0);
+    const status = JSON.parse((await scene.run(['status', '--json'])).stdout) as {
+      runs: { status: string }[];
+    };
+    expect(status.runs[0]?.status).toBe('running');
+    // What was in flight when the pause came is answered; then nothing is asked, however long one looks.
+    const before = scene.service.meter.billed;
+    expect((await scene.run(['status'])).code).toBe(0);
+    expect(scene.service.meter.billed - before).toBeLessThanOrEqual(2 * 4);
+    const paused = scene.service.meter.billed;
+    const planned = await scene.run(['plan', await scene.write('later.csv', domainList(310)), '--json']);
+    expect(planned.code, planned.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(paused);
+    expect((await scene.run(['resume'])).code).toBe(0);
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(300);
+  });
+
+  test('SIGTERM in the middle ends it in time with nothing lost, and the next start goes on', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 50 });
+    await configure(scene, { inbox: ['.'], concurrency: 4 });
+    const up = await startUp(scene);
+    await scene.drop('list.csv', domainList(200));
+    await scene.service.until((meter) => meter.billed >= 30);
+    up.kill('SIGTERM');
+    const { code, stderr } = await up.done;
+    expect(code, stderr).toBe(0);
+    expect(await scene.list('inbox')).toEqual(['list.csv']);
+    await startUp(scene);
+    const [done = ''] = await scene.until('done', 1);
+    expect(await answeredRows(join(done, 'list.enriched.csv'))).toBe(200);
+    expect(scene.service.meter.billed).toBe(200);
+  });
+
+  // On Redis a dead worker's files and chunks come back by their heartbeats: test/chaos.
+  test.runIf(engine.name === 'embedded')(
+    'after kill -9 the next start takes up file and run, and buys again at most what was in flight',
+    async () => {
+      const scene = await createInboxScene(engine, { latencyMs: 50 });
+      await configure(scene, { inbox: ['.'], concurrency: 4 });
+      const up = await startUp(scene);
+      await scene.drop('list.csv', domainList(200));
+      await scene.service.until((meter) => meter.billed >= 30);
+      up.kill('SIGKILL');
+      await up.done;
+      await startUp(scene);
+      const [done = ''] = await scene.until('done', 1);
+      expect(await answeredRows(join(done, 'list.enriched.csv'))).toBe(200);
+      expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
+    },
+  );
+
+  test('wrong credentials end it with 4 after one request, the file back in its place', async () => {
+    const scene = await createInboxScene(engine, { tokens: ['another-token-altogether'] });
+    await configure(scene, { inbox: ['.'] });
+    const up = await startUp(scene);
+    await scene.drop('list.csv', domainList(50));
+    const { code, stderr } = await up.done;
+    expect(code, stderr).toBe(4);
+    expect(stderr).not.toContain(scene.token);
+    expect(scene.service.meter.requests).toHaveLength(1);
+    expect(await scene.list('inbox')).toEqual(['list.csv']);
+  });
+
+  test('a budget of zero parks the file, which finishes by itself when the quota is raised', async () => {
+    const scene = await createInboxScene(engine, { quota: 30, ownDomain: 'brandfetch.com' });
+    await configure(scene, { inbox: ['.'], ownDomain: 'brandfetch.com', overageBudget: 0 });
+    await startUp(scene);
+    await scene.drop('list.csv', domainList(50));
+    const [waiting = ''] = await scene.until('waiting', 1);
+    expect(scene.service.meter.billed).toBe(30);
+    expect(await readFile(join(waiting, 'reason.txt'), 'utf8')).toMatch(/quota|limit/);
+    scene.service.options.quota = 1_000;
+    const [done = ''] = await scene.until('done', 1, 58_000);
+    expect(await answeredRows(join(done, 'list.enriched.csv'))).toBe(50);
+    expect(scene.service.meter.billed).toBe(50);
+  }, 90_000);
+});
+
+describeOn([redis], () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test('is not ready while Redis is away, and goes on when it is back', async () => {
+    const scene = await createInboxScene(redis);
+    await configure(scene, { inbox: ['.'] });
+    const up = await startUp(scene);
+    expect(await readiness(up)).toBe(200);
+    await redis.server.kill('SIGSTOP');
+    await expect.poll(() => readiness(up), PATIENCE).toBe(503);
+    await redis.server.kill('SIGCONT');
+    await expect.poll(() => readiness(up), PATIENCE).toBe(200);
+    await scene.drop('list.csv', domainList(20));
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(20);
+  });
+});
