@@ -109,7 +109,8 @@ function findContradictions({ settings, problems }: Draft, { command, isUnread }
       ),
     );
   }
-  if (!settings.worker && isEmbedded) {
+  // A run may be the guest of the process that holds the state folder: whether there is one, its door finds out.
+  if (!settings.worker && isEmbedded && (command !== 'run' || settings.sample)) {
     problems.push(
       contradiction(
         '--no-worker with the embedded engine',

@@ -27,7 +27,7 @@ import { openService } from './open-service.js';
 import { openTelemetry } from './open-telemetry.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
-import { intakeOf, requestOf, surveyOf } from './run-request.js';
+import { assertHasWorker, intakeOf, requestOf, surveyOf } from './run-request.js';
 import { summaryText } from './run-summary-text.js';
 
 /** What a command may touch of its process. */
@@ -92,12 +92,14 @@ function runInState(
         log,
         waitsForDisk: settings.waitForDisk,
         command: 'run',
+        stop,
         telemetry: traces.telemetry,
       },
       service,
     );
     const own = opened.type === 'own' ? opened.engine : null;
     releasers.push(() => own?.close());
+    if (own !== null) assertHasWorker(settings, own, false);
     if (opened.type === 'guest') view.notice(hostNotice(opened.host));
     if (!settings.sample) for (const warning of own?.warnings ?? []) view.notice(`note: ${warning}`);
 

@@ -30,7 +30,7 @@ import { type OpenedService, openService } from './open-service.js';
 import type { OpenedTelemetry } from './open-telemetry.js';
 import type { DoorStreams } from './run.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
-import { requestOf } from './run-request.js';
+import { assertHasWorker, requestOf } from './run-request.js';
 import type { SharedWorker } from './shared-worker.js';
 import { openLookupWorker, type WorkerSettings } from './workplace.js';
 
@@ -118,6 +118,7 @@ function enrichScheduled(
     const service = await openService(settings, log, releasers);
     const clientFor = traces.watchClients(metrics.watchClients(service.clientFor));
     const place = { engine, service: { ...service, clientFor }, settings, stateFolder: settings.state, log };
+    assertHasWorker(settings, engine, options.shared !== null);
     const shared = settings.worker ? workerToShare(service, settings, options.shared) : null;
     const request = requestOf(schedule.input, settings, service, settings.state, streams);
     const enrichTraced = traces.traced(enrichFile, settings.strict);

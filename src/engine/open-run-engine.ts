@@ -5,24 +5,30 @@
 import { BrandEnrichError, FailFileError } from '../errors.js';
 import type { Engine, RunEngine } from './engine.js';
 import { findHolder } from './find-holder.js';
-import type { GuestRefusal, Holder, WantedLookups } from './guests.js';
+import type { GuestAnswer, GuestRefusal, Holder, WantedLookups } from './guests.js';
+import { keepAsking } from './keep-asking.js';
 import { type OpenEngineOptions, openEngine } from './open-engine.js';
-import { createRunEngineProxy, proxyOf } from './store-proxies.js';
+import { type AskStore, createRunEngineProxy, proxyOf } from './store-proxies.js';
 
 export type OpenedRunEngine =
   /** Opened here, and the caller's to close. */
   | { readonly type: 'own'; readonly engine: Engine }
   | { readonly type: 'guest'; readonly engine: RunEngine; readonly host: Holder };
 
+export interface OpenRunEngineOptions extends OpenEngineOptions {
+  /** After it a guest does not wait any more for a holder that is away. */
+  readonly stop: AbortSignal;
+}
+
 /**
  * Throws what {@link openEngine} throws; `engine-held` also when the holder does not do these lookups, with the reason and the
  * ways out.
  */
 export async function openRunEngine(
-  options: OpenEngineOptions,
+  options: OpenRunEngineOptions,
   wanted: WantedLookups,
 ): Promise<OpenedRunEngine> {
-  const asGuest = () => (options.engine === 'embedded' ? visit(options.stateFolder, wanted) : null);
+  const asGuest = () => (options.engine === 'embedded' ? visit(options, wanted) : null);
   const guest = await asGuest();
   if (guest !== null) return guest;
   try {
@@ -36,12 +42,24 @@ export async function openRunEngine(
   }
 }
 
-async function visit(folder: string, { queueName, service }: WantedLookups): Promise<OpenedRunEngine | null> {
-  const ask = await findHolder(folder);
+async function visit(
+  { stateFolder, log, stop }: OpenRunEngineOptions,
+  wanted: WantedLookups,
+): Promise<OpenedRunEngine | null> {
+  const ask = await findHolder(stateFolder);
   if (ask === null) return null;
-  const { by, refusal } = await proxyOf('guests', ask).answer({ queueName, service });
-  if (refusal !== null) throw refused(folder, by, refusal);
-  return { type: 'guest', engine: createRunEngineProxy(folder, ask), host: by };
+  const assertWelcome = async () => {
+    const { by, refusal } = await present(ask, wanted);
+    if (refusal !== null) throw refused(stateFolder, by, refusal);
+    return by;
+  };
+  const host = await assertWelcome();
+  const patiently = keepAsking(ask, { assertWelcome, log, stop });
+  return { type: 'guest', engine: createRunEngineProxy(stateFolder, patiently), host };
+}
+
+function present(ask: AskStore, { queueName, service }: WantedLookups): Promise<GuestAnswer> {
+  return proxyOf('guests', ask).answer({ queueName, service });
 }
 
 const REFUSALS: Readonly<Record<GuestRefusal, readonly [why: string, todo: string]>> = {

@@ -3,6 +3,7 @@
  * embedded engine: to look, to give orders, and to run a file whose lookups the holder does. Only methods that are named here can
  * be called; those that take permits, claim or record are not among them. The other side is `store-proxies.ts`.
  */
+import { FailFileError } from '../errors.js';
 import type { StoredOutcome } from '../outcomes/store.js';
 import type { ChunkLine, Engine } from './engine.js';
 import { packValue } from './wire-values.js';
@@ -42,6 +43,7 @@ const OUTCOME_BYTES = 1_048_576;
 
 export function createStoreAnswers(engine: Engine): StoreAnswers {
   const lines = new Map<string, ChunkLine>();
+  let isClosed = false;
 
   function lineOf(name: string): ChunkLine {
     const line = lines.get(name) ?? engine.openLine(name);
@@ -49,26 +51,42 @@ export function createStoreAnswers(engine: Engine): StoreAnswers {
     return line;
   }
 
+  async function call({ store, method, args }: StoreCall): Promise<unknown> {
+    const known: readonly string[] | undefined = store === 'line' ? LINE_METHODS : CALLABLE[store];
+    if (!known?.includes(method)) {
+      throw new Error('the process that holds the state folder does not know this request');
+    }
+    const target = store === 'line' ? lineOf(String(args[0])) : engine[store];
+    const given = store === 'line' ? args.slice(1) : args;
+    const value = await (target as unknown as Methods)[method]?.(...given);
+    const isRead = store === 'outcomes' && method === 'read';
+    return isRead ? firstBytes(value as (StoredOutcome | null)[]) : value;
+  }
+
   return {
     async answer(message) {
-      const { store, method, args } = message as StoreCall;
-      const known: readonly string[] | undefined = store === 'line' ? LINE_METHODS : CALLABLE[store];
-      if (!known?.includes(method)) {
-        throw new Error('the process that holds the state folder does not know this request');
+      if (isClosed) throw ending(engine.address);
+      try {
+        return { value: packValue(await call(message as StoreCall)) };
+      } catch (error) {
+        // What was under way fails in one way or another.
+        throw isClosed ? ending(engine.address) : error;
       }
-      const target = store === 'line' ? lineOf(String(args[0])) : engine[store];
-      const value = await (target as unknown as Methods)[method]?.(
-        ...(store === 'line' ? args.slice(1) : args),
-      );
-      if (store === 'outcomes' && method === 'read') {
-        return { value: packValue(firstBytes(value as (StoredOutcome | null)[])) };
-      }
-      return { value: packValue(value) };
     },
     async close() {
+      isClosed = true;
       await Promise.all([...lines.values()].map((line) => line.close().catch(() => undefined)));
     },
   };
+}
+
+function ending(subject: string): FailFileError {
+  return new FailFileError({
+    code: 'engine-unreachable',
+    what: 'the process that has the state folder open is ending',
+    subject,
+    todo: 'run the same command again when it is back, or without it: what was paid for is kept',
+  });
 }
 
 type Methods = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;

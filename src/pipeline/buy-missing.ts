@@ -78,7 +78,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
       onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again');
       context.tell(halt ? 'parked' : 'asking', progress, worker);
     },
-    onSilence: () => onNotice(silenceNotice(worker !== null)),
+    onSilence: () => onNotice(silenceNotice(worker !== null || engine.kind === 'embedded')),
   });
 }
 
@@ -100,8 +100,9 @@ function maxFailuresOf(request: EnrichRequest, identifiers: number): number | nu
   return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
 }
 
-function silenceNotice(hasWorker: boolean): string {
-  return hasWorker
+/** `isServed`: a worker is there, in this process or in the one that holds the state folder. */
+function silenceNotice(isServed: boolean): string {
+  return isServed
     ? 'no chunk was finished for 15 seconds; the service may be slow or pausing us'
     : 'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and with the same token';
 }

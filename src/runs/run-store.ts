@@ -103,7 +103,10 @@ export interface RunStore {
   get(id: string): Promise<RunRecord | null>;
   /** Newest first, at most `limit`. */
   list(limit: number): Promise<RunRecord[]>;
-  /** Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. */
+  /**
+   * Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. A run that was taken for
+   * ended because the owner of its engine was gone is running again.
+   */
   beat(id: string): Promise<RunProgress>;
   setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
   /** Adds to the tally without finishing a chunk; not idempotent, for what was just done. */

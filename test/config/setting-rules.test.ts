@@ -121,7 +121,8 @@ describe('the sample', () => {
 
 describe('contradictions', () => {
   it.each([
-    [{ flags: { worker: false } }, '--no-worker with the embedded engine'],
+    [{ command: 'watch', flags: { worker: false } }, '--no-worker with the embedded engine'],
+    [{ flags: { worker: false, sample: true } }, '--no-worker with the embedded engine'],
     [{ command: 'worker' }, 'worker with the embedded engine'],
     [{ flags: { output: '-', json: true } }, '-o - with --json'],
     [{ flags: { waterfall: true, column: ['a'] } }, '--waterfall with one --column'],
@@ -131,19 +132,22 @@ describe('contradictions', () => {
     expect(refusal(sources).message).toContain(words);
   });
 
+  it('a run without a worker on the embedded engine may be the guest of another process', () => {
+    expect(load({ flags: { worker: false } }).settings).toMatchObject({ worker: false, engine: 'embedded' });
+  });
+
   it('are told together', () => {
     const { message } = refusal({
       env: {},
       flags: {
         plan: 'free',
         overageBudget: '5',
-        worker: false,
         output: '-',
         json: true,
         baseUrl: 'http://h.example',
       },
     });
-    for (const words of ['--plan free', '--no-worker', '-o -', 'http://h.example', 'no token was given']) {
+    for (const words of ['--plan free', '-o -', 'http://h.example', 'no token was given']) {
       expect(message).toContain(words);
     }
   });

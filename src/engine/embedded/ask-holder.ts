@@ -15,14 +15,21 @@ export function askHolder(stateFolder: string, request: unknown): Promise<unknow
   return askFolderHolder(lockFolderOf(stateFolder), request);
 }
 
-/** The same for somebody who has found a holder before. Throws `FailFileError` `engine-unreachable` when it is gone. */
+/** The same for somebody who has found a holder before. Throws `FailFileError` `engine-unreachable` when it is gone or silent. */
 export async function askSameHolder(stateFolder: string, request: unknown): Promise<unknown> {
-  const answer = await askHolder(stateFolder, request);
-  if (answer !== null) return answer;
-  throw new FailFileError({
+  const answer = await askHolder(stateFolder, request).catch((error: unknown) => {
+    const isSilent = error instanceof FailFileError && error.code === 'engine-held';
+    throw isSilent ? away(stateFolder, 'does not answer') : error;
+  });
+  if (answer === null) throw away(stateFolder, 'is gone');
+  return answer;
+}
+
+function away(stateFolder: string, how: string): FailFileError {
+  return new FailFileError({
     code: 'engine-unreachable',
-    what: 'the process that held the state folder is gone',
+    what: `the process that had the state folder open ${how}`,
     subject: stateFolder,
-    todo: 'run the same command again, with or without it: what was paid for is kept',
+    todo: 'run the same command again when it is back, or without it: what was paid for is kept',
   });
 }

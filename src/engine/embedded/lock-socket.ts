@@ -17,8 +17,9 @@ const PREFIX = 'lock-';
 const SUFFIX = '.sock';
 /** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
 const LONGEST_PATH = 100;
-/** A line longer than this is not one of ours. */
-const LONGEST_LINE = 4 * 1024 * 1024;
+/** A line longer than this, in bytes, is not one of ours: answers keep to a few of them. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+const LINE_END = 0x0a;
 
 export interface LockSocket {
   readonly name: string;
@@ -127,13 +128,14 @@ async function withShortPath<T>(folder: string, name: string, use: (path: string
 
 function readLine(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
-    let text = '';
-    socket.setEncoding('utf8');
-    socket.on('data', (part: string) => {
-      text += part;
-      const end = text.indexOf('\n');
-      if (end >= 0) resolve(text.slice(0, end));
-      else if (text.length > LONGEST_LINE) reject(new Error('the line is too long'));
+    const parts: Buffer[] = [];
+    let length = 0;
+    socket.on('data', (part: Buffer) => {
+      const end = part.indexOf(LINE_END);
+      parts.push(end < 0 ? part : part.subarray(0, end));
+      length += part.length;
+      if (end >= 0) resolve(Buffer.concat(parts).toString('utf8'));
+      else if (length > LONGEST_LINE) socket.destroy(new Error('the line is too long'));
     });
     socket.once('close', () => reject(new Error('the connection was closed')));
   });

@@ -22,6 +22,8 @@ const STEPS: readonly string[] = [
   NOTE_TABLE,
   // Nothing is granted for a halted run.
   '',
+  // A run whose process lives on goes on when another one opens the embedded engine.
+  '',
 ];
 
 /** All functions, replaced whenever a step was taken: they need no history. */

@@ -52,6 +52,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
   });
 
