@@ -2,7 +2,7 @@
  * How settings bear on each other: what one says of another, what contradicts what, and what a command cannot do
  * without. Pure: settings and origins in, settings and problems out.
  *
- *   1. A token file named by a flag wins over a token in the environment; else the token wins over the file. The same for the secret of webhooks.
+ *   1. A token file named by a flag wins over a token in the environment; else the token wins over the file. The same for the secret of webhooks and the password of the dashboard.
  *   2. A positive overage budget says `--plan paid`, unless `--plan free` is said; a paid plan without a budget has 100
  *      (specification, Limits); a free plan has no overage.
  *   3. `--sample` brings its own service and engine: those of environment and config file do not count.
@@ -39,6 +39,7 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
   const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
   chooseSecretSource(draft, 'token', 'tokenFile');
   chooseSecretSource(draft, 'notifySecret', 'notifySecretFile');
+  chooseSecretSource(draft, 'dashboardPassword', 'dashboardPasswordFile');
   settleOverage(draft);
   isolateSample(draft);
   if (found.command !== 'config') {
@@ -52,8 +53,8 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
 
 function chooseSecretSource(
   { settings, origins }: Draft,
-  secret: 'token' | 'notifySecret',
-  file: 'tokenFile' | 'notifySecretFile',
+  secret: 'token' | 'notifySecret' | 'dashboardPassword',
+  file: 'tokenFile' | 'notifySecretFile' | 'dashboardPasswordFile',
 ): void {
   if (settings[secret] === null || settings[file] === null) return;
   const loser = origins[file] === 'flag' ? secret : file;

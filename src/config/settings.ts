@@ -39,7 +39,8 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never;
 /**
  * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact decimal text, null where nobody said
  * anything and the table has no default. After `loadSettings` also: `plan` is `paid` when a positive overage budget says so, `overageBudget` is the
- * budget that holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and `notifySecretFile`.
+ * budget that holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and `notifySecretFile`,
+ * `dashboardPassword` and `dashboardPasswordFile`.
  */
 export type Settings = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
 export type SettingName = keyof Settings;
