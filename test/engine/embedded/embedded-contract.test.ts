@@ -8,6 +8,7 @@ import { describeLedger } from '../contract/ledger-contract.js';
 import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
+import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
 const open: OpenEngineUnderTest = async ({ clockOffsetMs }) => {
@@ -24,5 +25,6 @@ const open: OpenEngineUnderTest = async ({ clockOffsetMs }) => {
 describeLedger('embedded', open);
 describeOutcomes('embedded', open);
 describeRuns('embedded', open);
+describeRunEngine('embedded', ofOwnProcess(open));
 describeQueue('embedded', open);
 describeNotes('embedded', open);

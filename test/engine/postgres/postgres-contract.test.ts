@@ -8,6 +8,7 @@ import { describeLedger } from '../contract/ledger-contract.js';
 import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
+import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
 describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
@@ -29,6 +30,7 @@ describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   describeLedger('postgres', open);
   describeOutcomes('postgres', open);
   describeRuns('postgres', open);
+  describeRunEngine('postgres', ofOwnProcess(open));
   describeQueue('postgres', open);
   describeNotes('postgres', open);
 });

@@ -1,0 +1,195 @@
+/**
+ * What a run may rely on, told once and run against each engine in its own process, and against the one of another process over the
+ * folder's socket.
+ */
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ChunkData, ChunkLine, Engine, RunEngine } from '../../../src/engine/engine.js';
+import { FailFileError } from '../../../src/errors.js';
+import { createReleasers } from '../../../src/lifecycle.js';
+import { freshnessOf, type RunRecord } from '../../../src/runs/run-store.js';
+import type { OpenEngineUnderTest } from './engine-under-test.js';
+import { runSettings } from './run-settings.js';
+
+export interface RunEngineUnderTest {
+  /** The engine where it is open. */
+  readonly home: Engine;
+  /** The same as a run sees it. */
+  readonly engine: RunEngine;
+  close(): Promise<void>;
+}
+
+/** An engine as a run in its own process sees it. */
+export function ofOwnProcess(open: OpenEngineUnderTest): () => Promise<RunEngineUnderTest> {
+  return async () => {
+    const { engine, close } = await open({ clockOffsetMs: () => 0 });
+    return { home: engine, engine, close };
+  };
+}
+
+const NOTHING_SENT = {
+  seen: null,
+  settle: [],
+  heard: true,
+  refusedForQuota: false,
+  pace: null,
+  permitMs: 50_000,
+  mayHaveTurned: false,
+  usageLagMs: 60_000,
+};
+
+export function describeRunEngine(name: string, open: () => Promise<RunEngineUnderTest>): void {
+  describe(`${name}: what a run may rely on`, () => {
+    const releasers = createReleasers();
+    let subject: RunEngineUnderTest;
+    let counted = 0;
+    beforeAll(async () => {
+      subject = await open();
+      releasers.push(() => subject.close());
+    });
+    afterAll(() => releasers.releaseAll());
+
+    function openLine(): { line: ChunkLine; name: string } {
+      counted += 1;
+      const line = subject.engine.openLine(`line-${counted}`);
+      releasers.push(() => line.close());
+      return { line, name: `line-${counted}` };
+    }
+    function begin(some: Parameters<typeof runSettings>[0] = {}): Promise<RunRecord> {
+      counted += 1;
+      const id = `run-${counted}`;
+      const settings = runSettings({ account: `account-${counted}`, ...some });
+      return subject.engine.runs.start({ id, key: `key-${counted}`, label: 'host: ü.csv', settings });
+    }
+    const chunk = (run: string, number: number): ChunkData => ({
+      run,
+      chunk: number,
+      identifiers: ['domain:a.example', 'ticker:BRK.B'],
+      attempts: { 'ticker:BRK.B': 1 },
+      due: { 'domain:a.example': 5 },
+    });
+
+    test('a chunk reaches a worker as it was put in line', async () => {
+      const { line, name: queue } = openLine();
+      await line.add([chunk('a', 7)]);
+      const taken: ChunkData[] = [];
+      const worker = subject.home.openWorker(
+        queue,
+        async (job, _token, _signal) => {
+          taken.push(job.data);
+        },
+        1,
+      );
+      const completed = once(worker, 'completed');
+      void worker.run().catch(() => undefined);
+      await completed;
+      await worker.close();
+      expect(taken).toEqual([chunk('a', 7)]);
+      expect(await line.counts()).toEqual({ waiting: 0, active: 0, delayed: 0 });
+    });
+
+    test('chunks are in line once, are listed, and can be taken back unless somebody works on them', async () => {
+      const { line, name: queue } = openLine();
+      await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)]);
+      await line.add([chunk('a', 1), chunk('a', 2)]);
+      const worker = subject.home.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
+      releasers.push(() => worker.close(true));
+      const job = await worker.getNextJob('token', { block: false });
+      expect(job?.data).toEqual(chunk('a', 0));
+      expect(await line.counts()).toEqual({ waiting: 3, active: 1, delayed: 0 });
+      expect((await line.listOf('a')).sort()).toEqual([0, 1, 2]);
+      const idle = (await line.listIdle()).map(({ run, chunk: number }) => `${run} ${number}`);
+      expect(idle.sort()).toEqual(['a 1', 'a 2', 'b 0']);
+      expect(await line.withdraw({ run: 'a', chunk: 0 })).toBe(false);
+      expect(await line.withdraw({ run: 'a', chunk: 2 })).toBe(true);
+      expect((await line.listOf('a')).sort()).toEqual([0, 1]);
+      expect(await line.listOf('none')).toEqual([]);
+    });
+
+    test('a run begins, is told how far its workers are, and ends', async () => {
+      const { runs } = subject.engine;
+      const run = await begin({ quotaCap: 3 });
+      expect(run).toMatchObject({ label: 'host: ü.csv', status: 'running', settings: { quotaCap: 3 } });
+      await runs.setSize(run.id, { rows: 9, identifiers: 4 });
+      await runs.finishChunk(run.id, 0);
+      await subject.home.runs.fail(run.id, [{ key: 'k2', reason: 'gone "ü"', billed: true }]);
+      await subject.home.runs.halt(run.id, { why: 'limit', sentence: 'used up' });
+      expect(await runs.beat(run.id)).toMatchObject({
+        chunks: 1,
+        halt: { why: 'limit', sentence: 'used up' },
+      });
+      await runs.clearHalt(run.id);
+      expect((await runs.beat(run.id)).halt).toBeNull();
+      expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([
+        null,
+        { key: 'k2', reason: 'gone "ü"', billed: true },
+      ]);
+      await runs.end(run.id, 'stopped', 'for a reason');
+      expect(await runs.get(run.id)).toMatchObject({
+        status: 'stopped',
+        reason: 'for a reason',
+        rows: 9,
+        identifiers: 4,
+      });
+      expect(await runs.get('none')).toBeNull();
+      expect((await runs.list(1)).map(({ id }) => id)).toEqual([run.id]);
+    });
+
+    test('a run that the engine does not know is for good: nobody tries that again', async () => {
+      const beat = subject.engine.runs.beat('none');
+      await expect(beat).rejects.toBeInstanceOf(FailFileError);
+      await expect(beat).rejects.toMatchObject({ code: 'engine-unfit', todo: 'run the same command again' });
+    });
+
+    test('the account is shown as the run sees it, and its pace is lifted, set or left', async () => {
+      const { ledger } = subject.engine;
+      const run = await begin({ maxRequests: 5 });
+      const { account } = run.settings;
+      expect((await ledger.open(account, { rate: 50, burst: 4 })).pace).toMatchObject({ rate: 50, burst: 4 });
+      expect((await ledger.open(account, { rate: undefined, burst: 1 })).pace).toMatchObject({ rate: 50 });
+      expect((await ledger.open(account, { rate: null, burst: 1 })).pace).toMatchObject({ rate: null });
+      const key = `k-${counted}`;
+      await subject.home.outcomes.claim({
+        worker: 'w',
+        run: run.id,
+        keys: [key],
+        freshness: freshnessOf(run),
+      });
+      const reading = { quota: 100, usage: 7, period: null };
+      const take = [{ permit: `permit-${counted}`, key }];
+      await subject.home.ledger.exchange({
+        ...NOTHING_SENT,
+        account,
+        worker: 'w',
+        run: run.id,
+        reading,
+        take,
+      });
+      expect(await ledger.show(account)).toMatchObject({ quota: 100, others: 7, held: 1, run: null });
+      expect((await ledger.showFor(account, run.id)).run).toMatchObject({ requests: 1 });
+      expect(await ledger.show(account)).toMatchObject({ held: 1 });
+    });
+
+    test('answers come byte for byte, however many and however long', async () => {
+      const run = await begin();
+      const keys = Array.from({ length: 1_203 }, (_, index) => `${run.id} ${index}`);
+      const bodyOf = (index: number) => Buffer.alloc(index < 20 ? 700_000 : 400, index);
+      for (let from = 0; from < keys.length; from += 400) {
+        const outcomes = keys.slice(from, from + 400).map((key, at) => ({
+          key,
+          status: 'matched' as const,
+          packed: bodyOf(from + at),
+          billed: true,
+          freshMs: null,
+        }));
+        await subject.home.outcomes.record('w', outcomes);
+      }
+      const asked = [...keys, 'none'];
+      const found = await subject.engine.outcomes.read(asked, freshnessOf(run));
+      expect(found.map((outcome) => outcome?.key ?? null)).toEqual([...keys, null]);
+      const wrong = found.filter((outcome, at) => outcome && !outcome.packed?.equals(bodyOf(at)));
+      expect(wrong).toEqual([]);
+      expect(await subject.engine.outcomes.read([], freshnessOf(run))).toEqual([]);
+    });
+  });
+}
