@@ -1,11 +1,10 @@
 /** What Prometheus reads, over real HTTP. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Client } from '../../src/lookup/client.js';
-import type { Answer } from '../../src/lookup/read-answer.js';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.js';
 import { type MetricsServerOptions, serveMetrics } from '../../src/metrics/metrics-server.js';
 import { createReadiness } from '../../src/metrics/readiness.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
+import { answering } from '../support/answering-client.js';
 import { scrape } from './scrape.js';
 
 const NOT_STOPPED = new AbortController().signal;
@@ -15,18 +14,6 @@ async function served(metrics: Metrics, some: Partial<MetricsServerOptions> = {}
   const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, readiness, ...some });
   onTestFinished(() => server.close());
   return server.url;
-}
-
-function answering(...answers: readonly Pick<Answer, 'meaning' | 'cost'>[]): Client {
-  let at = 0;
-  return {
-    async lookup() {
-      const answer = answers[at % answers.length];
-      at += 1;
-      if (!answer) throw new Error('no answer is left');
-      return { ...answer, quota: null, usage: null, date: null };
-    },
-  };
 }
 
 const MATCHED = { meaning: { type: 'matched', body: Buffer.from('{}') }, cost: 'billed' } as const;

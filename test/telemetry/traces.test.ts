@@ -3,10 +3,9 @@ import { SpanKind } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EXIT, FailFileError } from '../../src/errors.js';
 import { createLog, silentLog } from '../../src/log.js';
-import type { Client } from '../../src/lookup/client.js';
-import type { Answer } from '../../src/lookup/read-answer.js';
 import { emptyCounts } from '../../src/model.js';
 import { createTraces, type RunOutline, type Traces } from '../../src/telemetry/traces.js';
+import { answering } from '../support/answering-client.js';
 import { type Collector, startCollector } from './collector.js';
 import { readLog, temporaryLog } from './log-lines.js';
 
@@ -30,18 +29,6 @@ function tracesTo(collector: Collector, log = silentLog()): Traces {
   const traces = createTraces({ url: `${collector.url}/v1/traces`, log });
   onTestFinished(() => traces.close());
   return traces;
-}
-
-function answering(...answers: readonly Pick<Answer, 'meaning' | 'cost'>[]): Client {
-  let at = 0;
-  return {
-    async lookup() {
-      const answer = answers[at % answers.length];
-      at += 1;
-      if (!answer) throw new Error('no answer is left');
-      return { ...answer, quota: null, usage: null, date: null };
-    },
-  };
 }
 
 /** As BullMQ works on a job whose options carry `metadata`. */

@@ -1,0 +1,15 @@
+/** A client that sends nothing: its answers are given, one after the other, and then from the start. */
+import type { Client } from '../../src/lookup/client.js';
+import type { Answer } from '../../src/lookup/read-answer.js';
+
+export function answering(...answers: readonly Pick<Answer, 'meaning' | 'cost'>[]): Client {
+  let at = 0;
+  return {
+    async lookup() {
+      const answer = answers[at % answers.length];
+      at += 1;
+      if (!answer) throw new Error('no answer is left');
+      return { ...answer, quota: null, usage: null, date: null };
+    },
+  };
+}
