@@ -118,7 +118,7 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleD
   await access(input).catch(() => stderr.write(`note: ${input} is not there yet\n`));
   const state = (await book.list()).find((each) => each.schedule.name === name);
   const away = state?.isHostAway
-    ? `; start \`brand-enrich schedule serve\` on ${host}, which takes its ticks`
+    ? `; start \`brand-enrich up\` or \`schedule serve\` on ${host}, which take its ticks`
     : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
   return {
@@ -143,7 +143,7 @@ async function obey(command: CommandName, name: string, book: ScheduleBook): Pro
   return {
     data: { asked: name, isHostAway: state.isHostAway },
     text: state.isHostAway
-      ? `${name} runs as soon as \`brand-enrich schedule serve\` is there on ${host}, which is away\n`
+      ? `${name} runs as soon as \`brand-enrich up\` or \`schedule serve\` is there on ${host}, which is away\n`
       : `${name} runs on ${host}; \`brand-enrich schedule list\` says what it comes to\n`,
   };
 }
