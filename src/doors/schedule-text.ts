@@ -25,7 +25,7 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
     `${name}`,
     `  runs     ${line}`,
     `  when     ${cron} (${tz})${catchesUp ? ', missed ones on return' : ''}`,
-    `  host     ${where}${state.isHostAway ? ', away: nobody takes its ticks until `brand-enrich schedule serve` runs there' : ''}`,
+    `  host     ${where}${state.isHostAway ? ', away: nobody takes its ticks until `brand-enrich up` or `schedule serve` runs there' : ''}`,
     `  next     ${nextText(state, now)}`,
     `  last     ${lastText(state)}`,
   ];
