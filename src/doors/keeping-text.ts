@@ -4,7 +4,7 @@
 import type { OutcomeStats } from '../outcomes/store.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
-import type { RunRecord } from '../runs/run-store.js';
+import { RUN_DEAD_AFTER_MS, type RunRecord, unreportedOf } from '../runs/run-store.js';
 import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
 
@@ -39,7 +39,8 @@ export function outcomesText(stats: OutcomeStats): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function statusText(status: AccountStatus): string {
+/** `now`: this machine's time. */
+export function statusText(status: AccountStatus, now: number): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
   parts.push(
     status.ledger && status.account !== null
@@ -55,15 +56,24 @@ export function statusText(status: AccountStatus): string {
   }
   parts.push(`${outcomesText(status.outcomes)}\n`);
   if (status.runs.length === 0) parts.push('no runs yet\n');
-  for (const run of status.runs) parts.push(runLine(run));
+  for (const run of status.runs) parts.push(runLine(run, now));
   return parts.join('');
 }
 
-function runLine(run: RunRecord): string {
+/** Its heartbeat renews itself, so that a little patience with this machine's clock costs nothing. */
+function isAtWork({ status, beatAt }: RunRecord, now: number): boolean {
+  return status === 'running' && now - beatAt < 2 * RUN_DEAD_AFTER_MS;
+}
+
+function runLine(run: RunRecord, now: number): string {
   const { tally } = run;
   const done = tally.matched + tally.notFound + tally.failed;
   const size =
     run.rows === null ? '' : `, ${count(run.rows)} rows, ${count(run.identifiers ?? 0)} identifiers`;
+  // Of a run that is at work some are in flight.
+  const unreported = isAtWork(run, now) ? 0 : unreportedOf(run);
+  const lost =
+    unreported === 0 ? '' : `, ${count(unreported)} more may have been billed by workers that were killed`;
   const why = run.reason ? `: ${run.reason}` : '';
-  return `${run.id}  ${run.status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${count(done)} asked, ${count(tally.billed)} billed${why}\n`;
+  return `${run.id}  ${run.status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${count(done)} asked, ${count(tally.billed)} billed${lost}${why}\n`;
 }

@@ -112,7 +112,7 @@ function said(data: unknown, text: string): Answer {
 
 async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
   const data = await readAccountStatus(stores, knownNames(settings), settings, RUNS_SHOWN);
-  return { data, text: statusText(data) };
+  return { data, text: statusText(data, Date.now()) };
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

@@ -37,6 +37,10 @@ function linesOf({ run, reason, rows, requests, account, files, report, at }: No
     const overage =
       requests.overage > 0 ? `, ${count(requests.overage)} as overage for ${requests.overageCost}` : '';
     lines.push(`requests:  ${count(requests.sent)} sent, ${count(requests.billed)} billed${overage}`);
+    if (requests.unreported > 0)
+      lines.push(
+        `           ${count(requests.unreported)} more may have been billed by workers that were killed`,
+      );
   }
   if (account !== null) {
     const { used, limit, left } = account;

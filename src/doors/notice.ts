@@ -22,7 +22,10 @@ export interface Notice {
   /** One sentence for people; null when there is nothing to say. */
   readonly reason: string | null;
   readonly rows: RunReport['rows'] | null;
-  readonly requests: Pick<RunReport['requests'], 'sent' | 'billed' | 'overage' | 'overageCost'> | null;
+  readonly requests: Pick<
+    RunReport['requests'],
+    'sent' | 'billed' | 'unreported' | 'overage' | 'overageCost'
+  > | null;
   readonly account: AccountFacts | null;
   /** Names without folders. */
   readonly files: { readonly output: string; readonly errors: string | null } | null;
@@ -69,11 +72,11 @@ export function noticeOfReport(
   reportPath: string,
 ): Notice {
   const { account, files, requests, rows } = report;
-  const { sent, billed, overage, overageCost } = requests;
+  const { sent, billed, unreported, overage, overageCost } = requests;
   return {
     ...bareNotice(event, scene, report.reason ?? reasonOfExit(report.run.exitCode)),
     rows,
-    requests: { sent, billed, overage, overageCost },
+    requests: { sent, billed, unreported, overage, overageCost },
     account:
       account &&
       accountFacts(

@@ -32,6 +32,8 @@ export function summaryText(
     `${count(identifiers.distinct)} distinct identifiers: ${count(requests.sent)} requests, ${count(requests.billed)} billed; ` +
       `${count(identifiers.stored)} known from before, ${count(identifiers.duplicateRows)} duplicate rows cost nothing`,
   );
+  if (requests.unreported > 0)
+    lines.push(`${count(requests.unreported)} more may have been billed by workers that were killed`);
   if (requests.overage > 0)
     lines.push(`overage: ${count(requests.overage)} requests, ${requests.overageCost} spent`);
   if (account?.limit !== null && account) {

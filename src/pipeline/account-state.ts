@@ -1,10 +1,11 @@
 /**
- * The account as one run sees it: what it spent of its own caps included, which looking at the account alone does not
- * tell. Nothing is taken or settled.
+ * The account as one run sees it, what it spent of its own caps included, which looking at the account alone does not
+ * tell; and the run as the account sees it. Nothing is taken or settled.
  */
+import type { Clock } from '../clock.js';
 import type { RunEngine } from '../engine/engine.js';
 import type { LedgerState } from '../quota/ledger.js';
-import type { RunSettings } from '../runs/run-store.js';
+import { type RunRecord, type RunSettings, unreportedOf } from '../runs/run-store.js';
 
 /** Judged by the run's own policy, also when it is no longer among the live ones. */
 export async function accountOfRun(
@@ -14,4 +15,21 @@ export async function accountOfRun(
 ): Promise<LedgerState> {
   const state = await engine.ledger.showFor(settings.account, runId);
   return { ...state, overage: settings.overage, quotaCap: settings.quotaCap };
+}
+
+/** Settlements of living workers arrive within this time; what is then not reported never will be. */
+const SETTLE_LOOKS = 4;
+const SETTLE_LOOK_MS = 100;
+
+/** The record of a run that has ended, once its workers had the time to tell the ledger what was free. */
+export async function settledRun(
+  engine: Pick<RunEngine, 'runs'>,
+  run: RunRecord,
+  clock: Clock,
+): Promise<RunRecord> {
+  for (let looks = 1; ; looks += 1) {
+    const record = (await engine.runs.get(run.id)) ?? run;
+    if (unreportedOf(record) === 0 || looks === SETTLE_LOOKS) return record;
+    await clock.sleep(SETTLE_LOOK_MS);
+  }
 }

@@ -18,7 +18,7 @@ import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { freshnessOf, type RunProgress } from '../runs/run-store.js';
-import { accountOfRun } from './account-state.js';
+import { accountOfRun, settledRun } from './account-state.js';
 import { type AcquireEnd, gatherWaves, whyDeferred } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
 import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
@@ -155,15 +155,16 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     });
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
     await engine.runs.end(run.id, isComplete ? 'completed' : 'stopped', isComplete ? null : reason);
+    const ended = await settledRun(engine, run, clock);
     return {
-      run: (await engine.runs.get(run.id)) ?? run,
+      run: ended,
       end,
       isComplete,
       survey,
       facts: summary.facts,
       written,
       names,
-      progress,
+      progress: withTally(progress, ended.tally),
       ledger,
       inputWarnings: input.warnings,
       inputName: input.name,
@@ -171,6 +172,11 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       endedAt: clock.now(),
     };
   });
+}
+
+/** Workers may have told more since the last look. */
+function withTally(progress: RunProgress | null, tally: RunProgress['tally']): RunProgress | null {
+  return progress && { ...progress, tally };
 }
 
 function reading(rows: number): EnrichProgress {

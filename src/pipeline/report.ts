@@ -6,6 +6,7 @@ import { createOutput } from '../collate/output-file.js';
 import type { ExitCode } from '../errors.js';
 import { costOf } from '../quota/money.js';
 import { limitOf } from '../quota/policy.js';
+import { unreportedOf } from '../runs/run-store.js';
 import type { EnrichRequest, EnrichResult } from './enrich-request.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
@@ -51,6 +52,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     requests: {
       sent: tally?.requests ?? 0,
       billed: tally?.billed ?? 0,
+      /** May have been billed besides, by workers that were killed. */
+      unreported: unreportedOf(run),
       overage: overageRequests,
       overageCost: costOf(overageRequests, request.overagePrice),
       savedByStored: facts.identifiers.stored,

@@ -19,7 +19,11 @@ function spent({ requests, identifiers }: ReportFigures): Markup {
   return html`<section class="card" aria-labelledby="money">
 <h2 id="money">Money</h2>
 <dl>
-<div><dt>Requests billed</dt><dd>${countText(requests.billed)}</dd></div>
+<div><dt>Requests billed</dt><dd>${countText(requests.billed)}</dd></div>${
+    requests.unreported > 0 &&
+    html`
+<div><dt>May have been billed besides, by workers that were killed</dt><dd>${countText(requests.unreported)}</dd></div>`
+  }
 ${free > 0 && html`<div><dt>Requests that cost nothing</dt><dd>${countText(free)}</dd></div>`}
 <div><dt>Billed beyond the quota</dt><dd>${countText(requests.overage)}</dd></div>
 <div><dt>Overage cost</dt><dd>${requests.overageCost}</dd></div>

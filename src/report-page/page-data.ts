@@ -67,6 +67,8 @@ export interface ReportFigures {
   readonly requests: {
     readonly sent: number;
     readonly billed: number;
+    /** May have been billed besides, by workers that were killed. */
+    readonly unreported: number;
     readonly overage: number;
     /** Exact decimal text. */
     readonly overageCost: string;

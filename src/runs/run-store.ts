@@ -59,6 +59,11 @@ export interface RunRecord extends NewRun {
   readonly rows: number | null;
   readonly identifiers: number | null;
   readonly tally: Tally;
+  /**
+   * Permits taken for it and not given back, by the ledger's own count: what was or may have been billed, and what is in
+   * flight. What workers report is in the tally; those that were killed reported nothing.
+   */
+  readonly spent: number;
 }
 
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
@@ -74,6 +79,14 @@ export interface Tally {
   /** Requests sent, and those of them that were or may have been billed. */
   readonly requests: number;
   readonly billed: number;
+}
+
+/**
+ * Requests of a run that were or may have been billed though no worker reported an answer: their workers were killed.
+ * Only of a run that nobody is at work for any more; before, some of them are in flight.
+ */
+export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
+  return Math.max(0, spent - tally.billed);
 }
 
 /** A failed lookup of one run. Never reused by another run. */

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
 const CONCURRENCY = 16;
@@ -88,5 +88,8 @@ describeOn([redis, postgres], (engine) => {
     const result = await running.done;
     expect([0, 1], result.stderr).toContain(result.code);
     await expectComplete(scene, KILLS);
+    const { requests } = await readReport(scene.path('list.report.json'));
+    expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
+    expect(requests.billed + requests.unreported).toBeLessThanOrEqual(meter.billed + KILLS * CONCURRENCY);
   });
 });

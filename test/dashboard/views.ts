@@ -32,6 +32,7 @@ export function runRecord(
     reason: null,
     rows: 1_500,
     identifiers: 1_400,
+    spent: parts.tally?.billed ?? 0,
     ...parts,
     settings: {
       service: 'https://api.example',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ledgerText, outcomesText, statusText } from '../../src/doors/keeping-text.js';
 import type { LedgerState } from '../../src/quota/ledger.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
-import { runRecord } from '../resolve/asking.js';
+import { NOON, runRecord } from '../resolve/asking.js';
 import { STARTED_AT } from './results.js';
 
 const NO_OUTCOMES = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
@@ -95,7 +95,7 @@ describe('the status', () => {
   } as const;
 
   it('of an engine that nobody has used, without an account', () => {
-    expect(statusText(STATUS)).toBe(
+    expect(statusText(STATUS, NOON)).toBe(
       [
         'engine      redis at redis://127.0.0.1:6379',
         'account     name the service and its token (or --account) to see it',
@@ -121,14 +121,14 @@ describe('the status', () => {
     const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
 
     it('where it leads, and by whom', () => {
-      expect(line('projected', statusText({ ...status, limit: 6_000, projection }))).toBe(
+      expect(line('projected', statusText({ ...status, limit: 6_000, projection }, NOON))).toBe(
         'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
       );
     });
 
     it('when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
-      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }))).toBe(
+      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, NOON))).toBe(
         'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow, which would be used up on 2026-03-28',
       );
     });
@@ -142,7 +142,7 @@ describe('the status', () => {
         requestsLeft: 988,
         left: '98.8',
       };
-      expect(line('budget', statusText({ ...status, budget }))).toBe(
+      expect(line('budget', statusText({ ...status, budget }, NOON))).toBe(
         'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
       );
     });
@@ -164,13 +164,16 @@ describe('the status', () => {
       ),
       runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv' }),
     ];
-    const text = statusText({
-      ...STATUS,
-      account: 'key-1',
-      ledger: ledgerState({ quota: 100 }),
-      queue: { waiting: 1_500, active: 2, delayed: 3 },
-      runs,
-    });
+    const text = statusText(
+      {
+        ...STATUS,
+        account: 'key-1',
+        ledger: ledgerState({ quota: 100 }),
+        queue: { waiting: 1_500, active: 2, delayed: 3 },
+        runs,
+      },
+      NOON,
+    );
     expect(text).toContain('account     key-1\n');
     expect(text).not.toMatch(/^(projected|budget)/m);
     expect(text).toContain('queue       1,500 chunks waiting, 2 in work, 3 parked\n');
@@ -179,4 +182,17 @@ describe('the status', () => {
       'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 asked, 0 billed',
     ]);
   });
+
+  it.each([
+    ['stopped', NOON, ', 3 more may have been billed by workers that were killed'],
+    ['running', NOON, ''],
+    ['running', NOON + 60_000, ', 3 more may have been billed by workers that were killed'],
+  ] as const)(
+    'with what killed workers may have sent, unless it may be in flight: %s, seen at %d',
+    (status, now, lost) => {
+      const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
+      const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
+      expect(statusText({ ...STATUS, runs: [run] }, now)).toContain(`9 asked, 9 billed${lost}\n`);
+    },
+  );
 });

@@ -52,6 +52,7 @@ describe('a notice', () => {
     const result = resultOf({
       rows: { matched: 3, failed: 1 },
       tally: { requests: 9, billed: 8 },
+      spent: 10,
       ledger: PAID,
     });
     const written = {
@@ -68,7 +69,7 @@ describe('a notice', () => {
       run: { id: 'r-1', label: 'host: customers.csv' },
       reason: null,
       rows: { matched: 3, not_found: 0, failed: 1, invalid: 0, skipped: 0, deferred: 0 },
-      requests: { sent: 9, billed: 8, overage: 12, overageCost: '1.2' },
+      requests: { sent: 9, billed: 8, unreported: 2, overage: 12, overageCost: '1.2' },
       account: { period: '2026-03-01', quota: 1_000, limit: 1_050, used: 1_016, left: 34 },
       files: { output: 'out.csv', errors: 'out.errors.csv' },
       report: '/data/out.report.json',
@@ -121,12 +122,14 @@ describe('as an e-mail', () => {
       rows: { matched: 1_200, failed: 2 },
       ledger: PAID,
       tally: { requests: 9, billed: 8 },
+      spent: 10,
     });
     expect(noticeMail(notice)).toEqual({
       subject: 'host: customers.csv: finished, 2 rows failed',
       text: [
         'rows:      1,200 matched, 2 failed',
         'requests:  9 sent, 8 billed, 12 as overage for 1.2',
+        '           2 more may have been billed by workers that were killed',
         'account:   1,016 requests used of 1,050, 34 left',
         'output:    customers.enriched.csv',
         'report:    /data/customers.report.json',

@@ -43,6 +43,8 @@ export interface ResultParts {
   readonly facts?: Partial<RunFacts>;
   readonly survey?: Partial<Survey>;
   readonly tally?: Partial<Tally>;
+  /** By the ledger's count; what workers told unless it is said. */
+  readonly spent?: number;
   readonly ledger?: LedgerState | null;
   readonly isComplete?: boolean;
   readonly errors?: string | null;
@@ -70,7 +72,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     ...parts.survey,
   } as unknown as Survey;
   return {
-    run: runRecord(),
+    run: runRecord({}, { tally, spent: parts.spent ?? tally.billed }),
     end: parts.end ?? { type: 'finished' },
     isComplete: parts.isComplete ?? true,
     survey,

@@ -63,6 +63,14 @@ it('overage and account are shown where there are any', () => {
   expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');
 });
 
+it('what killed workers may have spent is shown where there is any', () => {
+  const tally = { requests: 2, billed: 2 };
+  expect(summaryOf({ tally, spent: 5 })).toContain('3 more may have been billed by workers that were killed');
+  expect(summaryOf({ tally, spent: 2 }).join('\n')).not.toContain('killed');
+  // A worker that was cut off may have told us before it could tell the ledger.
+  expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');
+});
+
 it('brands without a score are named', () => {
   const lines = summaryOf({ facts: { quality: { poor: 1, acceptable: 0, high: 1_000, unscored: 2 } } });
   expect(lines).toContain('quality of 1,003 brands: 1,000 high, 0 acceptable, 1 poor, 2 unscored');

@@ -21,7 +21,8 @@ async function runId(scene: Scene): Promise<string> {
   return runs[0]?.id ?? '';
 }
 
-describeOn([redisEngine(), embeddedEngine()], (engine) => {
+const redis = redisEngine();
+describeOn([redis, embeddedEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -67,5 +68,35 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     expect(meter.billed).toBeLessThan(400);
     expect(meter.mostBilledOnce()).toBe(1);
     await expectPaidIsWritten(scene);
+  });
+});
+
+describeOn([redis], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('what a killed worker had sent is told with what was billed', async () => {
+    const scene = await createScene(engine, { latencyMs: 50 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(400));
+    const worker = scene.start(['worker', '--concurrency', String(CONCURRENCY)]);
+    await worker.untilSaid(/waiting for chunks/);
+    // The time-out is also how long a stopped run waits for its workers.
+    const running = scene.start(['run', 'list.csv', '--no-worker', '--timeout', '2s', '--json']);
+    await scene.service.until(() => meter.billed >= 60);
+    options.latencyMs = 60_000;
+    await scene.service.until(() => meter.inFlight === CONCURRENCY);
+    worker.kill('SIGKILL');
+    await worker.done;
+    running.kill('SIGINT');
+    const { stdout, stderr } = await running.done;
+    const { requests } = JSON.parse(stdout) as { requests: { billed: number; unreported: number } };
+    expect(requests.unreported).toBeGreaterThanOrEqual(CONCURRENCY);
+    // A permit may have been given to a worker that was killed before it sent.
+    expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
+    expect(requests.billed + requests.unreported).toBeLessThanOrEqual(meter.billed + CONCURRENCY);
+    expect(stderr).toContain(`${requests.unreported} more may have been billed by workers that were killed`);
+    const status = await scene.run(['status']);
+    expect(status.stdout).toContain(`${requests.unreported} more may have been billed`);
   });
 });

@@ -93,6 +93,8 @@ export interface ModelWorld {
   runs: Map<string, ModelRun>;
   /** Caps used so far, by run key. */
   caps: Map<string, { requests: number; overage: number }>;
+  /** Permits taken for a run and not given back, by run. */
+  spent: Map<string, number>;
   /** Claims by outcome key: which worker, and the permit granted under it while unsettled. */
   claims: Map<string, { worker: string; permit: string | null }>;
   /** Answers billed or perhaps billed without use, by `run` + space + key. */
@@ -108,6 +110,7 @@ export function createWorld(newEpoch: () => string): ModelWorld {
     permits: new Map(),
     runs: new Map(),
     caps: new Map(),
+    spent: new Map(),
     claims: new Map(),
     doubts: new Map(),
     isPaused: false,
@@ -213,6 +216,7 @@ function close(
       caps.requests -= 1;
       if (permit.overage) caps.overage -= 1;
     }
+    world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;
   }
   if (inPeriod) account.sent += 1;
@@ -413,6 +417,7 @@ function take(
       account.nextProbeAt = now + PROBE_EVERY_MS;
     } else account.held += 1;
     world.caps.set(run.key, { requests: caps.requests + 1, overage: caps.overage + (overage ? 1 : 0) });
+    world.spent.set(request.run ?? '', (world.spent.get(request.run ?? '') ?? 0) + 1);
     world.permits.set(permit, {
       account: request.account,
       run: request.run ?? '',

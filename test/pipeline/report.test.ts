@@ -21,6 +21,7 @@ it('has one shape', () => {
   const result = resultOf({
     rows: { matched: 3, failed: 1 },
     tally: { requests: 5, billed: 4 },
+    spent: 7,
     ledger: LEDGER,
     errors: 'customers.errors.csv',
     facts: { failures: new Map([['the service answered 410', 1]]) },
@@ -68,6 +69,7 @@ it('has one shape', () => {
     requests: {
       sent: 5,
       billed: 4,
+      unreported: 3,
       overage: 3,
       overageCost: '0.3',
       savedByStored: 0,

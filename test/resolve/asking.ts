@@ -163,6 +163,7 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     rows: null,
     identifiers: null,
     tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },
+    spent: 0,
     ...some,
   };
 }

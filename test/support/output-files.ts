@@ -28,7 +28,7 @@ export interface ReportFile {
   };
   readonly reason: string | null;
   readonly rows: Readonly<Record<string, number>>;
-  readonly requests: { readonly sent: number; readonly billed: number };
+  readonly requests: { readonly sent: number; readonly billed: number; readonly unreported: number };
   readonly accounting: {
     readonly recordsRead: number;
     readonly rowsByStatus: number;

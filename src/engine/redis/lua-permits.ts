@@ -11,7 +11,7 @@ export const DOUBTS_KEPT_MS = 2 * DAY_MS;
 export const RUN_KEY_KEPT_MS = 90 * DAY_MS;
 
 export const LUA_PERMITS = `
-local permits, claims, caps, doubts = {}, {}, {}, {}
+local permits, claims, caps, doubts, takenFor = {}, {}, {}, {}, {}
 local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
 
 local function unpackPermit(packed)
@@ -101,6 +101,7 @@ local function close(account, id, as)
       if permit.overage then used.overage = used.overage - 1 end
       touchedCaps[permit.runKey] = true
     end
+    takenFor[permit.run] = (takenFor[permit.run] or 0) - 1
     return
   end
   if permit.period == account.period then account.sent = account.sent + 1 end
@@ -144,6 +145,10 @@ local function savePermits(account)
     local used = caps[runKey]
     redis.call('HSET', root .. 'key:' .. runKey, 'requests', shown(used.requests), 'overage', shown(used.overage))
     redis.call('PEXPIRE', root .. 'key:' .. runKey, ${RUN_KEY_KEPT_MS})
+  end
+  for run, change in pairs(takenFor) do
+    local name = root .. 'run:' .. run
+    if change ~= 0 and redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'spent', change) end
   end
   for name, keys in pairs(touchedDoubts) do
     for key in pairs(keys) do redis.call('HSET', name, key, shown(doubts[name][key])) end

@@ -80,6 +80,7 @@ local function grant(account, policy, limit, request, run, id, key)
   if overage then used.overage = used.overage + 1 end
   caps[run.key] = used
   touchedCaps[run.key] = true
+  takenFor[run.id] = (takenFor[run.id] or 0) + 1
   permits[id] = {
     account = account.name, run = run.id, runKey = run.key, key = key,
     deadline = now + request.permitMs, period = account.period, overage = overage, probe = probe,

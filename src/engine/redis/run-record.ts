@@ -67,5 +67,6 @@ export function readRunRecord(flat: readonly string[]): RunRecord | null {
       requests: number('requests'),
       billed: number('billed'),
     },
+    spent: number('spent'),
   };
 }

@@ -2,8 +2,9 @@
  * `exchange` as one SQL function: settle these, apply this reading, give me up to these. A port of `exchange` and
  * `take` of `test/model/ledger-model.ts`; the steps are in `ledger-parts.ts`, the answer's state in `ledger-state.ts`.
  *
- * Locks are taken in one order by every function: worker, take-over, account, then rows. Taking over the claims of
- * a dead worker excludes every exchange, so a claim cannot change hands between its check and the permit.
+ * Locks are taken in one order by every function: worker, take-over, account, then rows, the key of a run before the
+ * run. Taking over the claims of a dead worker excludes every exchange, so a claim cannot change hands between its check
+ * and the permit.
  */
 import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
 
@@ -166,6 +167,7 @@ BEGIN
       VALUES (v_run.key, v_run.key_started_at, v_requests, v_overage_requests)
       ON CONFLICT (key) DO UPDATE
         SET requests = excluded.requests, overage_requests = excluded.overage_requests;
+      UPDATE brand_enrich.run SET spent = spent + cardinality(v_ids) WHERE id = v_run_id;
       INSERT INTO brand_enrich.permit (id, account, worker, run, run_key, key, deadline, period, overage, probe)
       SELECT u.id, a.name, v_worker, v_run_id, v_run.key, u.key, v_now + (p->>'permitMs')::float8, a.period,
              u.overage, u.probe

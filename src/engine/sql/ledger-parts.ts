@@ -59,7 +59,7 @@ END $$;
 CREATE OR REPLACE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT has_probe_billed boolean, p_ids text[], p_as text[], p_now bigint
 ) LANGUAGE plpgsql AS $$
-DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint;
+DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_freed text[];
 BEGIN
   WITH wanted AS (
     SELECT DISTINCT ON (u.id) u.id, u.settled FROM unnest(p_ids, p_as) WITH ORDINALITY u(id, settled, ord)
@@ -81,8 +81,14 @@ BEGIN
   SELECT count(*) FILTER (WHERE probe), count(*) FILTER (WHERE NOT probe),
          count(*) FILTER (WHERE settled <> 'free' AND period IS NOT DISTINCT FROM a.period),
          count(*) FILTER (WHERE settled <> 'free'),
-         coalesce(bool_or(probe AND settled = 'billed'), false)
-    INTO v_probes, v_held, v_sent, v_spent, has_probe_billed FROM gone;
+         coalesce(bool_or(probe AND settled = 'billed'), false),
+         array_agg(run) FILTER (WHERE settled = 'free')
+    INTO v_probes, v_held, v_sent, v_spent, has_probe_billed, v_freed FROM gone;
+  -- A statement of its own: runs are locked after their keys.
+  IF v_freed IS NOT NULL THEN
+    UPDATE brand_enrich.run r SET spent = r.spent - f.freed
+      FROM (SELECT u.run, count(*) AS freed FROM unnest(v_freed) u(run) GROUP BY u.run) f WHERE r.id = f.run;
+  END IF;
   a.probes := a.probes - v_probes;
   a.held := a.held - v_held;
   a.sent := a.sent + v_sent;

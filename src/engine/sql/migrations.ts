@@ -11,7 +11,7 @@ import { LEDGER_STATE } from './ledger-state.js';
 import { LEDGER_TABLES } from './ledger-tables.js';
 import { NOTE_FUNCTIONS, NOTE_TABLE } from './note-functions.js';
 import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
-import { RUN_FUNCTIONS, RUN_TABLES } from './run-functions.js';
+import { RUN_FUNCTIONS, RUN_TABLES, SPENT_COLUMN } from './run-functions.js';
 
 /**
  * What the tables are made of, step by step; the position from 1 is the version. A step that was released is never
@@ -24,6 +24,8 @@ const STEPS: readonly string[] = [
   '',
   // A run whose process lives on goes on when another one opens the embedded engine.
   '',
+  // What was taken for each run is counted.
+  SPENT_COLUMN,
 ];
 
 /** All functions, replaced whenever a step was taken: they need no history. */

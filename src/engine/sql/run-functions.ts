@@ -53,6 +53,9 @@ CREATE TABLE brand_enrich.failure (
 );
 `;
 
+/** Permits taken for a run and not given back. */
+export const SPENT_COLUMN = 'ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 0';
+
 export const RUN_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored', r.stored,
@@ -62,7 +65,7 @@ $$;
 CREATE OR REPLACE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
-    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r))
+    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent)
 $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
@@ -158,16 +161,20 @@ CREATE OR REPLACE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) R
   UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
 $$;
 
--- Only a running run ends; a cancelled one stays cancelled and learns why it stopped.
+-- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. Its key goes before it, as in an exchange,
+-- which counts on both.
 CREATE OR REPLACE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE r brand_enrich.run;
+DECLARE v_status text; v_key text;
 BEGIN
+  SELECT status, key INTO v_status, v_key FROM brand_enrich.run WHERE id = p_id;
+  IF p_status = 'completed' AND v_status = 'running' THEN
+    DELETE FROM brand_enrich.run_key WHERE key = v_key;
+  END IF;
   UPDATE brand_enrich.run SET reason = p_reason,
     status = CASE WHEN status = 'running' THEN p_status ELSE status END
-   WHERE id = p_id AND status IN ('running', 'cancelled') RETURNING * INTO r;
+   WHERE id = p_id AND status IN ('running', 'cancelled');
   IF NOT FOUND THEN RETURN; END IF;
-  IF r.status = 'completed' THEN DELETE FROM brand_enrich.run_key WHERE key = r.key; END IF;
   DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
   DELETE FROM brand_enrich.doubt WHERE run = p_id;
 END $$;

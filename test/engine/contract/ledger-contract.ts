@@ -240,6 +240,24 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(await exchange({ run: `${run.id}-3`, take: wanted.slice(2) }))).toEqual(['granted']);
     });
 
+    test('what was taken for a run and not given back stays counted, though nobody tells what became of it', async () => {
+      const { wanted, exchange, run } = await begin(4);
+      const spent = async () => (await subject.engine.runs.get(run.id))?.spent;
+      expect(await spent()).toBe(0);
+      await exchange({ take: wanted });
+      expect(await spent()).toBe(4);
+      const settle = (['billed', 'doubtful', 'free'] as const).map((as, at) => ({
+        permit: wanted[at]?.permit ?? '',
+        as,
+      }));
+      await exchange({ settle });
+      await exchange({ settle });
+      expect(await spent()).toBe(3);
+      clock.advance(50_000);
+      await exchange({ settle: [{ permit: wanted[3]?.permit ?? '', as: 'free' }] });
+      expect(await spent()).toBe(3);
+    });
+
     test('fifty permits are one round trip', async () => {
       const { wanted, exchange } = await begin(50);
       await exchange({ reading: { quota: 1_000, usage: 0, period: null } });

@@ -164,7 +164,7 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     }
     const record = await runs.get(id);
     if (operation.type === 'beat' && isRunning) run.beatAt = record?.beatAt ?? 0;
-    return both(record?.status, run.status);
+    return both([record?.status, record?.spent], [run.status, world.spent.get(id) ?? 0]);
   }
 
   return {

@@ -47,6 +47,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         rows: null,
         identifiers: null,
         tally: NOTHING,
+        spent: 0,
       });
       expect(Math.abs(record.asOf - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
       expect(await store().get(run.id)).toEqual(record);

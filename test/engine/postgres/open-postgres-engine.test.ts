@@ -53,6 +53,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       { version: 2 },
       { version: 3 },
       { version: 4 },
+      { version: 5 },
     ]);
   });
 
@@ -64,6 +65,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     await sql(
       url,
       `DELETE FROM brand_enrich.migration WHERE version > 2;
+       ALTER TABLE brand_enrich.run DROP COLUMN spent;
        CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb
        LANGUAGE sql AS $$ SELECT '"of the earlier release"'::jsonb $$`,
     );
