@@ -44,7 +44,9 @@ export function createNewestData({ gather, clock, deadlineMs = DEADLINE_MS }: Ne
         gathering ??= renew().finally(() => {
           gathering = null;
         });
-        if (!(await withinDeadline(gathering, deadlineMs))) awaySince ??= now;
+        // Who looks while it is away does not wait for it each time.
+        const patienceMs = awaySince === null ? deadlineMs : deadlineMs / 10;
+        if (!(await withinDeadline(gathering, patienceMs))) awaySince ??= now;
       }
       return { data, awaySince };
     },

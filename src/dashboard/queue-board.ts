@@ -10,6 +10,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import type { EngineKind } from '../engine/engine.js';
+import { withinDeadline } from '../lifecycle.js';
 import { QUEUE_PATH } from './queue-section.js';
 
 export interface ShownQueue {
@@ -35,6 +36,8 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 const EVERY_SECONDS = 5;
+/** An engine that is away may never answer. */
+const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
@@ -67,7 +70,9 @@ export function createQueueBoard(shown: readonly ShownQueue[], engine: EngineKin
       }
       const url = new URL(request.url);
       url.pathname = url.pathname.slice(QUEUE_PATH.length);
-      const answer = await app.fetch(new Request(url, { headers: request.headers }));
+      const asked = Promise.resolve(app.fetch(new Request(url, { headers: request.headers })));
+      const answer = await withinDeadline(asked, DEADLINE_MS);
+      if (answer === undefined) return new Response('the engine does not answer\n', { status: 504 });
       const headers = new Headers(answer.headers);
       headers.set('content-security-policy', POLICY);
       if (!headers.get('content-type')?.startsWith('text/html')) {

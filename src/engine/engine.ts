@@ -66,7 +66,16 @@ export interface RunEngine {
   readonly outcomes: Pick<OutcomeStore, 'read'>;
   readonly runs: Pick<
     RunStore,
-    'start' | 'get' | 'list' | 'beat' | 'setSize' | 'finishChunk' | 'failures' | 'clearHalt' | 'end'
+    | 'start'
+    | 'get'
+    | 'list'
+    | 'beat'
+    | 'setSize'
+    | 'addTally'
+    | 'finishChunk'
+    | 'failures'
+    | 'clearHalt'
+    | 'end'
   >;
   /** The queue of this name to put chunks in. The caller closes it. */
   openLine(name: string): ChunkLine;

@@ -97,6 +97,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     };
 
     let progress: RunProgress | null = null;
+    let known = 0;
     let worker: LookupWorker | null = null;
     const tell = (phase: EnrichProgress['phase'], rows = survey.rows.count) =>
       onProgress({
@@ -104,7 +105,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
         phase,
         rows,
         wanted: survey.answers.wanted,
-        answered: answeredSoFar(survey, progress),
+        answered: answeredSoFar(survey, progress, known),
         run: progress,
         ledger: worker?.ledgerState(request.settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
@@ -114,6 +115,8 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     let end: AcquireEnd = { type: 'finished' };
     try {
       const missing = await gatherWaves({ gather, survey, waterfall }, stop);
+      known = survey.answers.answered;
+      if (missing > 0) await tellKnown(engine, run.id, known, log);
       tell('asking');
       if (missing > 0) {
         const tellAsking = (
@@ -193,10 +196,19 @@ function reading(rows: number): EnrichProgress {
   };
 }
 
-/** Answers that are gathered, or were reported by workers and will be. */
-function answeredSoFar(survey: Survey, progress: RunProgress | null): number {
+/** For those who look at the run from outside: what is not asked for because it was stored. */
+async function tellKnown(engine: RunEngine, runId: string, known: number, log: Log): Promise<void> {
+  if (known === 0) return;
+  const tally = { matched: 0, notFound: 0, failed: 0, stored: known, requests: 0, billed: 0 };
+  await engine.runs
+    .addTally(runId, tally)
+    .catch((error) => log.warn({ err: error }, 'how much was stored could not be told'));
+}
+
+/** Answers that are gathered, or were reported by workers and will be. `known`: of them, those that were stored at the start. */
+function answeredSoFar(survey: Survey, progress: RunProgress | null, known: number): number {
   const tally = progress?.tally;
-  const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored : 0;
+  const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - known : 0;
   return Math.min(
     survey.answers.wanted,
     Math.max(survey.answers.answered, survey.answers.answered + reported),

@@ -98,6 +98,18 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const WATERFALL = 'website,other\nb1.com,b2.com\nnobody.com,b3.com\nnone.com,nothing.com\n';
   const WAVES = { input: WATERFALL, columns: ['website', 'other'] };
 
+  it('tells those who look from outside what it found stored, and counts it once for those who wait', async () => {
+    await run({ input: 'website\nb1.com\nb2.com\n' });
+    const seen: number[] = [];
+    const { run: record } = await run({
+      input: 'website\nb1.com\nb2.com\nb3.com\n',
+      around: { onProgress: ({ phase, answered }) => phase === 'asking' && seen.push(answered) },
+    });
+    expect(record.tally).toMatchObject({ matched: 1, stored: 2 });
+    expect(record.identifiers).toBe(3);
+    expect(seen[0]).toBe(2);
+  });
+
   it('asks for each distinct identifier once, and writes every row', async () => {
     const result = await run({ input: LIST });
     expect(result).toMatchObject({ end: { type: 'finished' }, isComplete: true });

@@ -104,7 +104,7 @@ describe('a guest', () => {
     ['outcomes', 'claim'],
     ['outcomes', 'record'],
     ['runs', 'fail'],
-    ['runs', 'addTally'],
+    ['runs', 'halt'],
     ['runs', 'constructor'],
     ['guests', 'open'],
     ['line', 'close'],
