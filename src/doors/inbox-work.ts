@@ -17,6 +17,7 @@ import type { EnrichProgress, EnrichRequest } from '../pipeline/enrich-request.j
 import { makeReport, type RunReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
 import { isNearLimit } from '../quota/policy.js';
+import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
 import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
 import type { InboxNotices } from './inbox-notices.js';
@@ -24,7 +25,6 @@ import { chooseRetries, memoOf } from './inbox-retries.js';
 import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { OpenedService } from './open-service.js';
 import type { OpenedTelemetry } from './open-telemetry.js';
-import type { DoorStreams } from './run.js';
 import { requestOf, runSettingsOf } from './run-request.js';
 import type { SharedWorker } from './shared-worker.js';
 

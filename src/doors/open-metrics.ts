@@ -23,7 +23,8 @@ export interface OpenedMetrics {
   watchQueue(name: string): void;
 }
 
-const NOT_SERVED: OpenedMetrics = {
+/** Of a command without a port. */
+export const NOT_SERVED: OpenedMetrics = {
   url: null,
   watchClients: (clientFor) => clientFor,
   watchWorker: () => undefined,

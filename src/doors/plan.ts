@@ -10,8 +10,8 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { checkInput } from '../pipeline/check-input.js';
 import { type Plan, planFile } from '../pipeline/plan-file.js';
+import type { DoorStreams } from './door-streams.js';
 import { knownNames } from './open-service.js';
-import type { DoorStreams } from './run.js';
 import { intakeOf, runSettingsOf, surveyOf } from './run-request.js';
 
 export interface PlanDoor extends DoorStreams {

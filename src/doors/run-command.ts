@@ -29,7 +29,7 @@ export async function runCommand(
   const { settings } = loaded;
   switch (command) {
     case 'run':
-      return runFile(args[0] ?? '-', settings, door);
+      return runFile(args[0] ?? '-', loaded, door);
     case 'worker':
       return runWorker(settings, door);
     case 'watch':

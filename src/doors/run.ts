@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../clock.js';
-import type { Settings } from '../config/settings.js';
+import type { LoadedSettings, Settings } from '../config/settings.js';
 import type { Holder } from '../engine/guests.js';
 import { openRunEngine } from '../engine/open-run-engine.js';
-import type { ExitCode } from '../errors.js';
+import { type ExitCode, FailFileError } from '../errors.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { checkInput } from '../pipeline/check-input.js';
@@ -19,23 +19,17 @@ import { makeReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
 import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
-import { createLookupWorker } from '../resolve/lookup-worker.js';
+import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
 import { openNotifier } from './notifier.js';
-import { openMetrics } from './open-metrics.js';
+import { NOT_SERVED, openMetrics } from './open-metrics.js';
 import { openService } from './open-service.js';
 import { openTelemetry } from './open-telemetry.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
 import { assertHasWorker, intakeOf, requestOf, surveyOf } from './run-request.js';
 import { summaryText } from './run-summary-text.js';
-
-/** What a command may touch of its process. */
-export interface DoorStreams {
-  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-}
+import { openLookupWorker } from './workplace.js';
 
 export interface RunDoor extends DoorStreams {
   readonly log: Log;
@@ -46,16 +40,17 @@ export interface RunDoor extends DoorStreams {
 }
 
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
-export function runFile(input: string, settings: Settings, door: RunDoor): Promise<ExitCode> {
+export function runFile(input: string, loaded: LoadedSettings, door: RunDoor): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
+    const { settings } = loaded;
     const stateFolder = settings.sample ? await temporaryState(releasers) : settings.state;
     const notifier = openNotifier({ settings, stateFolder, log, stop });
     releasers.push(() => notifier.close());
     const { sample: isSample } = settings;
     const notices = createRunNotices({ notifier, input, isSample, clock: systemClock });
     try {
-      return await runInState(stateFolder, input, settings, door, notices);
+      return await runInState(stateFolder, input, loaded, door, notices);
     } catch (error) {
       if (!stop.aborted) notices.noteError(error);
       throw error;
@@ -66,7 +61,7 @@ export function runFile(input: string, settings: Settings, door: RunDoor): Promi
 function runInState(
   stateFolder: string,
   input: string,
-  settings: Settings,
+  { settings, origins }: LoadedSettings,
   door: RunDoor,
   notices: RunNotices,
 ): Promise<ExitCode> {
@@ -103,7 +98,13 @@ function runInState(
     if (opened.type === 'guest') view.notice(hostNotice(opened.host));
     if (!settings.sample) for (const warning of own?.warnings ?? []) view.notice(`note: ${warning}`);
 
-    const metrics = await openMetrics(settings, opened.engine, stop, releasers);
+    // The config file that a run shares with `up` may name the port that `up` has.
+    const isPortForThis = origins.metricsPort === 'flag';
+    const metrics = await openMetrics(settings, opened.engine, stop, releasers).catch((error) => {
+      if (isPortForThis || !(error instanceof FailFileError)) throw error;
+      view.notice(`note: ${error.message}`);
+      return NOT_SERVED;
+    });
     if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
     const clientFor = traces.watchClients(metrics.watchClients(service.clientFor));
 
@@ -117,19 +118,8 @@ function runInState(
       openWorker:
         settings.worker && own !== null
           ? (onChunk) => {
-              const worker = createLookupWorker({
-                engine: own,
-                clientFor,
-                queueName: service.queueName,
-                concurrency: settings.concurrency,
-                timeoutMs: settings.timeoutMs,
-                usageLagMs: settings.usageLagMs,
-                compress: settings.compression,
-                spoolFolder: join(stateFolder, 'spool'),
-                clock: systemClock,
-                log,
-                onChunk,
-              });
+              const place = { engine: own, service: { ...service, clientFor }, settings, stateFolder, log };
+              const worker = openLookupWorker(place, onChunk);
               metrics.watchWorker(worker, () => [service.account]);
               return worker;
             }

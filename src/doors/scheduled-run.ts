@@ -23,12 +23,12 @@ import {
   type ScheduleRunner,
 } from '../schedules/schedule-runner.js';
 import { type LoadFlags, STAMPED } from '../schedules/scheduled-command.js';
+import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
 import { openNotifier } from './notifier.js';
 import type { OpenedMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
 import type { OpenedTelemetry } from './open-telemetry.js';
-import type { DoorStreams } from './run.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
 import { assertHasWorker, requestOf } from './run-request.js';
 import type { SharedWorker } from './shared-worker.js';

@@ -13,12 +13,12 @@ import { openEngine } from '../engine/open-engine.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { createLookupWorker, type LookupWorker } from '../resolve/lookup-worker.js';
+import type { DoorStreams } from './door-streams.js';
 import { hostGuests } from './host-guests.js';
 import { type Notifier, openNotifier } from './notifier.js';
 import { type OpenedMetrics, openMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
 import { type OpenedTelemetry, openTelemetry } from './open-telemetry.js';
-import type { DoorStreams } from './run.js';
 import { type SharedWorker, shareWorker } from './shared-worker.js';
 
 export interface WorkplaceDoor extends Pick<DoorStreams, 'stdin' | 'stdout'> {

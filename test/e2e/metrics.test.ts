@@ -73,7 +73,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     expect((await worker.done).code).toBe(0);
   });
 
-  test('a port that is taken stops the run before it spends, and the flag to change is named', async () => {
+  test('a port of its own that is taken stops the run before it spends; one from elsewhere is done without', async () => {
     const scene = await createScene(redis);
     const { port } = new URL(scene.service.url);
     await scene.write('list.csv', domainList(3));
@@ -81,5 +81,9 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     expect(result.code).toBe(5);
     expect(result.stderr).toContain('choose another --metrics-port');
     expect(scene.service.meter.billed).toBe(0);
+    const shared = await scene.run(['run', 'list.csv'], { BRAND_ENRICH_METRICS_PORT: port });
+    expect(shared.code, shared.stderr).toBe(0);
+    expect(shared.stderr).toContain('choose another --metrics-port');
+    expect(scene.service.meter.billed).toBe(3);
   });
 });
