@@ -70,7 +70,7 @@ function budgetFigures({ budget, ledger, limit }: DashboardData): Markup {
     return html`<div data-part="budget"><p class="empty">${
       ledger !== null && limit === null
         ? 'Shown once a quota is known.'
-        : 'No money is spent: requests end at the quota. On a plan that bills overage, --plan paid --overage-budget AMOUNT allows more.'
+        : html`No money is spent: requests end at the quota. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.`
     }</p></div>`;
   }
   const { overageRequests, requestsLeft } = budget;

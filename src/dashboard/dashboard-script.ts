@@ -79,7 +79,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
           plugins: { legend: { display: false }, tooltip: { enabled: false } },
           scales: {
             x: { type: 'linear', min: 0, grid: { display: false }, border: {}, ticks: { maxRotation: 0, font: { size: 12 } } },
-            y: { beginAtZero: true, border: { display: false }, grid: {}, ticks: { maxTicksLimit: 4, precision: 0, font: { size: 12 } } }
+            y: { beginAtZero: true, grace: '8%', border: { display: false }, grid: {}, ticks: { maxTicksLimit: 4, precision: 0, font: { size: 12 } } }
           }
         }
       });

@@ -17,6 +17,7 @@ export const DASHBOARD_STYLE = `
 main>.card{margin-bottom:16px}
 .empty{color:var(--muted);margin:0;overflow-wrap:anywhere}
 code{overflow-wrap:anywhere}
+.gauge code{white-space:nowrap}
 .dot.ours,.dot.stored{background:var(--link)}
 .dot.near{background:var(--acceptable)}rect.near{fill:var(--acceptable)}
 .dot.over{background:var(--poor)}rect.over{fill:var(--poor)}
