@@ -31,10 +31,15 @@ export interface Row {
   readonly number: number;
   /** Line of the input on which the record begins, from 1. */
   readonly line: number;
-  /** The record as it stood, decoded, without the line end that closes it. */
+  /** The record as it stood, decoded, without the line end that closes it, and without blank cells beyond the last column. */
   readonly raw: string;
   /** Cell texts by position of `TableShape.columns`; empty when the record could not be read. */
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: string | null;
+  /**
+   * Cells that are missing at the end of the record: blank in `cells`, not there in `raw`. It is half of a record that was
+   * broken in two, or one whose last cells were left out: a row when there is an identifier in it. Absent: none.
+   */
+  readonly shortBy?: number;
 }

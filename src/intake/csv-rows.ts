@@ -1,6 +1,6 @@
 /**
- * Records of a CSV table as rows: cells by column, ragged and oversized records marked, blank lines passed over.
- * Where records begin and end is `record-splitter.ts`'s.
+ * Records of a CSV table as rows: cells by column, short, long and oversized records marked, blank lines passed over.
+ * Where records begin and end is `record-splitter.ts`'s; what becomes of short ones is for whoever looks for identifiers.
  */
 import type { Row } from '../table.js';
 import { cellsOfRecords } from './csv-cells.js';
@@ -40,15 +40,22 @@ export function createCsvReader(layout: CsvLayout): RowReader {
         continue;
       }
       number += 1;
-      const { line, raw } = record;
-      const cells = cellsOf[i] ?? [];
+      const { line } = record;
+      let { raw } = record;
+      let cells = cellsOf[i] ?? [];
+      if (hasBlankEnd(cells, columnCount)) {
+        raw = withoutLastCells(raw, cells.length - columnCount, delimiter);
+        cells = cells.slice(0, columnCount);
+      }
       const problem = record.problem ?? findProblem(raw, cells, columnCount);
+      const shortBy = problem === null ? columnCount - cells.length : 0;
       rows.push({
         number,
         line,
         raw: isLongerThan(raw, MAX_RECORD_BYTES) ? cutText(raw) : raw,
-        cells: problem === null ? cells : [],
+        cells: problem !== null ? [] : shortBy > 0 ? [...cells, ...blanks(shortBy)] : cells,
         problem,
+        ...(shortBy > 0 ? { shortBy } : {}),
       });
     }
     return rows;
@@ -71,10 +78,29 @@ export function isBlankLine(record: SplitRecord, delimiter: string): boolean {
   return record.raw.trim() === '' && !record.raw.includes(delimiter);
 }
 
+/** Blank cells beyond the last column are a habit of spreadsheets, and mean nothing. */
+function hasBlankEnd(cells: readonly string[], columnCount: number): boolean {
+  return cells.length > columnCount && cells.slice(columnCount).every((cell) => cell.trim() === '');
+}
+
+/** Blank cells hold no delimiter, however they are quoted. */
+function withoutLastCells(raw: string, cells: number, delimiter: string): string {
+  let end = raw.length;
+  for (let left = cells; left > 0; left -= 1) end = raw.lastIndexOf(delimiter, end - 1);
+  return raw.slice(0, end);
+}
+
+function blanks(count: number): string[] {
+  return new Array<string>(count).fill('');
+}
+
+/** Why a record of so many cells is no row of the table: said of short ones too, once they turn out to be none. */
+export function raggedProblem(cells: number, columns: number): string {
+  return `${count(cells, 'cell')} where the table has ${count(columns, 'column')}`;
+}
+
 function findProblem(raw: string, cells: readonly string[], columnCount: number): string | null {
-  if (cells.length !== columnCount) {
-    return `${count(cells.length, 'cell')} where the table has ${count(columnCount, 'column')}`;
-  }
+  if (cells.length > columnCount || cells.length === 0) return raggedProblem(cells.length, columnCount);
   if (raw.includes('\0')) return 'a NUL character';
   // Only a record that is itself that long can hold too long a cell.
   if (isLongerThan(raw, MAX_FIELD_BYTES)) {

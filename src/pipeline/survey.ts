@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { jsonKey, withoutOurs } from '../collate/earlier-key.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
 import { identifyRow } from '../identify/identify-row.js';
+import { raggedProblem } from '../intake/csv-rows.js';
 import type { Input } from '../intake/input.js';
 import type { Releasers } from '../lifecycle.js';
 import { type IdentifierKind, identifierText } from '../model.js';
+import type { Row } from '../table.js';
 import { type Answers, createAnswers } from './answers.js';
 import { createIdentifierSpool, type IdentifierSpool } from './identifier-spool.js';
 import { createKeyTable } from './key-table.js';
@@ -92,18 +94,26 @@ export async function surveyInput(
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   };
 
+  const addUnreadable = (row: Row, problem: string) => {
+    counts.unreadable += 1;
+    note(problem);
+    if (examples.length < EXAMPLES_AT_MOST) examples.push({ line: row.line, reason: problem });
+    rows.add('unreadable', [], `line ${row.line}: ${problem}`, row.raw);
+  };
+  const { delimiter } = input.shape;
+
   for await (const batch of input.rows()) {
     stop.throwIfAborted();
     for (const row of batch) {
       // A value of the user's under our key stops the run before anything is spent.
       if (isJson && row.problem === null && row.raw.includes(ourKey)) withoutOurs(row.raw, ourKey);
       if (row.problem !== null) {
-        counts.unreadable += 1;
-        note(row.problem);
-        if (examples.length < EXAMPLES_AT_MOST) examples.push({ line: row.line, reason: row.problem });
-        rows.add('unreadable', [], `line ${row.line}: ${row.problem}`, row.raw);
+        addUnreadable(row, row.problem);
         continue;
       }
+      // Our cells must land under our headers, so that a short record is made as long as the others.
+      const { shortBy = 0 } = row;
+      const raw = shortBy === 0 ? row.raw : row.raw + delimiter.repeat(shortBy);
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : row.cells[onlyColumn];
       const known = cell === undefined ? undefined : knownCells.get(cell);
@@ -111,11 +121,16 @@ export async function surveyInput(
         counts.asked += 1;
         counts.duplicates += 1;
         priorities?.note(known, row.cells[priorities.column] ?? '', row.line);
-        rows.add('asked', [known], '', row.raw);
+        rows.add('asked', [known], '', raw);
         continue;
       }
       const found = identifyRow(row.cells, chosen.choices);
       const first = found.identifiers[0];
+      if (first === undefined && shortBy > 0) {
+        // More likely half of a record that a line break has cut in two than a row without an identifier.
+        addUnreadable(row, raggedProblem(row.cells.length - shortBy, row.cells.length));
+        continue;
+      }
       if (first === undefined) {
         const { otherwise } = found;
         const kind = otherwise.type === 'invalid' ? 'invalid' : 'skipped';
@@ -138,7 +153,7 @@ export async function surveyInput(
       }
       if (answers.want(candidates[0] ?? 0)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
-      rows.add('asked', candidates, '', row.raw);
+      rows.add('asked', candidates, '', raw);
       if (cell !== undefined && candidates[0] !== undefined && knownCells.size < KNOWN_CELLS) {
         // The copy lets go of the chunk of the file that the text may be a part of.
         knownCells.set(Buffer.from(cell).toString(), candidates[0]);

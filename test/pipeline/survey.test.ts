@@ -45,6 +45,25 @@ describe('one column', () => {
     expect([survey.answers.wanted, survey.answers.answered]).toEqual([2, 0]);
   });
 
+  it('takes a short row with an identifier for one with blank cells, and any other for no row', async () => {
+    const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
+    const { survey, texts } = await surveyText(text, { requested: [WEBSITE] });
+    expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
+    expect(rowsOf(survey).map(({ kind, raw }) => [kind, raw])).toEqual([
+      ['asked', '1,acme.com,,'],
+      ['asked', '2,acme.com,Berlin,'],
+      ['unreadable', '3,"Acme'],
+      ['unreadable', '4'],
+      ['unreadable', '5,nowhere,x'],
+      ['asked', '6,beta.io,Rome,'],
+    ]);
+    expect(Object.fromEntries(survey.reasons)).toMatchObject({
+      '1 cell where the table has 4 columns': 1,
+      '3 cells where the table has 4 columns': 1,
+    });
+    expect(survey.counts).toMatchObject({ asked: 3, invalid: 0, unreadable: 3, duplicates: 1 });
+  });
+
   it('keeps every row as it stood', async () => {
     const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE] });
     expect(rowsOf(survey).map(({ raw }) => raw)).toEqual(CUSTOMERS.trimEnd().split('\n').slice(1));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { outputNames } from '../../src/collate/output-names.js';
 import type { AnswerView, OutputPlan } from '../../src/collate/output-plan.js';
@@ -156,6 +157,28 @@ it('a file comes back whole, ranked, with our columns behind the user’s', asyn
 it('the same in the order of the input, when nothing is to be sorted', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED, { request: { isSorted: false } });
   await expectGolden('customers.unsorted.csv', await text('customers.enriched.csv'));
+});
+
+const RAGGED = 'id,website,city\n1,acme.com\n2,"acme.com",Berlin,,""\n3\n4,best.com,Rome\n5,failing.com\n';
+
+it('our cells stand under our headers, whatever is missing at the end of a row', async () => {
+  const { result, text } = await write(RAGGED, ANSWERED);
+  await expectGolden('ragged.enriched.csv', await text('customers.enriched.csv'));
+  await expectGolden('ragged.errors.csv', await text('customers.errors.csv'));
+  expect(result.readBack).toBe(5);
+  const rows = parse(await text('customers.enriched.csv'), { columns: true });
+  expect(rows).toMatchObject([
+    { id: '4', city: 'Rome', brand_identifier: 'best.com' },
+    { id: '1', city: '', brand_identifier: 'acme.com' },
+    { id: '2', city: 'Berlin', brand_identifier: 'acme.com' },
+    { id: '5', city: '', brand_status: 'failed' },
+    { id: '', brand_status: 'invalid', brand_raw: '3' },
+  ]);
+});
+
+it('so do the members of JSON lines that come of it', async () => {
+  const { text } = await write(RAGGED, ANSWERED, { plan: { format: 'jsonl' } });
+  await expectGolden('ragged.enriched.jsonl', await text('customers.enriched.jsonl'));
 });
 
 it('JSON lines get one key more', async () => {
