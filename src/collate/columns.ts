@@ -5,7 +5,7 @@
  */
 import { type Brand, qualityScoreOf, qualityTier } from '../contract/brand.js';
 import { bestIcon, bestLogo, isObject, mainColor, mainIndustry } from './brand-assets.js';
-import { columnOfPath, fieldAt } from './field-path.js';
+import { columnOfPath, fieldAt, isScalar } from './field-path.js';
 import type { AnswerView } from './output-plan.js';
 
 export interface Column {
@@ -21,9 +21,7 @@ export const RAW_COLUMN = 'raw';
 
 /** Text of a scalar; empty for null, absent and anything else. */
 function text(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? String(value)
-    : '';
+  return isScalar(value) ? String(value) : '';
 }
 
 function fromBrand(name: string, read: (brand: Brand) => unknown): Column {

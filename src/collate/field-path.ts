@@ -71,8 +71,9 @@ function cellOf(value: unknown): string {
   return isScalar(value) ? String(value) : '';
 }
 
-function isScalar(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+/** A number that is too large for JavaScript (`1e400`) is none. */
+export function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
 }
 
 /** `company.location.countryCode` is the column `company_location_country_code`. */

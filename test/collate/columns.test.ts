@@ -29,6 +29,10 @@ describe('the default columns', () => {
       'wrong types everywhere',
       { company: 'x', logos: 'x', colors: [1, null], name: {}, qualityScore: '0.5' },
     ],
+    [
+      'numbers that no number can hold',
+      JSON.parse('{"qualityScore":1e400,"company":{"employees":1e400,"foundedYear":-1e400}}'),
+    ],
   ])('are blank, not broken, with %s', (_name, brand) => {
     for (const column of DEFAULT_COLUMNS) {
       if (['status', 'kind', 'identifier', 'source', 'fetched_at'].includes(column.name)) continue;

@@ -63,6 +63,16 @@ describe('fieldAt', () => {
   });
 });
 
+it('a number that no number can hold is blank, alone and among others', () => {
+  const profile: unknown = JSON.parse('{"n":1e400,"all":[1,-1e400,2],"o":{"id":1e400},"json":{"n":1e400}}');
+  expect(['n', 'all', 'o', 'json'].map((path) => fieldAt(profile, path))).toEqual([
+    '',
+    '1|2',
+    '',
+    '{"n":null}',
+  ]);
+});
+
 describe('columnOfPath', () => {
   it.each([
     ['company.location.countryCode', 'company_location_country_code'],
