@@ -1,6 +1,6 @@
 /**
  * Patience of a guest with its host: one that is started anew is back within seconds, and then asked whether it still does the
- * guest's lookups. Every call of a run may be repeated: the second one finds done what the first one did.
+ * guest's lookups. Every call of a run may be repeated: the second one finds done what the first one did, but for a tally, which is only looked at.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../errors.js';

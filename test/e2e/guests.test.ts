@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { describe, expect, test, vi } from 'vitest';
-import type { CliProcess } from '../support/cli.js';
+import { type CliProcess, runCli } from '../support/cli.js';
 import { embeddedEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
@@ -45,8 +45,10 @@ describe('a run while another process holds the state folder', () => {
     // Queue and account are the holder's, and it tells.
     const status = JSON.parse((await scene.run(['status', '--json'])).stdout);
     expect(status).toMatchObject({ queue: { waiting: 0, active: 0, delayed: 0 }, ledger: { sent: 700 } });
-    const again = await scene.run(['run', 'list.csv', '--no-worker', '-o', '-']);
+    const args = ['run', '-', '-o', '-', '--no-worker', '--metrics-port', '0'];
+    const again = await runCli(args, { cwd: scene.folder, env: scene.env, stdin: rows });
     expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).toMatch(/metrics at http/);
     expect(await answered(await scene.write('again.csv', again.stdout))).toBe(800);
     expect(scene.service.meter.billed).toBe(700);
   });
