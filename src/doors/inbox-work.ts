@@ -73,8 +73,8 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
         openWorker:
           worker === null
             ? null
-            : (onChunk) => {
-                unlisten = worker.listen(onChunk);
+            : (listener) => {
+                unlisten = worker.listen(listener);
                 return worker.worker;
               },
         shared: {

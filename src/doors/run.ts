@@ -117,9 +117,9 @@ function runInState(
       queueName: service.queueName,
       openWorker:
         settings.worker && own !== null
-          ? (onChunk) => {
+          ? (listener) => {
               const place = { engine: own, service: { ...service, clientFor }, settings, stateFolder, log };
-              const worker = openLookupWorker(place, onChunk);
+              const worker = openLookupWorker(place, listener);
               metrics.watchWorker(worker, () => [service.account]);
               return worker;
             }

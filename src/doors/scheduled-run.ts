@@ -126,9 +126,9 @@ function enrichScheduled(
       engine,
       queueName: service.queueName,
       openWorker: settings.worker
-        ? (onChunk) => {
-            if (shared === null) return openLookupWorker(place, onChunk);
-            releasers.push(shared.listen(onChunk));
+        ? (listener) => {
+            if (shared === null) return openLookupWorker(place, listener);
+            releasers.push(shared.listen(listener));
             return shared.worker;
           }
         : null,

@@ -13,6 +13,7 @@ import { openEngine } from '../engine/open-engine.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { createLookupWorker, type LookupWorker } from '../resolve/lookup-worker.js';
+import type { WorkerListener } from '../resolve/worker-listener.js';
 import type { DoorStreams } from './door-streams.js';
 import { hostGuests } from './host-guests.js';
 import { type Notifier, openNotifier } from './notifier.js';
@@ -56,8 +57,8 @@ export interface WorkerPlace {
   readonly log: Log;
 }
 
-/** A worker for the chunks of one token. Its caller starts and stops it; `onChunk` is called after each chunk. */
-export function openLookupWorker(place: WorkerPlace, onChunk?: () => void): LookupWorker {
+/** A worker for the chunks of one token. Its caller starts and stops it; `listener` is told of chunks and answers. */
+export function openLookupWorker(place: WorkerPlace, listener?: WorkerListener): LookupWorker {
   const { engine, service, settings, stateFolder, log } = place;
   return createLookupWorker({
     engine,
@@ -70,7 +71,7 @@ export function openLookupWorker(place: WorkerPlace, onChunk?: () => void): Look
     spoolFolder: join(stateFolder, 'spool'),
     clock: systemClock,
     log,
-    ...(onChunk === undefined ? {} : { onChunk }),
+    ...(listener === undefined ? {} : { listener }),
   });
 }
 
@@ -104,7 +105,7 @@ export function withWorkplace<T>(
     const service = { ...opened, clientFor: traces.watchClients(metrics.watchClients(opened.clientFor)) };
     const graceMs = graceFromSignal(door, settings.timeoutMs);
     const worker = settings.worker
-      ? shareWorker((onChunk) => openLookupWorker({ engine, service, settings, stateFolder, log }, onChunk))
+      ? shareWorker((listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener))
       : null;
     if (worker !== null) {
       metrics.watchWorker(worker.worker, () => [service.account]);

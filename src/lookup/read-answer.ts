@@ -6,13 +6,14 @@
  * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status alone.
  */
 import { isUtf8 } from 'node:buffer';
+import type { Brand } from '../contract/brand.js';
 import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';
 import type { SendResult } from './send.js';
 
 /** What the answer came to. */
 export type Meaning =
-  | { readonly type: 'matched'; readonly body: Buffer }
+  | { readonly type: 'matched'; readonly body: Buffer; readonly brand: Brand }
   | { readonly type: 'not_found'; readonly comeBack: boolean }
   /** Never worth another request. */
   | { readonly type: 'failed'; readonly reason: string }
@@ -117,7 +118,8 @@ function readBrand(result: SendResult & { type: 'answer' }): Meaning {
   if (!isUtf8(result.body)) return wasted('not UTF-8');
   const brand = parseJson(result.body);
   if (typeof brand !== 'object' || brand === null || Array.isArray(brand)) return wasted('not a JSON object');
-  return Object.keys(brand).length === 0 ? wasted('an empty object') : { type: 'matched', body: result.body };
+  if (Object.keys(brand).length === 0) return wasted('an empty object');
+  return { type: 'matched', body: result.body, brand: brand as Brand };
 }
 
 /** Stable name of an error, lower case; null when the service gave none. Never more than a plain word. */

@@ -56,8 +56,11 @@ export interface OutcomeStore {
    * doubt for that permit's run and key (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
-  /** Keeps these answers and drops the claims on their keys. Resolves when they are as durable as the engine promises. */
-  record(worker: string, outcomes: readonly NewOutcome[]): Promise<void>;
+  /**
+   * Keeps these answers and drops the claims on their keys. Resolves when they are as durable as the engine promises, with
+   * the `fetchedAt` of them all; 0 for none.
+   */
+  record(worker: string, outcomes: readonly NewOutcome[]): Promise<number>;
   /** Drops this worker's claims on these keys; others' claims are left alone. */
   release(worker: string, keys: readonly OutcomeKey[]): Promise<void>;
   /** Renews the worker's heartbeat (every 5 s; dead after 15 s). */

@@ -13,6 +13,7 @@ import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
 import { accountOfRun } from './account-state.js';
 import { chunksAhead, unansweredByWorth } from './buying-order.js';
 import { type GatherContext, gatherFailed, gatherStored, unanswered } from './gather.js';
+import type { HandOver } from './hand-over.js';
 import {
   awaitStragglers,
   type Nudge,
@@ -40,6 +41,8 @@ export interface AcquireContext {
   readonly graceMs: () => number;
   readonly stop: AbortSignal;
   readonly nudge: Nudge;
+  /** Told of each chunk before it is queued. */
+  readonly expect: HandOver['expect'];
   readonly clock: Clock;
   readonly log: Log;
   readonly onProgress: (progress: RunProgress) => void;
@@ -139,10 +142,13 @@ function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseC
   };
 }
 
-function* chunksOf({ gather, survey }: AcquireContext): Generator<string[]> {
+function* chunksOf({ gather, survey, expect }: AcquireContext): Generator<string[]> {
   const batches =
     survey.priorities === null ? unanswered(gather, CHUNK_SIZE) : unansweredByWorth(survey, CHUNK_SIZE);
-  for (const batch of batches) yield batch.map(({ text }) => text);
+  for (const batch of batches) {
+    expect(batch);
+    yield batch.map(({ text }) => text);
+  }
 }
 
 /** Lets requests under way end, here and elsewhere, and takes their answers. */

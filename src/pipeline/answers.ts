@@ -79,12 +79,13 @@ export function createAnswers(file: SpoolFile): Answers {
     },
     set(index, status, rank, rendered) {
       fit(index);
+      // First, because it fails when the disk is full: then the identifier has no answer yet.
+      const { buffer, at } = file.room((rendered.before.length + rendered.after.length) * 3);
       if ((statuses[index] ?? 0) < FIRST_STATUS) answered += 1;
       statuses[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
       groups[index] = rank.group;
       scores[index] = rank.score;
       positions[index] = file.length;
-      const { buffer, at } = file.room((rendered.before.length + rendered.after.length) * 3);
       const before = buffer.write(rendered.before, at);
       const after = buffer.write(rendered.after, at + before);
       lengths[index * 2] = before;

@@ -8,6 +8,7 @@ import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
 import { type AcquireEnd, acquire } from './acquire.js';
 import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
 import type { GatherContext } from './gather.js';
+import { createHandOver } from './hand-over.js';
 import { assertEngineRoom } from './headroom.js';
 import { createNudge, removeDeadChunks } from './purchase.js';
 import { estimateSpending } from './spending.js';
@@ -44,7 +45,8 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
   const nudge = createNudge();
-  const worker = around.openWorker?.(() => nudge.wake()) ?? null;
+  const handOver = createHandOver(gather);
+  const worker = around.openWorker?.({ onChunk: () => nudge.wake(), onAnswer: handOver.onAnswer }) ?? null;
   if (worker && !around.shared) {
     releasers.push(() => worker.stop(around.graceMs()));
     await worker.start();
@@ -54,7 +56,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     if (refused) return { type: 'halted', halt: refused };
   }
   let progress: RunProgress | null = null;
-  return acquire({
+  const end = acquire({
     gather,
     survey,
     run,
@@ -68,6 +70,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     graceMs: () => (stop.aborted ? around.graceMs() : timeoutMs),
     stop,
     nudge,
+    expect: handOver.expect,
     clock,
     log,
     onProgress: (latest) => {
@@ -80,6 +83,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     },
     onSilence: () => onNotice(silenceNotice(worker !== null || engine.kind === 'embedded')),
   });
+  return end.finally(() => handOver.close());
 }
 
 /** Quota and usage before any money is spent; a refusal of the credentials ends the run there. */

@@ -25,7 +25,7 @@ import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } 
 import { deferRest, type GatherContext } from './gather.js';
 import { assertDiskRoom } from './headroom.js';
 import { newRunId, runKey } from './run-key.js';
-import { createRunSummary } from './run-summary.js';
+import { createRunSummary, type RunFacts } from './run-summary.js';
 import { type Survey, surveyInput, wantNextCandidates } from './survey.js';
 import { writeOutput } from './write-output.js';
 
@@ -105,7 +105,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
         phase,
         rows,
         wanted: survey.answers.wanted,
-        answered: answeredSoFar(survey, progress, known),
+        answered: answeredSoFar(survey, summary.facts, progress, known),
         run: progress,
         ledger: worker?.ledgerState(request.settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
@@ -205,14 +205,19 @@ async function tellKnown(engine: RunEngine, runId: string, known: number, log: L
     .catch((error) => log.warn({ err: error }, 'how much was stored could not be told'));
 }
 
-/** Answers that are gathered, or were reported by workers and will be. `known`: of them, those that were stored at the start. */
-function answeredSoFar(survey: Survey, progress: RunProgress | null, known: number): number {
+/**
+ * Answers that are gathered, or were reported by workers and will be. `known`: of those in the tally the ones that were stored at the
+ * start.
+ */
+function answeredSoFar(
+  { answers }: Survey,
+  { identifiers }: RunFacts,
+  progress: RunProgress | null,
+  known: number,
+): number {
   const tally = progress?.tally;
   const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - known : 0;
-  return Math.min(
-    survey.answers.wanted,
-    Math.max(survey.answers.answered, survey.answers.answered + reported),
-  );
+  return Math.min(answers.wanted, Math.max(answers.answered, identifiers.stored + reported));
 }
 
 function interruptedEarly(name: string): InterruptedError {

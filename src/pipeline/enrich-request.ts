@@ -8,6 +8,7 @@ import type { RunEngine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
+import type { WorkerListener } from '../resolve/worker-listener.js';
 import type { RunProgress, RunRecord, RunSettings } from '../runs/run-store.js';
 import type { TableFormat } from '../table.js';
 import type { AcquireEnd } from './acquire.js';
@@ -55,7 +56,7 @@ export interface EnrichSurroundings {
   readonly engine: RunEngine;
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
-  readonly openWorker: ((onChunk: () => void) => LookupWorker) | null;
+  readonly openWorker: ((listener: WorkerListener) => LookupWorker) | null;
   /**
    * For a process that has several files under way: the worker of `openWorker` is not this file's to start or to stop, and the
    * account is opened only by files for which `opensAccount` says so. Default: this file has its process to itself.

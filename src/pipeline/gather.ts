@@ -8,7 +8,6 @@ import { type Brand, qualityScoreOf } from '../contract/brand.js';
 import type { RunEngine } from '../engine/engine.js';
 import { type AnswerSource, type Freshness, type OutcomeStatus, parseIdentifierText } from '../model.js';
 import { unpackProfile } from '../outcomes/codec.js';
-import type { StoredOutcome } from '../outcomes/store.js';
 import type { Answers } from './answers.js';
 import type { IdentifierSpool } from './identifier-spool.js';
 import type { RunSummary } from './run-summary.js';
@@ -61,8 +60,11 @@ export async function gatherStored(
     );
     for (const [at, { index, text }] of batch.entries()) {
       const outcome = outcomes[at];
-      if (outcome) keep(context, index, text, outcome, source);
-      else missing += 1;
+      if (outcome) {
+        const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
+        const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
+        keepAnswer(context, index, text, { ...outcome, profile, brand }, source);
+      } else missing += 1;
     }
   }
   return missing;
@@ -99,6 +101,7 @@ function settleUnanswered(
   status: 'failed' | 'deferred',
   error: string,
 ): void {
+  if (context.answers.status(index) !== null) return;
   context.reasons.set(index, error);
   context.summary.noteFailure(status, error);
   set(context, index, status, null, {
@@ -111,27 +114,28 @@ function settleUnanswered(
   });
 }
 
-function keep(
+/** An answer as the store has it, unpacked. */
+export interface GatheredAnswer {
+  readonly status: 'matched' | 'not_found';
+  /** The service's JSON text, and parsed: null and empty for `not_found`. */
+  readonly profile: string | null;
+  readonly brand: Brand;
+  readonly fetchedAt: number;
+}
+
+/** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
+export function keepAnswer(
   context: GatherContext,
   index: number,
   text: string,
-  outcome: StoredOutcome,
+  { status, profile, brand, fetchedAt }: GatheredAnswer,
   source: AnswerSource,
 ): void {
-  const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
-  const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
-  const score = outcome.status === 'matched' ? qualityScoreOf(brand) : null;
-  const { status, fetchedAt } = outcome;
+  if (context.answers.status(index) !== null) return;
+  const score = status === 'matched' ? qualityScoreOf(brand) : null;
+  const identifier = parseIdentifierText(text);
+  set(context, index, status, score, { status, identifier, profile, brand, source, fetchedAt, error: null });
   context.summary.noteAnswer({ status, index, identifier: text, score, fetchedAt, source, brand });
-  set(context, index, outcome.status, score, {
-    status: outcome.status,
-    identifier: parseIdentifierText(text),
-    profile,
-    brand,
-    source,
-    fetchedAt: outcome.fetchedAt,
-    error: null,
-  });
 }
 
 function set(

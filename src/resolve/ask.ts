@@ -16,10 +16,12 @@ import type { Governor } from '../quota/governor.js';
 import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
 import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
+import { throttled, unreached, useless, WASTED_AT_MOST } from './halt-reasons.js';
 import type { Halts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
+import type { WorkerListener } from './worker-listener.js';
 
 /** What asking needs of its process. */
 export interface AskContext {
@@ -30,6 +32,8 @@ export interface AskContext {
   readonly clock: Clock;
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
+  /** Whom to tell of answers; absent: nobody. */
+  readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
   /** Keeps a run from being asked for any more, here and, once it resolves, by every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
   /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
@@ -54,8 +58,6 @@ export interface Asked {
 
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
-/** Damaged or lost answers in a row, none good between them, that end a run: each was or may have been billed. */
-const WASTED_AT_MOST = 20;
 
 /** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
 export async function ask(
@@ -131,7 +133,7 @@ export async function ask(
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
       context.gauge.wastedInARow = 0;
       // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
-      await recorder.record({
+      const fetchedAt = await recorder.record({
         key,
         status: meaning.type,
         packed: meaning.type === 'matched' ? packProfile(meaning.body, context.compress) : null,
@@ -139,6 +141,8 @@ export async function ask(
         freshMs: meaning.type === 'not_found' && meaning.comeBack ? COME_BACK_FRESH_MS : null,
       });
       governor.settle(permit, answer.cost, heard);
+      const profile = meaning.type === 'matched' ? meaning : null;
+      context.listener?.onAnswer({ key, status: meaning.type, profile, fetchedAt });
       return come({ type: meaning.type });
     }
     if (meaning.type === 'refused') {
@@ -227,20 +231,4 @@ function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
 function troubleOf({ meaning }: Answer): string {
   if (meaning.type === 'unavailable') return meaning.reason;
   return 'the service refuses requests as too many';
-}
-
-function unreached(reason: string): RunHalt {
-  return { why: 'unreachable', sentence: `the service was not reached for a minute: ${reason}` };
-}
-
-/** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
-function useless(reason: string): RunHalt {
-  return { why: 'unreachable', sentence: `${WASTED_AT_MOST} answers in a row were of no use: ${reason}` };
-}
-
-function throttled(patienceMs: number): RunHalt {
-  return {
-    why: 'throttled',
-    sentence: `the service refused every request as too many for ${Math.round(patienceMs / 1_000)} s`,
-  };
 }

@@ -23,6 +23,7 @@ import { createHalts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import { createRecorder } from './recorder.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
+import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
 export const CHUNK_SIZE = 50;
@@ -44,8 +45,8 @@ export interface LookupWorkerOptions {
   readonly spoolFolder: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called after each chunk, so that a run in this process need not poll for it. */
-  readonly onChunk?: () => void;
+  /** Whom to tell of chunks and answers, so that a run in this process need not ask the engine. */
+  readonly listener?: WorkerListener;
 }
 
 export interface LookupWorker {
@@ -88,6 +89,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     recorder,
     clock,
     compress: options.compress,
+    listener: options.listener,
     gauge: { inFlight: 0, trouble: null as string | null, wastedInARow: 0 },
     worker: name,
     limit: pLimit(concurrency),
@@ -148,7 +150,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
     const result = await work(job.data, signal);
     if (result.type === 'finished') {
-      options.onChunk?.();
+      options.listener?.onChunk();
       return;
     }
     // A lost lock means that somebody else has the job: it is theirs to park.
@@ -178,9 +180,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
         engine.outcomes.beat(name).catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
       }, BEAT_MS);
       releasers.push(() => clearInterval(beat));
-      const found = await bringInAnswers(options.spoolFolder, (outcomes) =>
-        engine.outcomes.record(name, outcomes),
-      );
+      const found = await bringInAnswers(options.spoolFolder, async (outcomes) => {
+        await engine.outcomes.record(name, outcomes);
+      });
       if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },

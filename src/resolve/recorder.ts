@@ -24,8 +24,11 @@ export interface RecorderOptions {
 }
 
 export interface Recorder {
-  /** Resolves when the answer is as durable as the engine promises. Rejects only after `close`, when it lies in the spool. */
-  record(outcome: NewOutcome): Promise<void>;
+  /**
+   * Resolves when the answer is as durable as the engine promises, with the store's date of it. Rejects only after `close`, when
+   * it lies in the spool.
+   */
+  record(outcome: NewOutcome): Promise<number>;
   /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
   untilRoom(signal: AbortSignal): Promise<void>;
   /**
@@ -37,7 +40,7 @@ export interface Recorder {
 
 interface Waiting {
   readonly outcome: NewOutcome;
-  readonly resolve: () => void;
+  readonly resolve: (fetchedAt: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -68,8 +71,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     let spooled: string | null = null;
     for (;;) {
       try {
-        await store.record(worker, outcomes);
-        for (const each of batch) each.resolve();
+        const fetchedAt = await store.record(worker, outcomes);
+        for (const each of batch) each.resolve(fetchedAt);
         if (spooled !== null) {
           // Brought in a second time it changes nothing that was paid for.
           await rm(spooled, { force: true }).catch((error) =>

@@ -49,7 +49,7 @@ describe('the client', () => {
     const client = createClient(sender.send, TOKEN);
     const answer = await client.lookup({ kind: 'isin', value: 'US0378331005' }, OPTIONS);
     expect(answer).toEqual({
-      meaning: { type: 'matched', body: Buffer.from('{"name":"Acme"}') },
+      meaning: { type: 'matched', body: Buffer.from('{"name":"Acme"}'), brand: { name: 'Acme' } },
       cost: 'billed',
       quota: 250,
       usage: 17,

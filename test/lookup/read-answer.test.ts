@@ -32,7 +32,8 @@ const BRAND = '{"id":"id_1","name":"Acme","domain":"acme.example","novel":{"fiel
 describe('a brand', () => {
   test('is matched and billed, its bytes as they came', () => {
     const { meaning, cost } = read(200, { body: BRAND });
-    expect([meaning, cost]).toEqual([{ type: 'matched', body: Buffer.from(BRAND) }, 'billed']);
+    const brand = { id: 'id_1', name: 'Acme', domain: 'acme.example', novel: { field: [1] } };
+    expect([meaning, cost]).toEqual([{ type: 'matched', body: Buffer.from(BRAND), brand }, 'billed']);
   });
 
   test.each<[string, Given]>([

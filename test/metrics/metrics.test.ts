@@ -16,7 +16,10 @@ async function served(metrics: Metrics, some: Partial<MetricsServerOptions> = {}
   return server.url;
 }
 
-const MATCHED = { meaning: { type: 'matched', body: Buffer.from('{}') }, cost: 'billed' } as const;
+const MATCHED = {
+  meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
+  cost: 'billed',
+} as const;
 const MISSING = { meaning: { type: 'not_found', comeBack: false }, cost: 'billed' } as const;
 const AWAY = { meaning: { type: 'unavailable', reason: '503', retryAfterMs: null }, cost: 'free' } as const;
 const DAMAGED = { meaning: { type: 'wasted', reason: 'no JSON' }, cost: 'doubtful' } as const;

@@ -8,6 +8,7 @@ import type { Client } from '../../src/lookup/client.js';
 import { enrichFile } from '../../src/pipeline/enrich-file.js';
 import type { EnrichRequest, EnrichResult, EnrichSurroundings } from '../../src/pipeline/enrich-request.js';
 import { makeReport } from '../../src/pipeline/report.js';
+import type { WorkerListener } from '../../src/resolve/worker-listener.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { KEY_PREFIX, openWorkplace, SERVICE, type Workplace } from '../resolve/workplace.js';
@@ -78,7 +79,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     return enrichFile(requestOf(options), {
       engine: place.engine,
       queueName: place.queue.name,
-      openWorker: (onChunk) => place.openWorker({ client, spoolFolder: join(folder, 'spool'), onChunk }),
+      openWorker: (listener) => place.openWorker({ client, spoolFolder: join(folder, 'spool'), listener }),
       clock: systemClock,
       log: silentLog(),
       stop: new AbortController().signal,
@@ -121,6 +122,34 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     });
     expect((await lines())[1]).toMatch(/^b1\.com,matched,b1\.com,Brand of b1\.com,/);
     expect(await readdir(join(folder, 'state', 'runs'))).toEqual([]);
+  });
+
+  it('takes the answers of its own worker as they come, and reads back what it is not told', async () => {
+    const found: string[] = [];
+    const { outcomes } = place.engine;
+    const read: typeof outcomes.read = async (keys, freshness) => {
+      const answers = await outcomes.read(keys, freshness);
+      found.push(...answers.flatMap((answer) => (answer === null ? [] : [answer.key])));
+      return answers;
+    };
+    const engine = { ...place.engine, outcomes: { ...outcomes, read } };
+    const openWorker = (listener: WorkerListener) =>
+      place.openWorker({
+        client: place.client(),
+        spoolFolder: join(folder, 'spool'),
+        listener: {
+          ...listener,
+          onAnswer: (answer) => {
+            if (!answer.key.endsWith('b2.com')) listener.onAnswer(answer);
+          },
+        },
+      });
+    await run({ input: LIST, around: { engine, openWorker } });
+    expect(found).toEqual([`${KEY_PREFIX}domain:b2.com`]);
+    const fresh = await lines();
+    await run({ input: LIST });
+    // The dates too: they are the store's, either way.
+    expect((await lines()).map((line) => line.replace(',stored,', ',api,'))).toEqual(fresh);
   });
 
   it('the same command again asks for nothing and writes the same', async () => {

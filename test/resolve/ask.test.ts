@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { unpackProfile } from '../../src/outcomes/codec.js';
 import type { Grant } from '../../src/quota/governor.js';
 import { type Asked, ask } from '../../src/resolve/ask.js';
+import type { FetchedAnswer } from '../../src/resolve/worker-listener.js';
 import {
   type Asking,
   type AskingOptions,
@@ -14,6 +15,7 @@ import {
   MATCHED,
   NOON,
   NOT_FOUND,
+  RECORDED_AT,
   runRecord,
   WASTED,
 } from './asking.js';
@@ -59,6 +61,21 @@ describe('an answer', () => {
       },
     ]);
     expect(unpackProfile(recorded[0]?.packed ?? Buffer.alloc(0)).toString()).toBe('{"name":"Acme"}');
+  });
+
+  it('is told to its process as soon as it is recorded, with the date that the store gave it', async () => {
+    const asking = createAsking({ answers: [MATCHED] });
+    const told: FetchedAnswer[] = [];
+    const listener = {
+      onAnswer(answer: FetchedAnswer) {
+        expect(asking.log).toContain('recorded');
+        told.push(answer);
+      },
+    };
+    await askFor({ ...asking, context: { ...asking.context, listener } });
+    expect(told).toMatchObject([
+      { key: 'k:u:domain:acme.com', profile: { brand: { name: 'Acme' } }, fetchedAt: RECORDED_AT },
+    ]);
   });
 
   it('that there is no such brand is recorded too', async () => {

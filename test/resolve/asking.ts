@@ -55,7 +55,14 @@ export function answerOf(meaning: Meaning, some: Partial<Answer> = {}): Answer {
   return { meaning, cost, quota: null, usage: null, date: null, ...some };
 }
 
-export const MATCHED = answerOf({ type: 'matched', body: Buffer.from('{"name":"Acme"}') });
+/** The store's date of whatever is recorded. */
+export const RECORDED_AT = 1_900_000_000_000;
+
+export const MATCHED = answerOf({
+  type: 'matched',
+  body: Buffer.from('{"name":"Acme"}'),
+  brand: { name: 'Acme' },
+});
 export const NOT_FOUND = answerOf({ type: 'not_found', comeBack: false });
 export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410' });
 export const WASTED = answerOf({ type: 'wasted', reason: 'answer damaged, was billed (not a JSON object)' });
@@ -133,6 +140,7 @@ export function createAsking(options: AskingOptions): Asking {
         await options.record?.(outcome);
         recorded.push(outcome);
         log.push('recorded');
+        return RECORDED_AT;
       },
       untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
       close: async () => undefined,

@@ -3,10 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
+import { unpackProfile } from '../../src/outcomes/codec.js';
 import type { NewOutcome } from '../../src/outcomes/store.js';
 import { spoolAnswers } from '../../src/resolve/answer-spool.js';
 import { CHUNK_SIZE } from '../../src/resolve/lookup-worker.js';
-import type { RunRecord } from '../../src/runs/run-store.js';
+import type { FetchedAnswer } from '../../src/resolve/worker-listener.js';
+import { freshnessOf, type RunRecord } from '../../src/runs/run-store.js';
 import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted, WASTED } from './asking.js';
@@ -188,9 +190,29 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const onChunk = () => {
       told += 1;
     };
-    await place.openWorker({ client: place.client(), spoolFolder, onChunk }).start();
+    const listener = { onChunk, onAnswer: () => undefined };
+    await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
     await finished(chunks);
     await vi.waitUntil(() => told === chunks, SOON);
+  });
+
+  it('tells its process of each answer as the store keeps it', async () => {
+    const told: FetchedAnswer[] = [];
+    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => told.push(answer) };
+    const chunks = await addAll([...brands(5), 'domain:nobody.com'], 3);
+    await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
+    await finished(chunks);
+    await vi.waitUntil(() => told.length === 6, SOON);
+    const stored = await place.engine.outcomes.read(
+      told.map(({ key }) => key),
+      freshnessOf(run),
+    );
+    for (const [index, { key, status, profile, fetchedAt }] of told.entries()) {
+      expect(stored[index]).toMatchObject({ key, status, fetchedAt });
+      const packed = stored[index]?.packed ?? null;
+      expect(profile?.body ?? null).toEqual(packed === null ? null : unpackProfile(packed));
+      expect(profile?.brand ?? null).toEqual(packed === null ? null : JSON.parse(String(profile?.body)));
+    }
   });
 
   it('brings in answers that waited on disk before it asks for anything', async () => {

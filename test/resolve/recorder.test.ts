@@ -19,7 +19,7 @@ function outcome(name: string): NewOutcome {
 interface Flush {
   readonly worker: string;
   readonly keys: readonly string[];
-  acknowledge(): void;
+  acknowledge(fetchedAt?: number): void;
   refuse(): void;
 }
 
@@ -33,11 +33,11 @@ interface Store {
 function createHeldStore(): Store {
   const flushes: Flush[] = [];
   const record = (worker: string, outcomes: readonly NewOutcome[]) =>
-    new Promise<void>((resolve, reject) => {
+    new Promise<number>((resolve, reject) => {
       flushes.push({
         worker,
         keys: outcomes.map(({ key }) => key),
-        acknowledge: resolve,
+        acknowledge: (fetchedAt = 1) => resolve(fetchedAt),
         refuse: () => reject(new Error('the engine is full')),
       });
     });
@@ -98,8 +98,8 @@ it('what was answered together travels in one call, as this worker', async () =>
   const recorded = ['a', 'b', 'c'].map((name) => recording.recorder.record(outcome(name)));
   const flush = await flushNumber(recording, 1);
   expect(flush).toMatchObject({ worker: 'w', keys: ['a', 'b', 'c'] });
-  flush.acknowledge();
-  await Promise.all(recorded);
+  flush.acknowledge(1_900_000_000_000);
+  expect(await Promise.all(recorded)).toEqual([1_900_000_000_000, 1_900_000_000_000, 1_900_000_000_000]);
   expect(recording.flushes).toHaveLength(1);
 });
 

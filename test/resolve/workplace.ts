@@ -20,6 +20,7 @@ import { createBreaker } from '../../src/resolve/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/resolve/lookup-worker.js';
 import { createRecorder } from '../../src/resolve/recorder.js';
 import type { ChunkContext } from '../../src/resolve/resolve-chunk.js';
+import type { WorkerListener } from '../../src/resolve/worker-listener.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 
@@ -45,7 +46,7 @@ export interface Workplace {
     spoolFolder: string;
     concurrency?: number;
     engine?: Engine;
-    onChunk?: () => void;
+    listener?: WorkerListener;
   }): LookupWorker;
   addChunk(run: string, chunk: number, identifiers: readonly string[]): Promise<void>;
   /** Whether each identifier has a stored answer that is fresh for the run. */
@@ -163,7 +164,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         ...some,
       };
     },
-    openWorker({ client, spoolFolder, concurrency = 8, engine: other, onChunk = () => undefined }) {
+    openWorker({ client, spoolFolder, concurrency = 8, engine: other, listener }) {
       const worker = createLookupWorker({
         engine: other ?? engine,
         queueName: QUEUE,
@@ -175,7 +176,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         spoolFolder,
         clock: systemClock,
         log,
-        onChunk,
+        ...(listener === undefined ? {} : { listener }),
       });
       releasers.push(() => worker.stop(2_000));
       return worker;

@@ -42,7 +42,10 @@ async function process({ telemetry }: Traces, metadata: string, work: () => Prom
 
 const ACME = { kind: 'domain', value: 'acme.com' } as const;
 const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
-const MATCHED = { meaning: { type: 'matched', body: Buffer.from('{}') }, cost: 'billed' } as const;
+const MATCHED = {
+  meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
+  cost: 'billed',
+} as const;
 const AWAY = {
   meaning: { type: 'unavailable', reason: 'secret-word', retryAfterMs: null },
   cost: 'free',

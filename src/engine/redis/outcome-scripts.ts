@@ -83,7 +83,7 @@ return table.concat(answers)
 `,
 );
 
-/** Arguments: for each outcome its key, flags, freshness in milliseconds or nothing, and the body. */
+/** Arguments: for each outcome its key, flags, freshness in milliseconds or nothing, and the body. Answers their date. */
 export const RECORD_SCRIPT = script(
   LUA_PRELUDE,
   `
@@ -95,6 +95,7 @@ while position < #ARGV do
   claims[#claims + 1] = root .. 'claim:' .. key
 end
 each(claims, function(from, to) redis.call('DEL', unpack(claims, from, to)) end)
+return { shown(now) }
 `,
 );
 

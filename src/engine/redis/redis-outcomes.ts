@@ -54,11 +54,11 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
       return Array.from(String(reply), claimAnswer);
     },
     async record(_worker, outcomes) {
-      if (outcomes.length === 0) return;
+      if (outcomes.length === 0) return 0;
       const list: ScriptArgument[] = [];
       for (const outcome of outcomes)
         list.push(outcome.key, outcomeFlags(outcome), outcome.freshMs, outcome.packed ?? '');
-      await store.call(RECORD_SCRIPT, list, 'on-disk');
+      return createReplyReader(texts(await store.call(RECORD_SCRIPT, list, 'on-disk'))).number();
     },
     async release(worker, keys) {
       if (keys.length > 0) await store.call(RELEASE_SCRIPT, [worker, ...keys]);

@@ -26,6 +26,8 @@ const STEPS: readonly string[] = [
   '',
   // What was taken for each run is counted.
   SPENT_COLUMN,
+  // Recording tells its date; what a function gives cannot be replaced.
+  'DROP FUNCTION IF EXISTS brand_enrich.record_outcomes',
 ];
 
 /** All functions, replaced whenever a step was taken: they need no history. */

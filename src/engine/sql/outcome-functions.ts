@@ -140,7 +140,8 @@ BEGIN
 END $$;
 
 -- p_meta: [key, is matched, billed, fresh for ms or null, first byte (from 1), length or null]; p_bytes: all answers in a row.
-CREATE OR REPLACE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS void
+-- Gives their date.
+CREATE OR REPLACE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
@@ -151,6 +152,7 @@ BEGIN
   ON CONFLICT (key) DO UPDATE SET is_matched = excluded.is_matched, billed = excluded.billed,
     fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed;
   DELETE FROM brand_enrich.claim WHERE key = ANY (ARRAY(SELECT m->>0 FROM jsonb_array_elements(p_meta) m ORDER BY 1));
+  RETURN v_now;
 END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void

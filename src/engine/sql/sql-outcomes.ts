@@ -100,9 +100,9 @@ export function createSqlOutcomes(calls: StoreCalls): OutcomeStore {
       });
     },
     async record(_worker, outcomes) {
-      if (outcomes.length === 0) return;
+      if (outcomes.length === 0) return 0;
       const { meta, bytes } = packOutcomes(outcomes);
-      await calls.value('record_outcomes', JSON.stringify(meta), bytes);
+      return Number(await calls.value('record_outcomes', JSON.stringify(meta), bytes));
     },
     async release(worker, keys) {
       if (keys.length > 0) await calls.value('release_keys', worker, JSON.stringify(keys));

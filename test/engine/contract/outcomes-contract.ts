@@ -28,7 +28,7 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       const { keys, first } = begin(4);
       const bodies = [Buffer.from([0, 255, 10, 13, 0]), Buffer.alloc(0), Buffer.alloc(70_000, 0x80), null];
       const before = storeNow();
-      await store().record(
+      const fetchedAt = await store().record(
         first,
         keys.map((key, index) => {
           const packed = bodies[index] ?? null;
@@ -47,9 +47,10 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
         expect(packed === null ? null : Buffer.from(packed)).toEqual(bodies[index]);
         expect(outcome?.status).toBe(bodies[index] ? 'matched' : 'not_found');
         expect(outcome?.billed).toBe(index % 2 === 0);
+        expect(outcome?.fetchedAt).toBe(fetchedAt);
         // The store's clock is this machine's; it may be read a little apart.
-        expect(outcome?.fetchedAt).toBeGreaterThan(before - 5_000);
-        expect(outcome?.fetchedAt).toBeLessThan(storeNow() + 5_000);
+        expect(fetchedAt).toBeGreaterThan(before - 5_000);
+        expect(fetchedAt).toBeLessThan(storeNow() + 5_000);
         expect(outcome?.freshUntil).toBe(index === 3 ? (outcome?.fetchedAt ?? 0) + 600_000 : null);
       }
     });

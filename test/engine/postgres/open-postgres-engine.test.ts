@@ -54,6 +54,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       { version: 3 },
       { version: 4 },
       { version: 5 },
+      { version: 6 },
     ]);
   });
 
