@@ -86,10 +86,14 @@ function outcomesOf(ask: AskStore): Callable<'outcomes'> {
     ...proxy,
     async read(keys: readonly OutcomeKey[], freshness) {
       const found: (StoredOutcome | null)[] = [];
+      let size = READ_AT_ONCE;
       while (found.length < keys.length) {
-        const part = await proxy.read(keys.slice(found.length, found.length + READ_AT_ONCE), freshness);
+        const asked = keys.slice(found.length, found.length + size);
+        const part = await proxy.read(asked, freshness);
         if (part.length === 0) throw new Error('the process that holds the state folder gave no answers');
         found.push(...part);
+        // Where answers are long, what would be left out is not looked up for nothing.
+        size = Math.min(READ_AT_ONCE, part.length * 2);
       }
       return found;
     },
