@@ -2,11 +2,12 @@
  * The three places that an output can go: a file that is replaced in one step, a device or pipe that is written as it
  * is, and a stream that belongs to somebody else. Gathering small writes and the words of errors are `output-file.ts`'s.
  */
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { placeOf } from './output-place.js';
 import { removeStaleTemporaries, temporaryName } from './stale-temporaries.js';
 
 /** Looks at a finished file before it gets its name. Not asked where there is no such file (a pipe, a device). */
@@ -23,7 +24,7 @@ export interface Sink {
 
 /** Opens a place in the file system. A symbolic link is followed, so that it stays one. */
 export async function openFileSink(target: string, gzip: boolean): Promise<Sink> {
-  const path = await realpath(target).catch(() => target);
+  const path = await placeOf(target);
   const existing = await stat(path).catch(() => null);
   if (existing !== null && !existing.isFile()) return writeDirectly(path, gzip);
 

@@ -8,6 +8,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { formatOfName, outputNames } from '../collate/output-names.js';
+import { assertPlaces } from '../collate/output-place.js';
 import { createRenderer, type OutputPlan } from '../collate/render.js';
 import { qualityTier } from '../contract/brand.js';
 import type { RunEngine } from '../engine/engine.js';
@@ -74,6 +75,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     for (const warning of input.warnings) onNotice(warning);
     onNotice(survey.chosen.sentence);
     if (survey.priorities) onNotice(survey.priorities.sentence);
+    await assertPlaces(request.input, names);
     await assertDiskRoom(folder, names);
 
     const run = await engine.runs.start({

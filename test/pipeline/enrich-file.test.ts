@@ -1,5 +1,5 @@
 /** A whole run on a real engine with the local service in this process: waves, repeats and stops. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.js';
@@ -98,6 +98,20 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const LIST = 'website\nb1.com\nnobody.com\nhttps://B1.com/\nb2.com\n';
   const WATERFALL = 'website,other\nb1.com,b2.com\nnobody.com,b3.com\nnone.com,nothing.com\n';
   const WAVES = { input: WATERFALL, columns: ['website', 'other'] };
+
+  it('buys nothing when an output could not be written, or would be written over the input', async () => {
+    const output = { ...requestOf({ input: LIST }).output, path: folder };
+    await expect(run({ input: LIST, request: { output } })).rejects.toMatchObject({
+      code: 'output-unwritable',
+    });
+    await symlink('list.csv', join(folder, 'link.csv'));
+    const linked = { ...output, path: join(folder, 'link.csv') };
+    await expect(run({ input: LIST, request: { output: linked } })).rejects.toMatchObject({
+      code: 'usage-invalid',
+    });
+    expect(billed()).toBe(0);
+    expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
+  });
 
   it('tells those who look from outside what it found stored, and counts it once for those who wait', async () => {
     await run({ input: 'website\nb1.com\nb2.com\n' });
