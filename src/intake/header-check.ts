@@ -14,15 +14,22 @@ export interface PreambleVerdict {
 
 /**
  * Finds records above the header: they are narrower than the table (a title, a date), or as wide but with only one
- * filled cell (a title exported from a spreadsheet). null: the first record fits.
+ * filled cell (a title exported from a spreadsheet). null: the first record fits. A header with one name alone fits
+ * too: below it stands data, and not another header.
  *
- * @param widths and `filled`: cells, and cells that are not blank, of each sample record
+ * @param records the cells of each sample record
  */
-export function findPreamble(widths: readonly number[], filled: readonly number[]): PreambleVerdict | null {
+export function findPreamble(records: readonly (readonly string[])[]): PreambleVerdict | null {
+  const widths = records.map((cells) => cells.length);
   const first = widths[0] ?? 0;
   const table = findTable(widths);
   if (table !== null && first < table.width) return table;
-  return findPaddedTitle(first, widths, filled);
+  const filled = records.map((cells) => cells.filter((text) => text.trim() !== '').length);
+  const titled = findPaddedTitle(first, widths, filled);
+  if (titled === null) return null;
+  const isData =
+    findDataInHeader(records[titled.headerAt] ?? [], records.slice(titled.headerAt + 1)) !== null;
+  return isData ? null : titled;
 }
 
 /**

@@ -83,10 +83,19 @@ export function sniffUtf16(head: Buffer): 'utf-16le' | 'utf-16be' | null {
   for (let i = 0; i < pairs * 2; i += 1) if (head[i] === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
   if (Math.max(even, odd) < pairs / 20 || Math.min(even, odd) > Math.max(even, odd) / 20) return null;
+  // Plain text with a stray NUL in a short file: in UTF-16 every plain character brings a zero.
+  if (even + odd < pairs / 4 && countPlain(head) > (head.length - even - odd) * 0.9) return null;
   const encoding = odd > even ? 'utf-16le' : 'utf-16be';
   const text = iconv.decode(head.subarray(0, pairs * 2), encoding, { stripBOM: false });
   const isSensible = !/[^\P{Cc}\t\r\n]/u.test(text) && !/\p{Surrogate}/u.test(text.slice(0, -1));
   return isSensible && (pairs < 200 || /[\r\n]/.test(text)) ? encoding : null;
+}
+
+/** Characters of plain English text. */
+function countPlain(bytes: Buffer): number {
+  let count = 0;
+  for (const byte of bytes) if ((byte >= 32 && byte < 127) || (byte >= 9 && byte <= 13)) count += 1;
+  return count;
 }
 
 function countControls(bytes: Buffer): number {

@@ -164,16 +164,19 @@ function checkHeader(
 ): void {
   const readable = records.filter((record) => record.problem === null);
   const lineOf = (record: SampleRecord | undefined) => passLines + (record?.line ?? 1);
-  const preamble = findPreamble(
-    readable.map((record) => record.texts.length),
-    readable.map((record) => record.texts.filter((text) => text.trim() !== '').length),
-  );
+  const texts = readable.map((record) => record.texts);
+  const preamble = findPreamble(texts);
   const sample = records.slice(1).filter((record) => record.problem === null);
   if (preamble !== null) {
     const header = readable[preamble.headerAt];
+    const width = first.texts.length;
+    const odd =
+      width === preamble.width
+        ? `has one filled cell of ${width}`
+        : `has ${width} ${width === 1 ? 'cell' : 'cells'} by ${showDelimiter(delimiter)}`;
     throw new FailFileError({
       code: 'input-preamble',
-      subject: `${name}, line ${lineOf(first)} (${quoteShort(first.raw)}) has ${first.texts.length} cells by ${showDelimiter(delimiter)}, the table from line ${lineOf(header)} on (${quoteShort(header?.raw ?? '')}) has ${preamble.width}`,
+      subject: `${name}, line ${lineOf(first)} (${quoteShort(first.raw)}) ${odd}, the table from line ${lineOf(header)} on (${quoteShort(header?.raw ?? '')}) has ${preamble.width}`,
       todo: `say --skip-lines ${lineOf(header) - 1} if line ${lineOf(header)} is the header, or --delimiter, or correct the header`,
     });
   }

@@ -102,15 +102,31 @@ describe('lines above the table', () => {
     expect(sniff(text, { skipLines: lines }).columns.length).toBeGreaterThan(1);
   });
 
+  it('with one filled cell are told apart by it', () => {
+    const text = 'Customer export,,\nname,site,x\na,b,1\n';
+    expect(() => sniff(text)).toThrow(
+      "line 1 ('Customer export,,') has one filled cell of 3, the table from line 2 on",
+    );
+  });
+
+  // `x` is a filled cell, `.` a blank one.
   it.each([
-    ['a fitting header', [3, 3, 3], [3, 3, 3]],
-    ['a ragged record', [2, 1, 3, 2], [2, 1, 3, 2]],
-    ['a header with most names blank above rows with gaps', [3, 3, 3], [1, 2, 2]],
-    ['one wide record below', [2, 3], [2, 3]],
-    ['one column', [1, 1, 1], [1, 1, 1]],
-    ['a header wider than its rows', [3, 2, 2], [3, 2, 2]],
-  ])('are not seen in %s', (_, widths, filled) => {
-    expect(findPreamble(widths, filled)).toBe(null);
+    ['a fitting header', ['xxx', 'xxx', 'xxx']],
+    ['a ragged record', ['xx', 'x', 'xxx', 'xx']],
+    ['a header with most names blank above rows with gaps', ['x..', 'xx.', 'xx.']],
+    ['one wide record below', ['xx', 'xxx']],
+    ['one column', ['x', 'x', 'x']],
+    ['a header wider than its rows', ['xxx', 'xx', 'xx']],
+  ])('are not seen in %s', (_, records) => {
+    expect(findPreamble(records.map((cells) => [...cells].map((cell) => cell.replace('.', ''))))).toBe(null);
+  });
+
+  it.each([
+    ',website,\n1,acme.com,x\n',
+    ',website,\n1,acme.com,x\n2,beta.io,y\n3,,z\n',
+    'isin,,\nUS0378331005,a,b\nUS5949181045,c,d\n',
+  ])('are not seen in a header with one name above data (%j)', (text) => {
+    expect(sniff(text).columns).toEqual(text.split('\n')[0]?.split(','));
   });
 });
 
