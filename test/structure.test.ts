@@ -12,7 +12,18 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Rooms and single files of `src`, from the ground up. What stands on one floor does not know each other, except on the ground. */
 const FLOORS: readonly (readonly string[])[] = [
-  ['model.ts', 'errors.ts', 'clock.ts', 'log.ts', 'lifecycle.ts', 'table.ts', 'config', 'contract', 'notify'],
+  [
+    'model.ts',
+    'errors.ts',
+    'clock.ts',
+    'decimal.ts',
+    'log.ts',
+    'lifecycle.ts',
+    'table.ts',
+    'config',
+    'contract',
+    'notify',
+  ],
   ['intake', 'identify', 'lookup', 'quota', 'outcomes', 'runs', 'collate', 'catalogue', 'report-page'],
   ['engine', 'metrics', 'telemetry'],
   ['resolve', 'schedules'],

@@ -15,9 +15,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { parseDecimal } from '../decimal.js';
 import { errorText, NeverStartError } from '../errors.js';
 import { bearerToken, findHolder, hashToken } from './credentials.js';
-import { parseDecimal } from './decimal.js';
 import type { PlanTerms } from './plan-terms.js';
 
 export interface Account extends PlanTerms {

@@ -6,7 +6,7 @@
  *   quota <= used < quota + overage    overage, owed at the end of the month (paid plan)
  *   beyond                             refused with 429
  */
-import { type Decimal, decimalText, multiply, wholeTimes } from './decimal.js';
+import { type Decimal, decimalText, multiply, wholeTimes } from '../decimal.js';
 
 export interface PlanTerms {
   readonly plan: 'free' | 'paid';

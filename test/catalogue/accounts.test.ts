@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadAccounts, parseAccounts } from '../../src/catalogue/accounts.js';
 import { hashToken } from '../../src/catalogue/credentials.js';
-import { decimalText } from '../../src/catalogue/decimal.js';
+import { decimalText } from '../../src/decimal.js';
 import { NeverStartError } from '../../src/errors.js';
 import { temporaryFolder } from './temporary-folder.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseDecimal } from '../../src/catalogue/decimal.js';
 import { isPastNotice, type PlanTerms, requestLimit, statementOf } from '../../src/catalogue/plan-terms.js';
+import { parseDecimal } from '../../src/decimal.js';
 
 function terms(
   change: Partial<Omit<PlanTerms, 'overageBudget' | 'overagePrice'>> & {

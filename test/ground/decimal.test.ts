@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalText, multiply, parseDecimal, wholeTimes } from '../../src/catalogue/decimal.js';
+import { decimalText, multiply, parseDecimal, wholeTimes } from '../../src/decimal.js';
 
 const decimal = (text: string | number) => {
   const value = parseDecimal(text);

@@ -1,6 +1,6 @@
 /**
- * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Only what an account's budget and statement
- * need; no rounding happens anywhere.
+ * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. No rounding happens anywhere. Shared by the account of
+ * the local service and by what we spend; which texts are amounts in either place is theirs to say.
  */
 
 /** `units / 10 ** scale`, never negative. */
