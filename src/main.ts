@@ -12,7 +12,6 @@ import type { CommandName } from './config/setting.js';
 import type { Settings } from './config/settings.js';
 import { wantsJson } from './config/wants-json.js';
 import { failureOf, failureText } from './doors/failure-text.js';
-import { runCommand } from './doors/run-command.js';
 import { EXIT } from './errors.js';
 import { createLog } from './log.js';
 
@@ -54,6 +53,7 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   });
   known.settings = loaded.settings;
   const { stop, graceMs } = listenForSignals(loaded.settings);
+  const { runCommand } = await import('./doors/run-command.js');
   return runCommand(parsed.command, parsed.args, loaded, {
     stdin: process.stdin,
     stdout: process.stdout,

@@ -5,8 +5,6 @@ import type { Settings } from '../config/settings.js';
 import type { RunEngine } from '../engine/engine.js';
 import { type Releasers, withinDeadline } from '../lifecycle.js';
 import type { Client } from '../lookup/client.js';
-import { createMetrics } from '../metrics/metrics.js';
-import { serveMetrics } from '../metrics/metrics-server.js';
 import { createReadiness } from '../metrics/readiness.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 
@@ -41,6 +39,8 @@ export async function openMetrics(
 ): Promise<OpenedMetrics> {
   const { metricsPort: port, metricsHost: host } = settings;
   if (port === null) return NOT_SERVED;
+  const { createMetrics } = await import('../metrics/metrics.js');
+  const { serveMetrics } = await import('../metrics/metrics-server.js');
   const metrics = createMetrics();
   const readiness = createReadiness(() => engine.runs.list(1), stop);
   const server = await serveMetrics({ host, port, metrics, readiness });

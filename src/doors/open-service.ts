@@ -12,8 +12,6 @@ import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/http-send.js';
 import { createServiceSend } from '../lookup/service-send.js';
 import { type AccountNames, accountName, accountNames } from './account.js';
-import { openSampleService } from './sample-service.js';
-import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } from './serve.js';
 
 export interface OpenedService extends AccountNames {
   /** A client for the service of a run; null for one that the token must not go to. */
@@ -32,6 +30,8 @@ export async function openService(
   releasers: Releasers,
 ): Promise<OpenedService> {
   if (settings.sample) {
+    const { openSampleService } = await import('./sample-service.js');
+    const { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } = await import('./serve.js');
     const service = await openSampleService(log);
     releasers.push(() => service.close());
     const client = createClient(createServiceSend(service), DEMO_TOKEN);

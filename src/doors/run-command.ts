@@ -1,19 +1,13 @@
 /**
- * From a command's name to its door. Shared by all: streams, log, signals. What each does is in its own file.
+ * From a command's name to its door. Shared by all: streams, log, signals. What each does is in its own file, which is loaded
+ * when it is asked for: all of them together take half a second.
  */
 import type { ConfigFile } from '../config/read-config-file.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { showConfig, shownSettings } from '../config/show-config.js';
 import { EXIT, type ExitCode } from '../errors.js';
-import { runKeeping } from './keeping.js';
-import { runPlan } from './plan.js';
-import { runFile } from './run.js';
-import { runSchedule, type ScheduleDoor } from './schedule.js';
-import { runServe } from './serve-command.js';
-import { runUp } from './up.js';
-import { runWatch } from './watch.js';
-import { runWorker } from './worker.js';
+import type { ScheduleDoor } from './schedule.js';
 
 export interface CommandDoor extends ScheduleDoor {
   readonly configFile: ConfigFile | null;
@@ -29,15 +23,15 @@ export async function runCommand(
   const { settings } = loaded;
   switch (command) {
     case 'run':
-      return runFile(args[0] ?? '-', loaded, door);
+      return (await import('./run.js')).runFile(args[0] ?? '-', loaded, door);
     case 'worker':
-      return runWorker(settings, door);
+      return (await import('./worker.js')).runWorker(settings, door);
     case 'watch':
-      return runWatch(args[0] ?? '.', loaded, door);
+      return (await import('./watch.js')).runWatch(args[0] ?? '.', loaded, door);
     case 'up':
-      return runUp(loaded, door);
+      return (await import('./up.js')).runUp(loaded, door);
     case 'serve':
-      return runServe(settings, door);
+      return (await import('./serve-command.js')).runServe(settings, door);
     case 'config':
       door.stdout.write(
         settings.json
@@ -46,14 +40,14 @@ export async function runCommand(
       );
       return EXIT.done;
     case 'plan':
-      return runPlan(args[0] ?? '-', settings, door);
+      return (await import('./plan.js')).runPlan(args[0] ?? '-', settings, door);
     case 'schedule add':
     case 'schedule list':
     case 'schedule remove':
     case 'schedule run-now':
     case 'schedule serve':
-      return runSchedule(command, args, settings, door);
+      return (await import('./schedule.js')).runSchedule(command, args, settings, door);
     default:
-      return runKeeping(command, args, settings, door);
+      return (await import('./keeping.js')).runKeeping(command, args, settings, door);
   }
 }

@@ -1,8 +1,6 @@
 /**
  * One e-mail through one mail server, by SMTP. What it says is the caller's.
  */
-import { createTransport } from 'nodemailer';
-
 export interface MailMessage {
   readonly from: string;
   readonly to: readonly string[];
@@ -22,6 +20,8 @@ const STEP_MS = 10_000;
 
 /** Resolves when the server has taken it. Throws what nodemailer throws, which holds no credentials. */
 export async function sendMail(server: MailServer, message: MailMessage): Promise<void> {
+  // Few processes ever send one.
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: server.url,
     requireTLS: !server.allowsPlain,
