@@ -10,6 +10,9 @@ export interface Alarm {
   clear(): void;
 }
 
+/** One for all: to make the standard reason, with its stack, takes longer than everything else here. */
+const CANCELLED = new Error('another time was set');
+
 export function createAlarm(clock: Clock, ring: () => void): Alarm {
   let set: { readonly at: number; cancel(): void } | null = null;
 
@@ -32,7 +35,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
         mine.cancel = () => clearImmediate(immediate);
       } else {
         const cancelling = new AbortController();
-        mine.cancel = () => cancelling.abort();
+        mine.cancel = () => cancelling.abort(CANCELLED);
         clock.sleep(ms, cancelling.signal).then(goOff, () => undefined);
       }
     },
