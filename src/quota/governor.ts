@@ -220,7 +220,7 @@ class SharedGovernor implements Governor {
     for (const taker of takers) {
       const given = answers.get(taker.permit);
       if (given?.answer === 'granted') {
-        if (this.#takers.has(taker)) taker.answer(this.#awaitSlot(taker, given.waitMs, state.pace.rate));
+        if (this.#takers.has(taker)) taker.answer(this.#awaitSlot(taker, given.waitMs, state));
         else this.#giveBack(taker.permit);
       } else if (given?.answer === 'lost' || given?.answer === 'spent') taker.answer({ type: given.answer });
       else {
@@ -231,10 +231,10 @@ class SharedGovernor implements Governor {
     }
   }
 
-  async #awaitSlot({ permit, run, key, signal }: Wish, waitMs: number, rate: number | null): Promise<Grant> {
+  async #awaitSlot({ permit, run, key, signal }: Wish, waitMs: number, state: LedgerState): Promise<Grant> {
     let isInTime = false;
     try {
-      isInTime = await this.#slots.await(waitMs, rate, signal);
+      isInTime = await this.#slots.await(waitMs, state, signal);
     } finally {
       // Unsent is proof enough.
       if (!isInTime) this.#giveBack(permit);

@@ -3,38 +3,49 @@
  * otherwise send all that it slept through in one bunch.
  */
 import type { Clock } from '../clock.js';
+import type { LedgerState } from './ledger.js';
+import { createStoreTime } from './store-time.js';
 
 /** Timers may be late by so much before a slot counts as missed. */
 const LATE_MS = 10;
 
 export interface Slots {
   /**
-   * Resolves when the slot in `waitMs` has come: true, or false when it was missed by more than a slot's length
-   * (`rate` slots a second; null: slots cannot be missed). Rejects with the reason of the signal or of `close`.
+   * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's clock: true, or false when it was
+   * missed by more than a slot's length; without a rate slots cannot be missed. To be called when the answer arrives. Rejects with the reason
+   * of the signal or of `close`.
    */
-  await(waitMs: number, rate: number | null, signal: AbortSignal): Promise<boolean>;
+  await(waitMs: number, given: Pick<LedgerState, 'now' | 'pace'>, signal: AbortSignal): Promise<boolean>;
   /** Ends every wait. */
   close(reason: unknown): void;
 }
 
 export function createSlots(clock: Clock): Slots {
+  const storeTime = createStoreTime(clock);
   const waits = new Set<AbortController>();
+
+  async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    const wait = new AbortController();
+    const onAbort = () => wait.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    waits.add(wait);
+    try {
+      // A timer counts from the last turn of the event loop, which may be some milliseconds ago.
+      while (clock.now() < at) await clock.sleep(at - clock.now(), wait.signal);
+    } finally {
+      waits.delete(wait);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
   return {
-    async await(waitMs, rate, signal) {
+    async await(waitMs, { now, pace: { rate } }, signal) {
+      storeTime.heard(now);
       if (waitMs <= 0) return true;
-      const slotAt = clock.now() + waitMs;
-      const wait = new AbortController();
-      const onAbort = () => wait.abort(signal.reason);
-      if (signal.aborted) onAbort();
-      signal.addEventListener('abort', onAbort, { once: true });
-      waits.add(wait);
-      try {
-        await clock.sleep(waitMs, wait.signal);
-      } finally {
-        waits.delete(wait);
-        signal.removeEventListener('abort', onAbort);
-      }
-      return rate === null || clock.now() - slotAt <= Math.max(LATE_MS, 1_000 / rate);
+      const at = storeTime.toLocal(now + waitMs);
+      await sleepUntil(at, signal);
+      return rate === null || clock.now() - at <= Math.max(LATE_MS, 1_000 / rate);
     },
     close(reason) {
       for (const wait of waits) wait.abort(reason);
