@@ -1,6 +1,7 @@
 /**
  * Schedules as their users meet them: added, served, listed from a second terminal, run and removed.
  */
+import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleState } from '../../src/schedules/schedule-book.js';
 import { startHook } from '../notify/hook-server.js';
@@ -9,6 +10,8 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
 const PATIENCE = { timeout: 40_000, interval: 100 };
+/** Each look is a process: it begins when there is something to see. */
+const LOOKS = { timeout: 40_000, interval: 500 };
 const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
 
 /** Of the schedules of this test: Redis is shared with the others. */
@@ -17,6 +20,12 @@ async function states(scene: Scene): Promise<ScheduleState[]> {
   expect(code, stderr).toBe(0);
   const found = JSON.parse(stdout) as ScheduleState[];
   return found.filter(({ schedule }) => schedule.input.startsWith(scene.folder));
+}
+
+/** Waits for a file that a run writes at its end. */
+async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise<void> {
+  const names = () => readdir(scene.path(folder)).catch(() => []);
+  await expect.poll(names, PATIENCE).toContainEqual(expect.stringMatching(name));
 }
 
 async function serve(scene: Scene) {
@@ -44,8 +53,9 @@ describeOn([embeddedEngine(), redisEngine()], (under) => {
     const runner = await serve(scene);
     const asked = await scene.run(['schedule', 'run-now', 'yearly']);
     expect(asked.stdout).toMatch(/yearly runs on/);
+    await untilWritten(scene, 'out', /\.report\.json$/);
     await expect
-      .poll(() => states(scene), PATIENCE)
+      .poll(() => states(scene), LOOKS)
       .toMatchObject([
         {
           isHostAway: false,
@@ -86,7 +96,8 @@ describeOn([embeddedEngine(), redisEngine()], (under) => {
     first.kill('SIGKILL');
     await first.done;
     await serve(scene);
-    await expect.poll(() => states(scene), PATIENCE).toMatchObject([{ ended: { exitCode: 0 } }]);
+    await untilWritten(scene, '.', /^out\.report\.json$/);
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ ended: { exitCode: 0 } }]);
     const counts = countStatuses(await readRows(scene.path('out.csv')));
     expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(200);
     expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
@@ -99,7 +110,8 @@ describeOn([embeddedEngine(), redisEngine()], (under) => {
     await scene.run(['schedule', 'add', 'capped', ...ONCE_A_YEAR, '--', ...command]);
     await serve(scene);
     await scene.run(['schedule', 'run-now', 'capped']);
-    await expect.poll(() => states(scene), PATIENCE).toMatchObject([{ ended: { exitCode: 7 } }]);
+    await untilWritten(scene, '.', /^out\.report\.json$/);
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ ended: { exitCode: 7 } }]);
     expect(scene.service.meter.billed).toBe(5);
   });
 
