@@ -71,7 +71,7 @@ describe('a run while another process holds the state folder', () => {
 
   test('with another token, another service or a holder that serves nobody nothing is sent, and it says why', async () => {
     const token = newToken();
-    const scene = await createScene(engine, { latencyMs: 50 });
+    const scene = await createScene(engine);
     scene.service.options.tokens.push(token);
     await scene.write('list.csv', domainList(20));
     const holder = await startHolder(scene);
@@ -86,7 +86,9 @@ describe('a run while another process holds the state folder', () => {
     holder.kill('SIGTERM');
     await holder.done;
 
-    const running = scene.start(['run', 'list.csv', '--concurrency', '1']);
+    // Its first answer does not come before the test is over.
+    scene.service.options.latencyMs = 120_000;
+    const running = scene.start(['run', 'list.csv']);
     await scene.service.until((meter) => meter.billed > 0);
     const second = await scene.run(['run', 'list.csv']);
     expect(second.code).toBe(5);
