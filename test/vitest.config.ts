@@ -11,6 +11,7 @@ export default defineConfig({
     pool: 'forks',
     // Most of the time is spent waiting for processes and servers: one more than vitest would take on two cores.
     maxWorkers: 2,
+    tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', ...(process.env.CI ? ['json'] : []), missingServers],

@@ -53,7 +53,9 @@ describe('a run while another process holds the state folder', () => {
     expect(scene.service.meter.billed).toBe(700);
   });
 
-  test('two at once with files that overlap buy each identifier once, the dearest first', async () => {
+  test('two at once with files that overlap buy each identifier once, the dearest first', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 10, quota: 500 });
     await startHolder(scene);
     const all = Array.from({ length: 500 }, (_, index) => `${domainAt(index)},${index}`);
@@ -97,7 +99,9 @@ describe('a run while another process holds the state folder', () => {
     );
   });
 
-  test('goes on when its holder is killed and started again, and nothing is bought twice beyond what was in flight', async () => {
+  test('goes on when its holder is killed and started again, and nothing is bought twice beyond what was in flight', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 100 });
     const { meter } = scene.service;
     const concurrency = 16;
@@ -119,7 +123,9 @@ describe('a run while another process holds the state folder', () => {
     expect((await second.done).code).toBe(0);
   });
 
-  test('Ctrl-C ends it with 130 and a partial file of what was paid for; the holder goes on, and so does the same command', async () => {
+  test('Ctrl-C ends it with 130 and a partial file of what was paid for; the holder goes on, and so does the same command', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 300 });
     const { meter, options } = scene.service;
     const holder = await startHolder(scene, { BRAND_ENRICH_CONCURRENCY: '16' });
@@ -140,7 +146,9 @@ describe('a run while another process holds the state folder', () => {
     expect((await holder.done).code).toBe(0);
   });
 
-  test('that was begun while the holder was still opening its engine waits for it', async () => {
+  test('that was begun while the holder was still opening its engine waits for it', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine);
     await mkdir(scene.path('inbox'));
     await scene.write('list.csv', domainList(30));

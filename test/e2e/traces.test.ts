@@ -119,7 +119,9 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expectNoWords(collector, scene);
   });
 
-  test('a worker without traces does the chunks of a run with them, and the other way round', async () => {
+  test('a worker without traces does the chunks of a run with them, and the other way round', {
+    tags: ['long'],
+  }, async () => {
     const collector = await collecting();
     const scene = await createScene(redis);
     const silent = scene.start(['worker']);
@@ -142,7 +144,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(sumOf(collector.spansNamed('process'), 'billed')).toBe(60);
   });
 
-  test('each file of an inbox is a trace', async () => {
+  test('each file of an inbox is a trace', { tags: ['long'] }, async () => {
     const collector = await collecting();
     const scene = await createInboxScene(redis);
     const watcher = await scene.watch('--otel-endpoint', collector.url);
@@ -173,7 +175,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expectNoWords(collector, scene);
   });
 
-  test('headers and credentials reach the collector and nobody else', async () => {
+  test('headers and credentials reach the collector and nobody else', { tags: ['long'] }, async () => {
     const collector = await collecting();
     const scene = await createScene(redis);
     await scene.write('customers.csv', domainList(5, 'shop'));

@@ -125,7 +125,9 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(300);
   });
 
-  test('SIGTERM in the middle ends it in time with nothing lost, and the next start goes on', async () => {
+  test('SIGTERM in the middle ends it in time with nothing lost, and the next start goes on', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 50 });
     await configure(scene, { inbox: ['.'], concurrency: 4 });
     const up = await startUp(scene);
@@ -141,23 +143,21 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(200);
   });
 
-  // On Redis a dead worker's files and chunks come back by their heartbeats: test/chaos.
-  test.runIf(engine.name === 'embedded')(
-    'after kill -9 the next start takes up file and run, and buys again at most what was in flight',
-    async () => {
-      const scene = await createInboxScene(engine, { latencyMs: 50 });
-      await configure(scene, { inbox: ['.'], concurrency: 4 });
-      const up = await startUp(scene);
-      await scene.drop('list.csv', domainList(200));
-      await scene.service.until((meter) => meter.billed >= 30);
-      up.kill('SIGKILL');
-      await up.done;
-      await startUp(scene);
-      const [done = ''] = await scene.until('done', 1);
-      expect(await answeredRows(join(done, 'list.enriched.csv'))).toBe(200);
-      expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
-    },
-  );
+  test('after kill -9 the next start takes up file and run, and buys again at most what was in flight', {
+    tags: ['long'],
+  }, async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 50 });
+    await configure(scene, { inbox: ['.'], concurrency: 4 });
+    const up = await startUp(scene);
+    await scene.drop('list.csv', domainList(200));
+    await scene.service.until((meter) => meter.billed >= 30);
+    up.kill('SIGKILL');
+    await up.done;
+    await startUp(scene);
+    const [done = ''] = await scene.until('done', 1);
+    expect(await answeredRows(join(done, 'list.enriched.csv'))).toBe(200);
+    expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
+  });
 
   test('wrong credentials end it with 4 after one request, the file back in its place', async () => {
     const scene = await createInboxScene(engine, { tokens: ['another-token-altogether'] });
@@ -171,7 +171,10 @@ describeOn([embeddedEngine()], (engine) => {
     expect(await scene.list('inbox')).toEqual(['list.csv']);
   });
 
-  test('a budget of zero parks the file, which finishes by itself when the quota is raised', async () => {
+  test('a budget of zero parks the file, which finishes by itself when the quota is raised', {
+    tags: ['long'],
+    timeout: 90_000,
+  }, async () => {
     const scene = await createInboxScene(engine, { quota: 30, ownDomain: 'brandfetch.com' });
     await configure(scene, { inbox: ['.'], ownDomain: 'brandfetch.com', overageBudget: 0 });
     await startUp(scene);
@@ -183,7 +186,7 @@ describeOn([embeddedEngine()], (engine) => {
     const [done = ''] = await scene.until('done', 1, 58_000);
     expect(await answeredRows(join(done, 'list.enriched.csv'))).toBe(50);
     expect(scene.service.meter.billed).toBe(50);
-  }, 90_000);
+  });
 });
 
 describeOn([redis], () => {

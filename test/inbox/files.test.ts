@@ -105,7 +105,9 @@ test('a file is not touched while it is being copied, neither in pieces nor by a
   await stopWatcher(watcher);
 });
 
-test('on the embedded engine: killed in mid-file, the next watcher takes it up; stopped in mid-file, it is back in the inbox', async () => {
+test('on the embedded engine: killed in mid-file, the next watcher takes it up; stopped in mid-file, it is back in the inbox', {
+  tags: ['long'],
+}, async () => {
   const scene = await createInboxScene(embeddedEngine(), { latencyMs: 50 });
   const { meter } = scene.service;
   const first = await scene.watch('--concurrency', '8');

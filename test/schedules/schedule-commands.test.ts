@@ -85,7 +85,9 @@ describeOn([embeddedEngine(), redisEngine()], (under) => {
     expect((await runner.done).code).toBe(0);
   });
 
-  test('a run that a kill interrupts goes on with the next runner, and buys nothing twice', async () => {
+  test('a run that a kill interrupts goes on with the next runner, and buys nothing twice', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(under, { latencyMs: 50 });
     await scene.write('list.csv', domainList(200));
     const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '4'];

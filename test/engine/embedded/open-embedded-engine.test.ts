@@ -63,7 +63,7 @@ describe('the embedded engine', () => {
     expect(await askHolder(folder, 'status')).toBeNull();
   });
 
-  test('a database that was cut short while it was made is made again', async () => {
+  test('a database that was cut short while it was made is made again', { tags: ['long'] }, async () => {
     await mkdir(join(folder, 'embedded', 'database'), { recursive: true });
     await writeFile(join(folder, 'embedded', 'database', 'PG_VERSION'), '18\n');
     const engine = await open();
@@ -93,7 +93,9 @@ describe('the embedded engine', () => {
     await expect(engine.outcomes.stats()).rejects.toThrow('closed');
   });
 
-  test('kill -9 in mid-work loses no acknowledged answer and no permit, again and again', async () => {
+  test('kill -9 in mid-work loses no acknowledged answer and no permit, again and again', {
+    tags: ['long'],
+  }, async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const child = startChild(`
