@@ -89,7 +89,8 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
         stop,
         graceMs: options.graceMs,
         onProgress: (progress) => {
-          standing.note(progress);
+          // A file that has not asked yet knows of no trouble; the worker that all files share does.
+          standing.note({ ...progress, trouble: worker === null ? progress.trouble : worker.worker.trouble });
           notices.noteProgress(job, progress, service.account);
         },
         onNotice: (notice) => log.info({ file: job.file }, notice),
