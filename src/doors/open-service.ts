@@ -64,6 +64,9 @@ export function openClients(
   releasers: Releasers,
 ): (service: string) => Client | null {
   const clients = new Map<string, Client>();
+  const opened: ReturnType<typeof createHttpSend>[] = [];
+  // Pushed here and not where one is opened: what uses them, and is opened in between, is released before them.
+  releasers.push(() => Promise.all(opened.map((http) => http.close())));
   return (service) => {
     const known = clients.get(service);
     if (known) return known;
@@ -77,7 +80,7 @@ export function openClients(
       connections: settings.concurrency,
       timeoutMs: settings.timeoutMs,
     });
-    releasers.push(() => http.close());
+    opened.push(http);
     const client = createClient(http.send, token);
     clients.set(service, client);
     return client;

@@ -2,12 +2,15 @@
  * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one
  * process, until it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
  */
+
+import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve, sep } from 'node:path';
+import { readDashboardPassword } from '../config/dashboard-password.js';
 import { throwProblems, usageProblem } from '../config/problems.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { EXIT, type ExitCode } from '../errors.js';
-import type { InboxFolders } from '../inbox/inbox-folders.js';
+import { type InboxFolders, PLACES } from '../inbox/inbox-folders.js';
 import { untilAborted } from '../lifecycle.js';
 import type { LoadFlags } from '../schedules/scheduled-command.js';
 import { openDashboard } from './open-dashboard.js';
@@ -31,6 +34,8 @@ const METRICS_PORT = 9464;
  * NeverStartError for folders that are named twice or whose `brand-enrich.json` means nothing.
  */
 export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitCode> {
+  // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
+  if (loaded.settings.dashboard) readDashboardPassword(loaded.settings);
   const inboxes = await openInboxes(loaded, door.folder);
   const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
   const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
@@ -44,6 +49,7 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
     const shown = { settings, engine, names: service, inboxes: folders };
     await openDashboard({ ...shown, log, stderr: door.stderr, stop, releasers });
 
+    await place.begin();
     const schedules = settings.sample ? null : hostSchedules(place, door);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {
@@ -75,13 +81,30 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
 }
 
 async function openInboxes(loaded: LoadedSettings, folder: string): Promise<InboxFolders[]> {
-  const paths = loaded.settings.inboxes.map((each) => resolve(folder, each));
+  const paths = await Promise.all(loaded.settings.inboxes.map((each) => truePath(resolve(folder, each))));
   throwProblems(
-    paths
-      .filter((path, at) => paths.indexOf(path) !== at)
-      .map((path) => usageProblem('this inbox is named twice', `--inbox ${path}`, 'name it once')),
+    paths.flatMap((path, at) => {
+      if (paths.indexOf(path) !== at) {
+        return [usageProblem('this inbox is named twice', `--inbox ${path}`, 'name it once')];
+      }
+      const places = paths.flatMap((other) => PLACES.map((place) => join(other, place)));
+      return places.some((place) => path === place || path.startsWith(`${place}${sep}`))
+        ? [
+            usageProblem(
+              'this folder belongs to another inbox',
+              `--inbox ${path}`,
+              'name the folder above it',
+            ),
+          ]
+        : [];
+    }),
   );
   return Promise.all(paths.map((path) => openInbox(path, loaded)));
+}
+
+/** Through symbolic links; as it is while nothing is there. */
+function truePath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
 }
 
 function hostSchedules(place: Workplace, door: UpDoor) {

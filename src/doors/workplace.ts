@@ -36,6 +36,8 @@ export interface Workplace {
   readonly stateFolder: string;
   /** null: workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
+  /** Lets the worker take chunks: once everything is open that could prevent the command. */
+  readonly begin: () => Promise<void>;
   readonly notifier: Notifier;
   readonly metrics: OpenedMetrics;
   readonly traces: OpenedTelemetry;
@@ -110,9 +112,9 @@ export function withWorkplace<T>(
     if (worker !== null) {
       metrics.watchWorker(worker.worker, () => [service.account]);
       releasers.push(stopAtSignal(worker.worker, stop, graceMs));
-      await worker.worker.start();
     }
-    const place = { loaded, engine, service, stateFolder, worker, notifier, metrics, traces, graceMs };
+    const begin = async () => worker?.worker.start();
+    const place = { loaded, engine, service, stateFolder, worker, begin, notifier, metrics, traces, graceMs };
     return action({ ...place, clock: systemClock, log, stop }, releasers);
   });
 }

@@ -2,7 +2,7 @@
  * `up` as its users meet it: everything in one process, from a config file; one engine, one worker, one purchase for each
  * identifier, whichever door it came in by.
  */
-import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleState } from '../../src/schedules/schedule-book.js';
@@ -96,6 +96,21 @@ describeOn([embeddedEngine(), redis], (engine) => {
     expect(await readiness(up)).toBe(200);
     up.kill('SIGTERM');
     expect((await up.done).code).toBe(0);
+  });
+
+  test('a signal waits for what is in flight for runs elsewhere, so that the next start buys none of it again', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 400 });
+    await configure(scene, { inbox: [], concurrency: 8 });
+    const first = await startUp(scene);
+    await scene.write('list.csv', domainList(60));
+    const running = scene.start(['run', 'list.csv', '--no-worker']);
+    await scene.service.until((meter) => meter.billed >= 10);
+    first.kill('SIGTERM');
+    expect((await first.done).code).toBe(0);
+    await startUp(scene);
+    const { code, stderr } = await running.done;
+    expect(code, stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(60);
   });
 });
 
@@ -205,5 +220,28 @@ describeOn([redis], () => {
     await scene.drop('list.csv', domainList(20));
     await scene.until('done', 1);
     expect(scene.service.meter.billed).toBe(20);
+  });
+
+  test('a start that fails spends nothing for the runs that wait', async () => {
+    const scene = await createInboxScene(redis);
+    await configure(scene, { inbox: [], dashboardPort: Number(new URL(scene.service.url).port) });
+    await scene.write('list.csv', domainList(20));
+    const waiting = scene.start(['run', 'list.csv', '--no-worker']);
+    await waiting.untilSaid(/20 identifiers to ask for/);
+    const { code, stderr } = await scene.run(['up']);
+    expect(code).toBe(5);
+    expect(stderr).toContain('choose another --dashboard-port');
+    expect(scene.service.meter.requests).toEqual([]);
+  });
+
+  test('one folder is watched once, whatever it is called, and none inside of another inbox', async () => {
+    const scene = await createInboxScene(redis);
+    await mkdir(scene.path('in/done'), { recursive: true });
+    await symlink(scene.path('in'), scene.path('link'));
+    for (const inboxes of ['in,link', 'in,in/done', 'in,./in/']) {
+      const { code, stderr } = await scene.run(['up'], { BRAND_ENRICH_INBOX: inboxes });
+      expect(code, inboxes).toBe(2);
+      expect(stderr).toMatch(/named twice|belongs to another inbox/);
+    }
   });
 });
