@@ -58,8 +58,10 @@ export interface DashboardView {
   readonly now: number;
   /** null: the engine has not answered yet. */
   readonly data: DashboardData | null;
-  /** Since when the engine does not answer; null while it does. */
-  readonly awaySince: number | null;
+  /** When somebody who looked first got no answer from the engine, which may be away for longer; null while it answers. */
+  readonly awayNoticedAt: number | null;
+  /** Why the service is taken to be away, in words; null while it answers, and where nobody here asks it. */
+  readonly serviceTrouble: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
   /** This process has been told to stop. */

@@ -4,7 +4,7 @@
 import { countOf, countText, shareText } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
-import { agoText, clockText, dayText, spanText } from './moment-words.js';
+import { agoText, clockText, dayText } from './moment-words.js';
 import { type Hold, holdOf } from './run-standing.js';
 import { judgeRuns, type ShownRun } from './runs-section.js';
 
@@ -15,14 +15,15 @@ export interface Verdict {
 }
 
 /** What hinders most, in one or two words. */
-export function verdictOf({ data, awaySince, isStopping }: DashboardView): Verdict {
+export function verdictOf({ data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView): Verdict {
   if (isStopping) return { label: 'Stopping', tone: 'warn' };
-  if (awaySince !== null) return { label: 'Engine away', tone: 'bad' };
+  if (awayNoticedAt !== null) return { label: 'Engine away', tone: 'bad' };
   if (data === null) return { label: 'Starting', tone: 'calm' };
   const hold = holdOf(data.ledger, data.limit);
   if (hold === 'paused') return { label: 'Paused', tone: 'warn' };
   if (hold === 'closed') return { label: 'Account closed', tone: 'bad' };
   if (hold === 'used up') return { label: 'Limit used up', tone: 'bad' };
+  if (serviceTrouble !== null) return { label: 'Service away', tone: 'warn' };
   if (judgeRuns(data).some(isAlive)) return { label: 'Working', tone: 'good' };
   return { label: 'Idle', tone: 'calm' };
 }
@@ -54,7 +55,8 @@ interface Banner {
   readonly text: string;
 }
 
-function bannersOf({ data, awaySince, isStopping, isSample, now }: DashboardView): Banner[] {
+function bannersOf(view: DashboardView): Banner[] {
+  const { data, awayNoticedAt, serviceTrouble, isStopping, isSample, now } = view;
   const found: Banner[] = [];
   if (isSample) {
     found.push({
@@ -65,14 +67,20 @@ function bannersOf({ data, awaySince, isStopping, isSample, now }: DashboardView
   if (isStopping) {
     found.push({ tone: 'warn', text: 'This process is stopping: requests in flight are waited for.' });
   }
-  if (awaySince !== null) {
+  if (awayNoticedAt !== null) {
     const known =
       data === null
         ? ''
         : ` What stands below is from ${clockText(data.at)}, ${agoText(data.at, now)}; nothing is spent meanwhile.`;
     found.push({
       tone: 'bad',
-      text: `The engine has not answered for ${spanText(now - awaySince)}.${known}`,
+      text: `No answer from the engine since we looked at ${clockText(awayNoticedAt)}, ${agoText(awayNoticedAt, now)}.${known}`,
+    });
+  }
+  if (serviceTrouble !== null) {
+    found.push({
+      tone: 'warn',
+      text: `The service gives no good answers: ${serviceTrouble}. It is asked one request at a time, and work goes on by itself when it answers.`,
     });
   }
   const hold = data === null ? null : holdOf(data.ledger, data.limit);

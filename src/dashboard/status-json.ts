@@ -7,11 +7,12 @@ import { holdOf, partsOf } from './run-standing.js';
 import { judgeRuns } from './runs-section.js';
 
 /** `data` null: the engine has not answered yet. */
-export function statusOf({ host, data, awaySince, isStopping }: DashboardView) {
+export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView) {
   return {
     host,
     isStopping,
-    engineAwaySince: momentOf(awaySince),
+    engineAwayNoticedAt: momentOf(awayNoticedAt),
+    serviceTrouble,
     data: data === null ? null : dataOf(data),
   };
 }

@@ -10,6 +10,7 @@ import { createNewestData } from '../dashboard/newest-data.js';
 import type { QueueBoard } from '../dashboard/queue-board.js';
 import { randomPassword } from '../dashboard/session.js';
 import type { Engine } from '../engine/engine.js';
+import { errorText } from '../errors.js';
 import { type Releasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { readChartLibrary } from '../report-page/chart-library.js';
@@ -24,6 +25,8 @@ export interface DashboardDoor {
   readonly names: AccountNames | null;
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
+  /** Why the service is taken to be away; null while it answers. Default: never known. */
+  readonly trouble?: () => string | null;
   readonly log: Log;
   /** Where a sign-in link is told that holds a random password; never the log. */
   readonly stderr: NodeJS.WritableStream;
@@ -63,7 +66,11 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
   };
   const queue = names && openQueue(names.queueName);
   const sources = { engine, names, queue, terms: settings, inboxes };
-  const newest = createNewestData({ gather: () => gatherDashboard(sources), clock: systemClock });
+  const newest = createNewestData({
+    gather: () => gatherDashboard(sources),
+    clock: systemClock,
+    onTrouble: (error) => log.warn({ reason: errorText(error) }, 'the dashboard has no newer data'),
+  });
 
   let board: Promise<QueueBoard> | undefined;
   async function loadBoard(): Promise<QueueBoard> {
@@ -89,12 +96,13 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
     clock: systemClock,
     chartLibrary: await readChartLibrary(),
     async look() {
-      const { data, awaySince } = await newest.look();
+      const { data, awayNoticedAt } = await newest.look();
       return {
         host: hostname(),
         now: systemClock.now(),
         data,
-        awaySince,
+        awayNoticedAt,
+        serviceTrouble: door.trouble?.() ?? null,
         isSample: settings.sample,
         isStopping: stop.aborted,
       };

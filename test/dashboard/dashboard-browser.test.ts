@@ -95,7 +95,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   });
 
   it('before the engine has answered it says so, and comes to life by itself', async () => {
-    const { page, served, complaints } = await show(dashboardView({ data: null, awaySince: NOW - 5_000 }));
+    const { page, served, complaints } = await show(
+      dashboardView({ data: null, awayNoticedAt: NOW - 5_000 }),
+    );
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
     await page.getByText('The engine has not been heard yet.').waitFor();
     served.show(dashboardView());

@@ -76,7 +76,8 @@ it('programs say the password with any user name', async () => {
   expect(answer.status).toBe(200);
   expect(JSON.parse(answer.text)).toMatchObject({
     host: 'etl-1',
-    engineAwaySince: null,
+    engineAwayNoticedAt: null,
+    serviceTrouble: null,
     data: { quota: { left: 9_780 }, inboxes: [{ waiting: [{ file: 'Kunden März.csv' }] }] },
   });
 });

@@ -25,7 +25,7 @@ const engines = [embeddedEngine(), redisEngine(), await postgresEngine()];
 const SERVICE = 'https://api.example';
 
 interface Status {
-  readonly engineAwaySince: string | null;
+  readonly engineAwayNoticedAt: string | null;
   readonly data: {
     readonly queue: Record<string, number>;
     readonly quota: Record<string, unknown>;
@@ -140,7 +140,8 @@ describeOn(engines, (under) => {
 
   it('an empty house is shown, and a furnished one', async () => {
     expect(empty).toMatchObject({
-      engineAwaySince: null,
+      engineAwayNoticedAt: null,
+      serviceTrouble: null,
       data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
     });
     const { runId } = furniture;

@@ -191,7 +191,8 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
     host: 'etl-1',
     now: NOW,
     data: dashboardData(),
-    awaySince: null,
+    awayNoticedAt: null,
+    serviceTrouble: null,
     isSample: false,
     isStopping: false,
     ...parts,
@@ -220,7 +221,8 @@ export function troubledView(): DashboardView {
     'a-file-with-a-name-that-goes-on-and-on-without-any-place-to-break-it-anywhere-at-all-2026-11-20.csv';
   return dashboardView({
     now: NOW + 4 * MINUTE,
-    awaySince: NOW + MINUTE,
+    awayNoticedAt: NOW + MINUTE,
+    serviceTrouble: 'it cannot be reached (connection refused)',
     data: dashboardData({
       ...accountParts({
         quota: 5_000,
