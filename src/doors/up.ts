@@ -40,9 +40,9 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
   const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
   const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
   const ending = new AbortController();
-  const stop = AbortSignal.any([door.stop, ending.signal]);
-  return withWorkplace('up', withMetrics, { ...door, stop }, async (place, releasers) => {
-    const { metrics, service, engine, log } = place;
+  const doorWithEnd = { ...door, stop: AbortSignal.any([door.stop, ending.signal]) };
+  return withWorkplace('up', withMetrics, doorWithEnd, async (place, releasers) => {
+    const { metrics, service, engine, log, stop } = place;
     const { settings } = loaded;
     metrics.watchQueue(service.queueName);
     const folders = inboxes.map(({ root }) => root);

@@ -85,10 +85,10 @@ export function withWorkplace<T>(
   action: (place: Workplace, releasers: Releasers) => Promise<T>,
 ): Promise<T> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = door;
+    const { log } = door;
     const { settings } = loaded;
     const stateFolder = settings.sample ? await temporaryState(log, releasers) : settings.state;
-    const notifier = openNotifier({ settings, stateFolder, log, stop });
+    const notifier = openNotifier({ settings, stateFolder, log, stop: door.stop });
     releasers.push(() => notifier.close());
     const opened = await openService(settings, log, releasers);
     const traces = await openTelemetry(settings, log, releasers);
@@ -101,11 +101,13 @@ export function withWorkplace<T>(
       command,
     });
     releasers.push(() => engine.close());
+    const { lost } = engine;
+    const stop = lost === null ? door.stop : AbortSignal.any([door.stop, lost]);
     if (settings.worker) hostGuests(engine, opened);
     if (!settings.sample) for (const warning of engine.warnings) log.warn(warning);
     const metrics = await openMetrics(settings, engine, stop, releasers);
     const service = { ...opened, clientFor: traces.watchClients(metrics.watchClients(opened.clientFor)) };
-    const graceMs = graceFromSignal(door, settings.timeoutMs);
+    const graceMs = graceFromSignal({ ...door, stop }, settings.timeoutMs);
     const worker = settings.worker
       ? shareWorker((listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener))
       : null;
@@ -115,7 +117,9 @@ export function withWorkplace<T>(
     }
     const begin = async () => worker?.worker.start();
     const place = { loaded, engine, service, stateFolder, worker, begin, notifier, metrics, traces, graceMs };
-    return action({ ...place, clock: systemClock, log, stop }, releasers);
+    const result = await action({ ...place, clock: systemClock, log, stop }, releasers);
+    if (lost?.aborted) throw lost.reason;
+    return result;
   });
 }
 

@@ -91,6 +91,8 @@ export interface Engine extends RunEngine {
   readonly ticks: TickStore;
   /** Where the runs of other processes ask for lookups; null: they open the engine themselves. */
   readonly guests: GuestDesk | null;
+  /** Aborted, with the error as its reason, when only a new process can go on; null: a server, which comes back by itself. */
+  readonly lost: AbortSignal | null;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */

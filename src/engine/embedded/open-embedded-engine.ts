@@ -80,6 +80,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       notes: createSqlNotes(calls),
       ticks: createTickStore(queues.openTickQueue),
       guests: createGuestDesk(self),
+      lost: database.lost,
       warnings: [POWER_LOSS_WARNING],
       openQueue: (name) => queues.openQueue(name),
       openLine: (name) => createQueueLine(queues.openQueue(name)),

@@ -67,6 +67,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       notes: createSqlNotes(calls),
       ticks: createTickStore(queues.openTickQueue),
       guests: null,
+      lost: null,
       warnings,
       openQueue: (name) => queues.openQueue(name),
       openLine: (name) => createQueueLine(queues.openQueue(name)),

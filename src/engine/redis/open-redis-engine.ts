@@ -76,6 +76,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       notes: createRedisNotes(store),
       ticks: createTickStore(queues.openTickQueue),
       guests: null,
+      lost: null,
       warnings,
       openQueue: queues.openQueue,
       openLine: (name) => createQueueLine(queues.openQueue(name)),
