@@ -9,6 +9,7 @@ import { type ColumnChoice, type ColumnRequest, columnFlag, columnLabel } from '
 import { findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
 import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
+import { likelyColumn } from './likely-column.js';
 import { findOurColumns } from './our-columns.js';
 
 export { type ColumnChoice, type ColumnRequest, parseColumnRequest } from './column-choice.js';
@@ -103,27 +104,29 @@ function explainMail(columns: readonly string[], mail: readonly ColumnReading[])
 }
 
 /** Nothing could be read: a kind given for the only column there is leaves no doubt. */
-function takeOnly({ columns, kind }: JudgeInput, ours: readonly number[]): Chosen {
+function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
+  const { columns, kind } = judge;
   const open = columns.flatMap((_, column) => (ours.includes(column) ? [] : [column]));
   const [only] = open;
   if (only !== undefined && open.length === 1 && kind !== null) {
     const sentence = `identifiers come from column ${columnLabel(columns, only)} as ${kind}, because it is the only one`;
     return { choices: [{ column: only, name: columns[only] ?? '', kind }], sentence };
   }
-  throw nothingClear(columns, open, kind);
+  throw nothingClear(judge, open);
 }
 
-function nothingClear(
-  columns: readonly string[],
-  open: readonly number[],
-  kind: IdentifierKind | null,
-): NeverStartError {
+function nothingClear(judge: JudgeInput, open: readonly number[]): NeverStartError {
+  const { columns, kind } = judge;
+  const likely = likelyColumn(judge, open);
+  const wanted = kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`;
+  const but =
+    likely.doubt === null ? '' : ` (${columnLabel(columns, likely.column)} might, but ${likely.doubt})`;
   const labels = open.slice(0, MOST_SHOWN).map((column) => columnLabel(columns, column));
   return new NeverStartError({
     code: 'column-doubtful',
-    what: `no column clearly holds ${kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`}`,
+    what: `no column clearly holds ${wanted}${but}`,
     subject: labels.join(', ') + (open.length > MOST_SHOWN ? ' ...' : ''),
-    todo: `name it: ${columnFlag(columns, open[0] ?? 0, kind ?? 'domain')} (kinds: ${IDENTIFIER_KINDS.join(', ')})`,
+    todo: `name it: ${columnFlag(columns, likely.column, kind ?? likely.kind)} (kinds: ${IDENTIFIER_KINDS.join(', ')})`,
   });
 }
 

@@ -132,6 +132,21 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'no column clearly holds identifiers: "company", "city"; name it: --column company:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
+      'a website whose values nobody can look up',
+      ['name|website|rev', 'N0|b0.example|7', 'N1|b1.example|8'],
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+    ],
+    [
+      'a website that is the same for all, behind a logo',
+      ['logo_url|website', ...['a', 'b', 'c', 'd', 'e'].map((page) => `cdn.org|${page}.acme.com`)],
+      'no column clearly holds identifiers ("website" might, but its sampled values all belong to one and the same domain): "logo_url", "website"; name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+    ],
+    [
+      'values that are partly domains, without a telling name',
+      ['name|x', 'A|acme.com', 'B|beta.com', 'C|none yet'],
+      'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; name it: --column x:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+    ],
+    [
       'symbols without a telling name',
       ['a|b', 'META|US', 'LINK|US'],
       'no column clearly holds identifiers: "a", "b"; name it: --column a:domain (kinds: domain, ticker, isin, crypto, id, auto)',
