@@ -28,9 +28,11 @@ export function summaryText(
   ] as const;
   const counted = named.filter(([, value]) => value > 0).map(([name, value]) => `${count(value)} ${name}`);
   lines.push(`${count(report.input.records)} rows: ${counted.join(', ') || 'none'}`);
+  const meanwhile =
+    requests.savedByOthers > 0 ? ` ${count(requests.savedByOthers)} bought by another run meanwhile,` : '';
   lines.push(
     `${count(identifiers.distinct)} distinct identifiers: ${count(requests.sent)} requests, ${count(requests.billed)} billed; ` +
-      `${count(identifiers.stored)} known from before, ${count(identifiers.duplicateRows)} duplicate rows cost nothing`,
+      `${count(identifiers.stored)} known from before,${meanwhile} ${count(identifiers.duplicateRows)} duplicate rows cost nothing`,
   );
   if (requests.unreported > 0)
     lines.push(`${count(requests.unreported)} more may have been billed by workers that were killed`);

@@ -57,6 +57,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       overage: overageRequests,
       overageCost: costOf(overageRequests, request.overagePrice),
       savedByStored: facts.identifiers.stored,
+      /** Found in the store when their turn came: another run had asked meanwhile. */
+      savedByOthers: boughtMeanwhile(result),
       savedByDuplicates: survey.counts.duplicates,
     },
     account: ledger && {
@@ -82,6 +84,13 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     endedAt: new Date(result.endedAt).toISOString(),
     seconds: (result.endedAt - result.startedAt) / 1_000,
   };
+}
+
+/** Answers of the service that came while this run went on, and that no worker asked for on its behalf. */
+function boughtMeanwhile({ run, facts, progress }: EnrichResult): number {
+  const { matched, notFound, stored } = facts.identifiers;
+  const own = (progress?.tally.matched ?? 0) + (progress?.tally.notFound ?? 0);
+  return Math.max(0, matched + notFound - stored - own - unreportedOf(run));
 }
 
 /** Writes the report beside the output, in one step. */

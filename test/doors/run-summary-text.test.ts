@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../src/doors/exit-code.js';
 import { summaryText } from '../../src/doors/run-summary-text.js';
 import { makeReport } from '../../src/pipeline/report.js';
+import type { Survey } from '../../src/pipeline/survey.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
 import { ledgerState, runSpending } from '../pipeline/ledger-state.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from './results.js';
@@ -35,6 +36,24 @@ it('a run that is done says what there is, and nothing to do', () => {
     'output: customers.enriched.csv',
     'report: customers.report.html, for programs customers.report.json; took 12 s',
   ]);
+});
+
+it('what another run bought meanwhile is told, so that the counts add up', () => {
+  const identifiers = { matched: 1_390, notFound: 10, failed: 0, deferred: 0, stored: 900 };
+  const lines = summaryOf({
+    survey: { answers: { wanted: 1_400 } as Survey['answers'] },
+    tally: { matched: 95, notFound: 5, stored: 400, requests: 100, billed: 100 },
+    facts: { identifiers },
+  });
+  expect(lines[1]).toBe(
+    '1,400 distinct identifiers: 100 requests, 100 billed; 900 known from before, 400 bought by another run meanwhile, 1 duplicate rows cost nothing',
+  );
+});
+
+it('what killed workers bought unreported is not said to be of another run', () => {
+  const tally = { matched: 1, requests: 1, billed: 1 };
+  const lines = summaryOf({ tally, spent: 3 });
+  expect(lines[1]).toContain('0 known from before, 1 duplicate rows');
 });
 
 it('without a page the report is the one for programs', () => {

@@ -273,6 +273,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       billed: 3,
       overage: 0,
       savedByStored: 0,
+      savedByOthers: 0,
       savedByDuplicates: 1,
     });
     expect(report.identifiers).toMatchObject({ distinct: 3, matched: 2, notFound: 1, duplicateRows: 1 });

@@ -73,6 +73,7 @@ it('has one shape', () => {
       overage: 3,
       overageCost: '0.3',
       savedByStored: 0,
+      savedByOthers: 0,
       savedByDuplicates: 1,
     },
     account: { period: '2026-03-01', quota: 50, limit: 53, sent: 52, inFlight: 1, others: 7 },
