@@ -53,10 +53,15 @@ export function planText(plan: Plan): string {
   lines.push(`rows                ${count(rows.total)}`);
   lines.push(`  with identifier   ${count(rows.asked)}, ${count(rows.duplicates)} of them duplicates`);
   lines.push(`  blank or skipped  ${count(rows.skipped)}`);
+  for (const [reason, number] of Object.entries(plan.skipReasons))
+    lines.push(`    ${count(number)} x ${reason}`);
   lines.push(
     `  invalid           ${count(rows.invalid + rows.unreadable)}, ${count(rows.unreadable)} of them unreadable`,
   );
-  for (const [reason, number] of Object.entries(plan.reasons)) lines.push(`    ${count(number)} x ${reason}`);
+  for (const [reason, number] of Object.entries(plan.reasons)) {
+    const ofInvalid = number - (plan.skipReasons[reason] ?? 0);
+    if (ofInvalid > 0) lines.push(`    ${count(ofInvalid)} x ${reason}`);
+  }
   const kinds = Object.entries(identifiers.byKind).map(([kind, number]) => `${count(number)} ${kind}`);
   lines.push(`identifiers         ${count(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`);
   lines.push(

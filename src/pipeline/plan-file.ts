@@ -31,7 +31,10 @@ export interface Plan {
   readonly warnings: readonly string[];
   readonly columns: string;
   readonly rows: { readonly total: number } & Survey['counts'];
+  /** Why rows are invalid, unreadable or skipped, the 20 most frequent first. */
   readonly reasons: Readonly<Record<string, number>>;
+  /** The same of the skipped rows alone. */
+  readonly skipReasons: Readonly<Record<string, number>>;
   readonly examples: Survey['examples'];
   readonly identifiers: { readonly distinct: number; readonly byKind: Readonly<Record<string, number>> };
   /** Identifiers with a fresh answer; null without a service. */
@@ -91,7 +94,8 @@ export function planFile(
       warnings: input.warnings,
       columns: survey.chosen.sentence,
       rows: { total: survey.rows.count, ...survey.counts },
-      reasons: Object.fromEntries([...survey.reasons].sort((a, b) => b[1] - a[1]).slice(0, 20)),
+      reasons: mostFrequent(survey.reasons),
+      skipReasons: mostFrequent(survey.skipReasons),
       examples: survey.examples,
       identifiers: { distinct: wanted, byKind: Object.fromEntries(survey.byKind) },
       stored: state === null ? null : wanted - least,
@@ -108,6 +112,10 @@ export function planFile(
       },
     };
   });
+}
+
+function mostFrequent(reasons: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
+  return Object.fromEntries([...reasons].sort((a, b) => b[1] - a[1]).slice(0, 20));
 }
 
 type AreMissing = (texts: readonly string[]) => Promise<readonly boolean[]>;

@@ -53,6 +53,8 @@ export interface Survey {
   readonly byKind: ReadonlyMap<IdentifierKind, number>;
   /** Reasons of invalid, unreadable and skipped rows, with how many rows each has. At most 1,000 different ones. */
   readonly reasons: ReadonlyMap<string, number>;
+  /** Of `reasons` those of skipped rows, with how many of these each has. */
+  readonly skipReasons: ReadonlyMap<string, number>;
   /** First rows that are invalid or unreadable, for people. */
   readonly examples: readonly { readonly line: number; readonly reason: string }[];
   readonly columns: readonly string[];
@@ -89,14 +91,16 @@ export async function surveyInput(
   const byKind = new Map<IdentifierKind, number>();
   const reasons = new Map<string, number>();
   const examples: { line: number; reason: string }[] = [];
-  const note = (reason: string) => {
-    if (reasons.has(reason) || reasons.size < REASONS_AT_MOST)
-      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const skipReasons = new Map<string, number>();
+  const note = (reason: string, kind: 'invalid' | 'skipped') => {
+    for (const noted of kind === 'skipped' ? [reasons, skipReasons] : [reasons]) {
+      if (noted.has(reason) || noted.size < REASONS_AT_MOST) noted.set(reason, (noted.get(reason) ?? 0) + 1);
+    }
   };
 
   const addUnreadable = (row: Row, problem: string) => {
     counts.unreadable += 1;
-    note(problem);
+    note(problem, 'invalid');
     if (examples.length < EXAMPLES_AT_MOST) examples.push({ line: row.line, reason: problem });
     rows.add('unreadable', [], `line ${row.line}: ${problem}`, row.raw);
   };
@@ -136,7 +140,7 @@ export async function surveyInput(
         const kind = otherwise.type === 'invalid' ? 'invalid' : 'skipped';
         const reason = otherwise.type === 'identifier' ? '' : otherwise.reason;
         counts[kind] += 1;
-        note(reason);
+        note(reason, kind);
         if (kind === 'invalid' && examples.length < EXAMPLES_AT_MOST)
           examples.push({ line: row.line, reason });
         rows.add(kind, [], reason, row.raw);
@@ -170,6 +174,7 @@ export async function surveyInput(
     counts,
     byKind,
     reasons,
+    skipReasons,
     examples,
     columns: input.columns(),
     contentHash: input.contentHash(),

@@ -78,6 +78,9 @@ describe('one column', () => {
   it('counts reasons, and shows the first rows that are wrong with their lines', async () => {
     const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE] });
     expect([...survey.reasons.values()].reduce((sum, count) => sum + count, 0)).toBe(6);
+    const ofSkipped = [...survey.skipReasons.values()].reduce((sum, count) => sum + count, 0);
+    expect(ofSkipped).toBe(survey.counts.skipped);
+    expect(ofSkipped).toBeGreaterThan(0);
     expect(survey.examples.map(({ line }) => line)).toEqual([5, 8, 10]);
     const unreadable = rowsOf(survey).find(({ kind }) => kind === 'unreadable');
     expect(unreadable?.reason).toMatch(/^line 10: /);
