@@ -40,6 +40,13 @@ interface Said {
  * problem when there is one, else `usage-invalid`. Secrets are in no message.
  */
 export function loadSettings(sources: SettingSources): LoadedSettings {
+  const { loaded, problems } = findSettings(sources);
+  throwProblems(problems);
+  return loaded;
+}
+
+/** The same for a caller that has problems of its own to tell beside these. Without meaning when there are problems. */
+export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
   const problems: Problem[] = sources.file === null ? [] : findUnknownKeys(sources.file);
   problems.push(...findMisspeltVariables(sources.env));
   const values: Record<string, unknown> = {};
@@ -68,8 +75,7 @@ export function loadSettings(sources: SettingSources): LoadedSettings {
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
   const ruled = applyRules({ ...found, command: sources.command, isUnread: (name) => unread.has(name) });
-  throwProblems([...problems, ...ruled.problems]);
-  return ruled.loaded;
+  return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
 }
 
 function findSaid(line: Setting<unknown>, { flags, env, file }: SettingSources): Said | null {

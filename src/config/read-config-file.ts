@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { NeverStartError } from '../errors.js';
+import { findJsonFault } from './json-fault.js';
 import { nearest } from './nearest.js';
 import type { Problem } from './problems.js';
 import { didYouMean, usageProblem } from './problems.js';
@@ -51,13 +52,17 @@ export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigF
 }
 
 function parseObject(path: string, text: string): Record<string, unknown> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text.replace(/^\uFEFF/, ''));
-  } catch {
-    // The parser's own message quotes the text, which might hold what nobody should see.
-    parsed = undefined;
+  const json = text.replace(/^\uFEFF/, '');
+  const fault = findJsonFault(json);
+  if (fault !== null) {
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: `the config file is no JSON from line ${fault.line}, column ${fault.column} on`,
+      subject: path,
+      todo: 'look there for a missing or superfluous comma, quote or bracket, or for a comment',
+    });
   }
+  const parsed: unknown = JSON.parse(json);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw new NeverStartError({
       code: 'usage-invalid',

@@ -7,9 +7,9 @@
  */
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { loadSettings } from '../config/load-settings.js';
+import { findSettings } from '../config/load-settings.js';
 import { nearest } from '../config/nearest.js';
-import { didYouMean, throwProblems, usageProblem } from '../config/problems.js';
+import { didYouMean, type Problem, throwProblems, usageProblem } from '../config/problems.js';
 import { type ConfigFile, readConfigFile } from '../config/read-config-file.js';
 import type { Setting, SettingGroup } from '../config/setting.js';
 import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
@@ -53,8 +53,12 @@ export async function readFolderSettings(folder: string, base: LoadedSettings): 
 
 /** The same from what the file holds. Pure. */
 export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Settings {
-  refuseOtherKeys(file);
-  const said = loadSettings({ flags: {}, env: {}, file, command: 'config', home: '' });
+  const foreign = findOtherKeys(file);
+  const known = Object.entries(file.values).filter(([key]) => !foreign.has(key));
+  const own = { path: file.path, values: Object.fromEntries(known) };
+  const found = findSettings({ flags: {}, env: {}, file: own, command: 'config', home: '' });
+  throwProblems([...foreign.values(), ...found.problems]);
+  const said = found.loaded;
   const { settings, origins } = base;
   const changes: Partial<Record<SettingName, unknown>> = {};
   for (const [name] of FOLDER_ENTRIES) {
@@ -67,22 +71,25 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   return { ...settings, ...(changes as Partial<Settings>) };
 }
 
-function refuseOtherKeys({ path, values }: ConfigFile): void {
+/** By key. */
+function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
   const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);
   const problems = Object.keys(values)
     .filter((key) => !allowed.includes(key))
-    .map((key) => {
+    .map((key): [string, Problem] => {
       const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
       const subject = `${key} in ${path}`;
-      return line === undefined
-        ? usageProblem(
-            'no such setting',
-            subject,
-            didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
-          )
-        : usageProblem('this setting is not for the folder to say', subject, belongsTo(line));
+      const problem =
+        line === undefined
+          ? usageProblem(
+              'no such setting',
+              subject,
+              didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
+            )
+          : usageProblem('this setting is not for the folder to say', subject, belongsTo(line));
+      return [key, problem];
     });
-  throwProblems(problems);
+  return new Map(problems);
 }
 
 function belongsTo(line: Setting<unknown>): string {

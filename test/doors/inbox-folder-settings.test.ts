@@ -77,6 +77,10 @@ describe('a folder', () => {
     const message = refusal({ colum: 'a', fieldz: ['b'] });
     expect(message).toContain('colum in /inbox/brand-enrich.json; did you mean column?');
     expect(message).toContain('did you mean fields?');
+    const both = refusal({ colum: 'a', kind: 'tiker' });
+    expect(both).toContain('2 problems');
+    expect(both).toContain('did you mean column?');
+    expect(both).toContain('did you mean ticker?');
     expect(refusal({ kind: 'tiker' })).toContain('did you mean ticker?');
   });
 });
