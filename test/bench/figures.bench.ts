@@ -14,6 +14,7 @@ import {
   runScript,
   type Service,
   startService,
+  startWorker,
   TOKEN,
   writeInput,
 } from './stage.ts';
@@ -97,6 +98,31 @@ it('latency: 100 ms, 64 at once', async () => {
   } finally {
     await slow.stop();
   }
+});
+
+it('workers: one and two processes, 100 ms latency, 64 at once each', async () => {
+  const slow = await startService(folder, 60_000, ['latency=100ms']);
+  const input = join(folder, 'workers.csv');
+  await writeInput(input, 12_800, 12_800);
+  const seconds: number[] = [];
+  try {
+    for (const count of [1, 2]) {
+      await flush();
+      await freshFolder(join(folder, 'state'));
+      const workers = await Promise.all(
+        Array.from({ length: count }, () => startWorker(folder, redis.url, slow.url)),
+      );
+      const took = await run(input, redis.url, ['--no-worker'], slow.url);
+      expect(took.report.requests.billed).toBe(12_800);
+      await Promise.all(workers.map((worker) => worker.stop()));
+      seconds.push(took.report.seconds);
+      say(`workers: ${count} in ${took.report.seconds.toFixed(1)} s, ideal ${(20 / count).toFixed(1)} s`);
+    }
+  } finally {
+    await slow.stop();
+  }
+  const [one = 0, two = 1] = seconds;
+  say(`workers: a second one makes it ${(one / two).toFixed(2)} x as fast`);
 });
 
 it('pace: 100 in any rolling second, --rate 98', async () => {

@@ -92,22 +92,44 @@ export async function startService(
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const url = await new Promise<string>((resolve, reject) => {
+  const url = await untilSaid(child, /http:\/\/[\d.]+:\d+/);
+  return { url, stop: () => endProcess(child) };
+}
+
+/** A worker process, ready to take chunks. */
+export async function startWorker(
+  folder: string,
+  engine: string,
+  serviceUrl: string,
+): Promise<Pick<Service, 'stop'>> {
+  const child = spawn(
+    process.execPath,
+    [CLI, 'worker', '--engine', engine, '--state', join(folder, 'state')],
+    {
+      env: { ...process.env, BRAND_API_URL: serviceUrl, BRAND_API_TOKEN: TOKEN },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    },
+  );
+  await untilSaid(child, /waiting for chunks/);
+  return { stop: () => endProcess(child) };
+}
+
+/** What the words matched. Rejects when the process ends before. */
+function untilSaid(child: ChildProcess, words: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
     let text = '';
     child.stderr?.on('data', (chunk) => {
       text += chunk;
-      const found = /http:\/\/[\d.]+:\d+/.exec(text)?.[0];
-      if (found) resolve(found);
+      const found = words.exec(text)?.[0];
+      if (found !== undefined) resolve(found);
     });
-    child.once('exit', () => reject(new Error(`the service did not start: ${text}`)));
+    child.once('exit', () => reject(new Error(`it ended before it said ${words}: ${text}`)));
   });
-  return {
-    url,
-    async stop() {
-      child.kill('SIGTERM');
-      await once(child, 'exit');
-    },
-  };
+}
+
+async function endProcess(child: ChildProcess): Promise<void> {
+  child.kill('SIGTERM');
+  await once(child, 'exit');
 }
 
 /** A CSV of `rows` rows over `distinct` domains of the generated catalogue, about `bytes` bytes a row. */
