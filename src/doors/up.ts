@@ -47,7 +47,8 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
     metrics.watchQueue(service.queueName);
     const folders = inboxes.map(({ root }) => root);
     const shown = { settings, engine, names: service, inboxes: folders };
-    await openDashboard({ ...shown, log, stderr: door.stderr, stop, releasers });
+    const trouble = () => place.worker?.worker.trouble ?? null;
+    await openDashboard({ ...shown, trouble, log, stderr: door.stderr, stop, releasers });
 
     await place.begin();
     const schedules = settings.sample ? null : hostSchedules(place, door);
