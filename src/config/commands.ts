@@ -21,6 +21,8 @@ export interface Command {
   readonly argument?: CommandArgument;
   /** One line for the list of commands, without a full stop. */
   readonly summary: string;
+  /** Lines of `--help` before the examples. */
+  readonly notes?: readonly string[];
   readonly examples: readonly CommandExample[];
   /** Ways to end that are particular to it; the others are 0, 2 and 5. */
   readonly showsExitCodes?: boolean;
@@ -93,8 +95,21 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   },
   serve: {
     summary: 'the local service: every rule of the real one, to try things out and to test against',
+    notes: [
+      'Without --accounts the token is demo-token.',
+      'Keys of --fault:',
+      '  latency=100ms jitter=50ms            each answer waits, jitter at random',
+      '  500=10% 503=10%                      so many requests get these errors, not billed',
+      '  outage-from=10s outage-for=5m        503 for all in this window, counted from the start',
+      '  drop=10% reset=10%                   closed connections: not billed, or billed',
+      '  truncate=10% damage=10%              billed answers that break off, or are not JSON',
+      '  per-second=N retry-after=SECONDS     429 beyond so many requests in a second',
+      '  usage-lag=2s usage-headers=off       usage headers come late, or not at all',
+      '  dialect=coded crawl-queued=10%       errors with a code, and 404 for what is being fetched',
+      '  seed=N                               another draw of the same faults',
+    ],
     examples: [
-      { line: 'serve --port 8080', does: 'sample brands, on this machine only' },
+      { line: 'serve --port 8080', does: 'sample brands, on this machine only; the token is demo-token' },
       {
         line: 'serve --catalogue brands.jsonl --accounts accounts.json',
         does: 'your own brands and accounts',

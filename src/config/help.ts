@@ -38,6 +38,7 @@ export function helpEnding(command: Command): string {
   const codes = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);
   return [
     '',
+    ...(command.notes ? [...command.notes, ''] : []),
     'Examples:',
     ...examples,
     ...(command.showsExitCodes ? ['', 'Exit codes:', ...codes] : []),

@@ -132,7 +132,7 @@ export const LOCAL_SERVICE_SETTINGS = {
     kind: path('FILE'),
     group: 'Local service',
     commands: SERVING,
-    defaultNote: 'one demo account',
+    defaultNote: 'one account, token demo-token',
     description: 'its accounts: tokens (hashed), plans, quotas; usage is kept beside it',
   }),
   journal: optional({
@@ -150,7 +150,8 @@ export const LOCAL_SERVICE_SETTINGS = {
     group: 'Local service',
     commands: SERVING,
     defaultNote: 'none',
-    description: 'trouble on purpose, such as latency=100ms or 503=10%; repeatable',
+    description:
+      'trouble on purpose, such as latency=100ms or 503=10%; repeatable; serve --help lists the keys',
   }),
   statement: setting({
     flag: '--statement',

@@ -106,7 +106,7 @@ function findContradictions({ settings, problems }: Draft, { command, isUnread }
     problems.push(
       contradiction(
         'worker with the embedded engine',
-        'it has room for one process: give both this and the run --engine redis://… or postgres://…',
+        'it has room for one process, which serves a run from a second terminal by itself (keep brand-enrich up running); for workers elsewhere give both this and the run --engine redis://… or postgres://…',
       ),
     );
   }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { FAULT_KEYS, parseFaults } from '../../src/catalogue/fault-settings.js';
 import { parseCommandLine } from '../../src/config/command-line.js';
 import { COMMANDS } from '../../src/config/commands.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
+import { DEMO_TOKEN } from '../../src/doors/serve.js';
 import { EXIT, NeverStartError } from '../../src/errors.js';
 
 const parse = (...argv: string[]) => parseCommandLine(argv, '1.2.3');
@@ -169,6 +171,16 @@ describe('help', () => {
       for (const { line } of COMMANDS[command].examples) expect(help).toContain(`  brand-enrich ${line}`);
     },
   );
+
+  it('of serve names its token and every fault', () => {
+    const help = helpOf('serve', '--help');
+    expect(help).toContain(`the token is ${DEMO_TOKEN}`);
+    const notes = help.slice(help.indexOf('Keys of --fault:'), help.indexOf('Examples:'));
+    const shown = [...notes.matchAll(/([\w-]+)=(\S+)/g)];
+    expect(shown.map(([, key]) => key).sort()).toEqual(Object.keys(FAULT_KEYS).sort());
+    const meant = shown.map(([text]) => text.replace(/=(N|SECONDS)$/, '=3'));
+    expect(() => parseFaults(meant)).not.toThrow();
+  });
 
   it('of run has its flags in groups and says how it ends', () => {
     const help = helpOf('run', '--help');
