@@ -41,8 +41,14 @@ const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
-/** The caller closes the queues. */
-export function createQueueBoard(shown: readonly ShownQueue[], engine: EngineKind): QueueBoard {
+const AWAY = 'the engine is away; the queue is shown again when it answers\n';
+
+/** The caller closes the queues. `onTrouble`: is told the words of a driver that its reader is spared. */
+export function createQueueBoard(
+  shown: readonly ShownQueue[],
+  engine: EngineKind,
+  onTrouble: (reason: string) => void,
+): QueueBoard {
   const adapter = new HonoAdapter(serveFiles);
   adapter.setBasePath(QUEUE_PATH);
   createBullBoard({
@@ -72,7 +78,11 @@ export function createQueueBoard(shown: readonly ShownQueue[], engine: EngineKin
       url.pathname = url.pathname.slice(QUEUE_PATH.length);
       const asked = Promise.resolve(app.fetch(new Request(url, { headers: request.headers })));
       const answer = await withinDeadline(asked, DEADLINE_MS);
-      if (answer === undefined) return new Response('the engine does not answer\n', { status: 504 });
+      if (answer === undefined) return new Response(AWAY, { status: 504 });
+      if (answer.status >= 500) {
+        onTrouble(await answer.text());
+        return new Response(AWAY, { status: 503 });
+      }
       const headers = new Headers(answer.headers);
       headers.set('content-security-policy', POLICY);
       if (!headers.get('content-type')?.startsWith('text/html')) {

@@ -85,7 +85,9 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
       title: 'Schedules',
       description: `times at which schedules of ${hostname()} are due`,
     };
-    return createQueueBoard(lookups === null ? [ticks] : [lookups, ticks], engine.kind);
+    return createQueueBoard(lookups === null ? [ticks] : [lookups, ticks], engine.kind, (reason) =>
+      log.debug({ reason }, 'the queue cannot be shown'),
+    );
   }
 
   const { serveDashboard } = await import('../dashboard/dashboard-server.js');
@@ -108,7 +110,10 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
       };
     },
     openBoard() {
-      board ??= loadBoard();
+      board ??= loadBoard().catch((error: unknown) => {
+        board = undefined;
+        throw error;
+      });
       return board;
     },
     onTrouble: (error) => log.error({ err: error }, 'the dashboard could not answer'),
