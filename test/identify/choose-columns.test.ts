@@ -142,6 +142,11 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'no column clearly holds identifiers ("website" might, but its sampled values all belong to one and the same domain): "logo_url", "website"; name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
+      'logos are not suggested',
+      ['name|logo_url', 'Acme|cdn.org/1', 'Beta|img.net/2'],
+      'no column clearly holds identifiers: "name", "logo_url"; name it: --column name:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+    ],
+    [
       'values that are partly domains, without a telling name',
       ['name|x', 'A|acme.com', 'B|beta.com', 'C|none yet'],
       'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; name it: --column x:domain (kinds: domain, ticker, isin, crypto, id, auto)',
