@@ -3,12 +3,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
 const redis = redisEngine();
-describeOn([redis, embeddedEngine()], (engine) => {
+describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -2,7 +2,7 @@
  * When the limit will not cover the file, the most valuable rows are bought, to the row: seen from the service.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, type Scene } from '../support/scene.js';
 
@@ -25,34 +25,30 @@ function boughtWorths({ service }: Scene): number[] {
 
 const best = (count: number) => Array.from({ length: count }, (_, at) => COUNT - 1 - at);
 
-describeOn(
-  [redisEngine(), embeddedEngine()],
-  (engine) => {
-    beforeAll(() => engine.start());
-    afterAll(() => engine.stop());
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
 
-    test('a quota of 100 buys the 100 most valuable of 1,000; raised, the rest follows', async () => {
-      const scene = await createScene(engine, { quota: 100 });
-      await scene.write('list.csv', pricedList());
-      const command = ['run', 'list.csv', '--priority', 'revenue'];
-      const first = await scene.run(command);
-      expect(first.code, first.stderr).toBe(7);
-      expect(first.stderr).toContain('bought first: the highest "revenue"');
-      expect(boughtWorths(scene)).toEqual(best(100));
+  test('a quota of 100 buys the 100 most valuable of 1,000; raised, the rest follows', async () => {
+    const scene = await createScene(engine, { quota: 100 });
+    await scene.write('list.csv', pricedList());
+    const command = ['run', 'list.csv', '--priority', 'revenue'];
+    const first = await scene.run(command);
+    expect(first.code, first.stderr).toBe(7);
+    expect(first.stderr).toContain('bought first: the highest "revenue"');
+    expect(boughtWorths(scene)).toEqual(best(100));
 
-      scene.service.options.quota = 5_000;
-      const second = await scene.run(command);
-      expect(second.code, second.stderr).toBe(0);
-      expect(scene.service.meter.billed).toBe(COUNT);
-      // The output keeps its own order.
-      const scores = (await readRows(scene.path('list.enriched.csv')))
-        .filter((row) => row.brand_quality_score !== '')
-        .map((row) => Number(row.brand_quality_score));
-      expect(scores).toEqual([...scores].sort((a, b) => b - a));
-    });
-  },
-  ['embedded'],
-);
+    scene.service.options.quota = 5_000;
+    const second = await scene.run(command);
+    expect(second.code, second.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(COUNT);
+    // The output keeps its own order.
+    const scores = (await readRows(scene.path('list.enriched.csv')))
+      .filter((row) => row.brand_quality_score !== '')
+      .map((row) => Number(row.brand_quality_score));
+    expect(scores).toEqual([...scores].sort((a, b) => b - a));
+  });
+});
 
 const redis = redisEngine();
 describe.skipIf(redis.missing !== null)('on redis', () => {

@@ -3,7 +3,7 @@
  * `test/chaos`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
@@ -22,7 +22,7 @@ async function runId(scene: Scene): Promise<string> {
 }
 
 const redis = redisEngine();
-describeOn([redis, embeddedEngine()], (engine) => {
+describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

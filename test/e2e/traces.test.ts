@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createInboxScene, stopWatcher } from '../inbox/inbox-scene.js';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 import { type Collector, type SpanSeen, startCollector } from '../telemetry/collector.js';
@@ -53,7 +53,7 @@ function expectNoWords(collector: Collector, scene: Scene): void {
   }
 }
 
-describeOn([embeddedEngine(), redisEngine(), await postgresEngine()], (engine) => {
+describeOn([inLongTests(embeddedEngine()), redisEngine(), inLongTests(await postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

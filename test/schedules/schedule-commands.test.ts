@@ -5,7 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleState } from '../../src/schedules/schedule-book.js';
 import { startHook } from '../notify/hook-server.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
@@ -34,7 +34,7 @@ async function serve(scene: Scene) {
   return runner;
 }
 
-describeOn([embeddedEngine(), redisEngine()], (under) => {
+describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   beforeAll(() => under.start());
   afterAll(() => under.stop());
 

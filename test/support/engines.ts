@@ -10,10 +10,17 @@ export interface EngineUnderTest {
   readonly name: 'embedded' | 'redis' | 'postgres';
   /** Why its tests are skipped; null: they run. */
   readonly missing: string | null;
+  /** Its tests belong to the long ones. */
+  readonly isLong?: boolean;
   start(): Promise<void>;
   /** Environment of a process on this engine; `folder` is the test's own. */
   env(folder: string): Record<string, string>;
   stop(): Promise<void>;
+}
+
+/** The same engine, for tests that are run on another one with every change. */
+export function inLongTests(engine: EngineUnderTest): EngineUnderTest {
+  return { ...engine, isLong: true };
 }
 
 export function embeddedEngine(): EngineUnderTest {

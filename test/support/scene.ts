@@ -71,19 +71,15 @@ export function domainAt(index: number, prefix = 'brand'): string {
   return `${prefix}-${String(index + 1).padStart(5, '0')}.com`;
 }
 
-/**
- * The same tests on each engine; where its server is not installed they are skipped, and say why. On the engines of `longOn` they
- * belong to the long tests.
- */
+/** The same tests on each engine; where its server is not installed they are skipped, and say why. */
 export function describeOn(
   engines: readonly EngineUnderTest[],
   tests: (engine: EngineUnderTest) => void,
-  longOn: readonly EngineUnderTest['name'][] = [],
 ): void {
   for (const engine of engines) {
     const title =
       engine.missing === null ? `on ${engine.name}` : `on ${engine.name} (skipped: ${engine.missing})`;
-    const tags = longOn.includes(engine.name) ? ['long'] : [];
+    const tags = engine.isLong ? ['long'] : [];
     describe.skipIf(engine.missing !== null)(title, { tags }, () => tests(engine));
   }
 }
