@@ -20,14 +20,26 @@ export interface LogOptions {
   readonly file?: string | undefined;
 }
 
-/** Opens the log. Lines are written synchronously: what was logged before a kill is on disk. */
+export interface OpenedLog {
+  readonly log: Log;
+  /** Opens the file anew, under its name: after somebody has moved it away. Nothing happens on standard error. */
+  reopen(): void;
+}
+
 export function createLog(options: LogOptions): Log {
+  return openLog(options).log;
+}
+
+/** Opens the log. Lines are written synchronously: what was logged before a kill is on disk. */
+export function openLog(options: LogOptions): OpenedLog {
   const destination = pino.destination(
     options.file === undefined
       ? { fd: 2, sync: true }
       : { dest: options.file, append: true, mkdir: true, sync: true },
   );
-  return pino(
+  // A log that cannot be written is no reason to stop the work that it tells of.
+  destination.on('error', () => undefined);
+  const log = pino(
     {
       level: options.level,
       base: null,
@@ -39,6 +51,17 @@ export function createLog(options: LogOptions): Log {
     },
     destination,
   );
+  return {
+    log,
+    reopen() {
+      if (options.file === undefined) return;
+      try {
+        destination.reopen();
+      } catch (error) {
+        log.warn({ err: error }, 'the log file could not be opened anew; the old one is still in use');
+      }
+    },
+  };
 }
 
 /** A log that writes nothing. */

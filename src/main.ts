@@ -13,12 +13,15 @@ import type { Settings } from './config/settings.js';
 import { wantsJson } from './config/wants-json.js';
 import { failureOf, failureText } from './doors/failure-text.js';
 import { EXIT } from './errors.js';
-import { createLog } from './log.js';
+import { openLog } from './log.js';
 
 /** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
 const TERM_MS = 25_000;
 const TERM_GRACE_MS = 15_000;
 const LINGER_MS = 3_000;
+
+/** Commands that go on until they are stopped. */
+const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
 
 /** Found upwards: this file runs from `dist/src`. */
 function packageVersion(): string {
@@ -53,15 +56,18 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   });
   known.settings = loaded.settings;
   const { stop, graceMs } = listenForSignals(loaded.settings);
+  const { log, reopen } = openLog({
+    level: levelFor(parsed.command, loaded.settings),
+    file: loaded.settings.logFile ?? undefined,
+  });
+  // Of a run it stays what it is everywhere: the terminal is gone.
+  if (loaded.settings.logFile !== null && STAYING.includes(parsed.command)) process.on('SIGHUP', reopen);
   const { runCommand } = await import('./doors/run-command.js');
   return runCommand(parsed.command, parsed.args, loaded, {
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
-    log: createLog({
-      level: levelFor(parsed.command, loaded.settings),
-      file: loaded.settings.logFile ?? undefined,
-    }),
+    log,
     stop,
     graceMs,
     configFile: file,
@@ -84,8 +90,8 @@ function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, 
 
 /** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. */
 function levelFor(command: CommandName, settings: Settings): string {
-  const isService = ['watch', 'up', 'worker', 'serve', 'schedule serve'].includes(command);
-  if (isService || settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
+  if (STAYING.includes(command) || settings.logFile !== null || settings.logLevel !== 'info')
+    return settings.logLevel;
   return settings.quiet ? 'error' : 'warn';
 }
 

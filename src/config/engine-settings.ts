@@ -126,7 +126,7 @@ export const BEHAVIOUR_SETTINGS = {
     group: 'Behaviour',
     commands: EVERY,
     defaultNote: 'standard error',
-    description: 'where the log is appended to',
+    description: 'where the log is appended to; SIGHUP opens it anew, for rotation, in commands that stay',
   }),
   color: setting({
     flag: '--no-color',

@@ -1,8 +1,8 @@
 /** The log: where its lines go, and that no credential is ever in one. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createLog, silentLog } from '../../src/log.js';
+import { createLog, openLog, silentLog } from '../../src/log.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECRET = 'tok-3ecret-value';
@@ -31,6 +31,17 @@ it('a second log of the same file goes on where the first ended', async () => {
   logTo(path).info('two');
   expect(statSync(path).size).toBeGreaterThan(size);
   expect(readFileSync(path, 'utf8')).toContain('"one"');
+});
+
+it('a file that was moved away keeps its lines, and later ones go to a new one of its name', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const { log, reopen } = openLog({ level: 'info', file: path });
+  log.info('one');
+  renameSync(path, `${path}.1`);
+  reopen();
+  log.info('two');
+  expect(readFileSync(`${path}.1`, 'utf8')).toMatch(/"one"/);
+  expect(readFileSync(path, 'utf8')).toMatch(/^[^\n]*"two"/);
 });
 
 it('what lies below the level is not written', async () => {
