@@ -213,8 +213,9 @@ function close(
   if (as === 'free') {
     const caps = world.caps.get(permit.runKey);
     if (caps) {
-      caps.requests -= 1;
-      if (permit.overage) caps.overage -= 1;
+      // Never below nothing: a permit may be from a run of this key that was completed meanwhile.
+      caps.requests = Math.max(0, caps.requests - 1);
+      if (permit.overage) caps.overage = Math.max(0, caps.overage - 1);
     }
     world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;

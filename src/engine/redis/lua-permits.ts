@@ -97,8 +97,8 @@ local function close(account, id, as)
   if as == 'free' then
     local used = capsOf(permit.runKey)
     if used then
-      used.requests = used.requests - 1
-      if permit.overage then used.overage = used.overage - 1 end
+      used.requests = math.max(0, used.requests - 1)
+      if permit.overage then used.overage = math.max(0, used.overage - 1) end
       touchedCaps[permit.runKey] = true
     end
     takenFor[permit.run] = (takenFor[permit.run] or 0) - 1

@@ -69,7 +69,8 @@ BEGIN
     RETURNING p.run, p.run_key, p.key, p.period, p.overage, p.probe, w.settled
   ), refunded AS (
     UPDATE brand_enrich.run_key k
-       SET requests = k.requests - f.requests, overage_requests = k.overage_requests - f.overage_requests
+       SET requests = greatest(0, k.requests - f.requests),
+           overage_requests = greatest(0, k.overage_requests - f.overage_requests)
       FROM (SELECT run_key, count(*) AS requests, count(*) FILTER (WHERE overage) AS overage_requests
               FROM gone WHERE settled = 'free' GROUP BY run_key ORDER BY run_key) f
      WHERE k.key = f.run_key

@@ -28,6 +28,8 @@ const STEPS: readonly string[] = [
   SPENT_COLUMN,
   // Recording tells its date; what a function gives cannot be replaced.
   'DROP FUNCTION IF EXISTS brand_enrich.record_outcomes',
+  // What is given back for a run of a key that was completed meanwhile leaves the next one's count at nothing.
+  '',
 ];
 
 /** All functions, replaced whenever a step was taken: they need no history. */

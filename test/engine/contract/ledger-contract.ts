@@ -9,13 +9,47 @@ import { freshnessOf } from '../../../src/runs/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';
-import { operations } from './ledger-operations.js';
+import { type ExchangeOperation, type Operation, operations } from './ledger-operations.js';
 import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
 import { runSettings } from './run-settings.js';
 
 /** How many made-up histories a run of the tests compares; a fast engine can do with more. */
 const HISTORIES = 60;
+
+const EXCHANGE: ExchangeOperation = {
+  type: 'exchange',
+  account: 0,
+  worker: 0,
+  run: 0,
+  settle: [],
+  reading: null,
+  heard: false,
+  refusedForQuota: false,
+  pace: null,
+  take: [],
+  repeat: null,
+  permitMs: 6_000,
+  mayHaveTurned: true,
+  seen: 'nothing',
+};
+const START: Operation = {
+  type: 'start',
+  account: 0,
+  key: 0,
+  settings: { plan: 'free', quotaCap: null, overage: 0, maxRequests: null, maxOverageRequests: null },
+};
+
+/** A permit that is given back when its run is complete and another one of the same key has begun. */
+const GIVEN_BACK_LATE: Operation[] = [
+  START,
+  { type: 'claim', worker: 0, keys: [0] },
+  { ...EXCHANGE, take: [0] },
+  { type: 'end', run: 0, status: 'completed' },
+  START,
+  { ...EXCHANGE, run: null, settle: [{ permit: 0, as: 'free' }] },
+  EXCHANGE,
+];
 
 /** Equal but for the last digits of a fraction. */
 function rounded(value: unknown): unknown {
@@ -95,7 +129,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
             expect(rounded(both.store)).toEqual(rounded(both.model));
           }
         }),
-        { numRuns: numHistories },
+        { numRuns: numHistories, examples: [[GIVEN_BACK_LATE]] },
       );
       await subject.engine.ledger.setPaused(false);
     });

@@ -55,6 +55,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       { version: 4 },
       { version: 5 },
       { version: 6 },
+      { version: 7 },
     ]);
   });
 
