@@ -2,10 +2,10 @@
  * The password of the dashboard: what it may look like, and where it is read from. No message of this file quotes what was
  * read.
  */
-import { readFileSync } from 'node:fs';
 import { NeverStartError } from '../errors.js';
 import { isLoopbackHost } from './address-values.js';
 import { maskTokenPath } from './mask.js';
+import { readSecretFile, type SecretFileWords } from './read-secret-file.js';
 import type { ValueKind } from './value-kind.js';
 import { accepted, oneText, refused } from './value-kind.js';
 
@@ -13,6 +13,12 @@ import { accepted, oneText, refused } from './value-kind.js';
 const SHORTEST_PASSWORD = 12;
 /** Longer ones are files named by mistake. */
 const LONGEST_PASSWORD = 1_024;
+
+const UNREADABLE: SecretFileWords = {
+  code: 'usage-invalid',
+  what: 'the file of the password cannot be read',
+  todo: 'name one that can with --dashboard-password-file, or set BRAND_ENRICH_DASHBOARD_PASSWORD',
+};
 
 /** Trimmed: one line. */
 export const dashboardPasswordValue: ValueKind<string> = oneText('PASSWORD', (seen) => {
@@ -47,7 +53,7 @@ export function readDashboardPassword(settings: DashboardPasswordSettings): stri
       todo: 'set BRAND_ENRICH_DASHBOARD_PASSWORD or name a file with --dashboard-password-file, or leave the host at 127.0.0.1',
     });
   }
-  const parsed = dashboardPasswordValue.parse([readPasswordFile(path)]);
+  const parsed = dashboardPasswordValue.parse([readSecretFile(path, UNREADABLE)]);
   if (parsed.ok) return parsed.value;
   throw new NeverStartError({
     code: 'usage-invalid',
@@ -55,19 +61,4 @@ export function readDashboardPassword(settings: DashboardPasswordSettings): stri
     subject: maskTokenPath(path),
     todo: `write ${parsed.refusal.write}`,
   });
-}
-
-function readPasswordFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    // No cause: its message would name the path, which may be the password in the wrong place.
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'the file of the password cannot be read',
-      subject: `${maskTokenPath(path)}${reason}`,
-      todo: 'name one that can with --dashboard-password-file, or set BRAND_ENRICH_DASHBOARD_PASSWORD',
-    });
-  }
 }

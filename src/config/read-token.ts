@@ -2,11 +2,17 @@
  * The token, from the environment or from its file. It is returned to the one who sends it and appears nowhere
  * else: no message of this file quotes what was read.
  */
-import { readFileSync } from 'node:fs';
 import { NeverStartError } from '../errors.js';
 import { maskTokenPath } from './mask.js';
+import { readSecretFile, type SecretFileWords } from './read-secret-file.js';
 import type { Settings } from './settings.js';
 import { tokenValue } from './token-value.js';
+
+const UNREADABLE: SecretFileWords = {
+  code: 'usage-token-missing',
+  what: 'the token file cannot be read',
+  todo: 'name one that can with --token-file, or set BRAND_API_TOKEN',
+};
 
 /**
  * The token that the settings name, trimmed. null when they name none.
@@ -16,22 +22,7 @@ import { tokenValue } from './token-value.js';
 export function readToken(settings: Pick<Settings, 'token' | 'tokenFile'>): string | null {
   if (settings.token !== null) return cleanToken(settings.token, 'BRAND_API_TOKEN');
   if (settings.tokenFile === null) return null;
-  return cleanToken(readTokenFile(settings.tokenFile), maskTokenPath(settings.tokenFile));
-}
-
-function readTokenFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-  } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    // No cause: its message would name the path, which may be the token in the wrong place.
-    throw new NeverStartError({
-      code: 'usage-token-missing',
-      what: 'the token file cannot be read',
-      subject: `${maskTokenPath(path)}${reason}`,
-      todo: 'name one that can with --token-file, or set BRAND_API_TOKEN',
-    });
-  }
+  return cleanToken(readSecretFile(settings.tokenFile, UNREADABLE), maskTokenPath(settings.tokenFile));
 }
 
 function cleanToken(text: string, subject: string): string {

@@ -9,7 +9,8 @@ import { freshnessOf } from '../../../src/runs/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';
-import { type ExchangeOperation, type Operation, operations } from './ledger-operations.js';
+import { type Operation, operations } from './ledger-operations.js';
+import { ask } from './ledger-scenario-steps.js';
 import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
 import { runSettings } from './run-settings.js';
@@ -17,22 +18,7 @@ import { runSettings } from './run-settings.js';
 /** How many made-up histories a run of the tests compares; a fast engine can do with more. */
 const HISTORIES = 60;
 
-const EXCHANGE: ExchangeOperation = {
-  type: 'exchange',
-  account: 0,
-  worker: 0,
-  run: 0,
-  settle: [],
-  reading: null,
-  heard: false,
-  refusedForQuota: false,
-  pace: null,
-  take: [],
-  repeat: null,
-  permitMs: 6_000,
-  mayHaveTurned: true,
-  seen: 'nothing',
-};
+const EXCHANGE = ask({ permitMs: 6_000 });
 const START: Operation = {
   type: 'start',
   account: 0,

@@ -1,0 +1,25 @@
+/**
+ * A secret from a file of its own: the token, the secret of webhooks, the password of the dashboard. What it may look like is for each
+ * to say. No message quotes what was read.
+ */
+import { readFileSync } from 'node:fs';
+import { type ErrorCode, NeverStartError } from '../errors.js';
+import { maskTokenPath } from './mask.js';
+
+/** How the file is spoken of when it cannot be read. */
+export interface SecretFileWords {
+  readonly code: ErrorCode;
+  readonly what: string;
+  readonly todo: string;
+}
+
+/** The text of the file, as it stands but for a byte order mark. Throws `NeverStartError` when it cannot be read. */
+export function readSecretFile(path: string, { code, what, todo }: SecretFileWords): string {
+  try {
+    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
+    // No cause: its message would name the path, which may be the secret in the wrong place.
+    throw new NeverStartError({ code, what, subject: `${maskTokenPath(path)}${reason}`, todo });
+  }
+}
