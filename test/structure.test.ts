@@ -1,5 +1,5 @@
 /**
- * The house keeps its shape: floors, no cycles, no barrels, small files, and the process only in the roots. What is
+ * The house keeps its shape: floors, no cycles, no barrels, and the process only in the roots. What is
  * checked here is the text of the sources; types and style are the compiler's and the linter's.
  */
 import { spawnSync } from 'node:child_process';
@@ -34,7 +34,6 @@ const FLOORS: readonly (readonly string[])[] = [
 ];
 /** `main.ts` is what the roots share. */
 const TOUCHES_PROCESS = /^(src\/(cli|index|main)\.ts|src\/config\/|workers\/)/;
-const LINES_AT_MOST = 250;
 const TOP_LEVEL = [
   '.biome.json',
   '.ci',
@@ -173,16 +172,6 @@ describe('floors', () => {
 });
 
 describe('files', () => {
-  it('have 250 lines at most', () => {
-    const long = sources.filter(({ text }) => text.trimEnd().split('\n').length > LINES_AT_MOST);
-    expect(long.map(({ path }) => path)).toEqual([]);
-  });
-
-  it('open with what they are for', () => {
-    const silent = sources.filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text));
-    expect(silent.map(({ path }) => path)).toEqual([]);
-  });
-
   it('are named in kebab case after one idea, and never after nothing', () => {
     const names = sources.map(({ path }) => posix.basename(path));
     expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
