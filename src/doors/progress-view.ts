@@ -95,7 +95,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   if (ledger) {
     const limit = limitOf(ledger);
     const spent = ledger.sent + ledger.held + ledger.others;
-    const overage = ledger.run?.overageRequests ?? 0;
+    const overage = ledger.run?.overageBilled ?? 0;
     if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
     if (limit !== null) parts.push(`${count(Math.max(0, limit - spent))} of ${count(limit)} left`);
     if (ledger.isPaused) parts.push('paused');

@@ -62,7 +62,7 @@ export interface RunEngine {
   readonly kind: EngineKind;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
-  readonly ledger: Pick<Ledger, 'open' | 'show' | 'showFor'>;
+  readonly ledger: Pick<Ledger, 'open' | 'show'>;
   readonly outcomes: Pick<OutcomeStore, 'read'>;
   readonly runs: Pick<
     RunStore,

@@ -9,7 +9,7 @@ import type { ChunkLine, Engine } from './engine.js';
 import { packValue } from './wire-values.js';
 
 export const CALLABLE = {
-  ledger: ['show', 'showFor', 'open', 'observe', 'reset', 'setPaused'],
+  ledger: ['show', 'open', 'observe', 'reset', 'setPaused'],
   outcomes: ['read', 'stats', 'forget', 'purge'],
   runs: [
     'start',

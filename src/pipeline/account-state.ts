@@ -13,7 +13,7 @@ export async function accountOfRun(
   runId: string,
   settings: Pick<RunSettings, 'account' | 'overage' | 'quotaCap'>,
 ): Promise<LedgerState> {
-  const state = await engine.ledger.showFor(settings.account, runId);
+  const state = await engine.ledger.show(settings.account, runId);
   return { ...state, overage: settings.overage, quotaCap: settings.quotaCap };
 }
 

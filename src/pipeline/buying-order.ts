@@ -4,6 +4,7 @@
  * is worth less waits until that is settled.
  */
 import type { LedgerState } from '../quota/ledger.js';
+import { overageLeftFor } from '../quota/policy.js';
 import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
 import type { Survey } from './survey.js';
 
@@ -37,7 +38,7 @@ export function requestsLeft(state: LedgerState): number | null {
   const spent = state.sent + state.held + state.others;
   const withinQuota = Math.max(0, quota - spent);
   const overageLeft = Math.max(0, overage - Math.max(0, spent - quota));
-  const overageOfRun = (run?.maxOverageRequests ?? Number.POSITIVE_INFINITY) - (run?.overageRequests ?? 0);
+  const overageOfRun = overageLeftFor(run);
   const requestsOfRun = (run?.maxRequests ?? Number.POSITIVE_INFINITY) - (run?.requests ?? 0);
   return Math.max(0, Math.min(withinQuota + Math.min(overageLeft, overageOfRun), requestsOfRun));
 }

@@ -18,7 +18,6 @@ export type RunReport = ReturnType<typeof makeReport>;
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode) {
   const { run, survey, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
-  const overageRequests = ledger?.run?.overageRequests ?? 0;
   return {
     version: 1,
     run: {
@@ -54,8 +53,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       billed: tally?.billed ?? 0,
       /** May have been billed besides, by workers that were killed. */
       unreported: unreportedOf(run),
-      overage: overageRequests,
-      overageCost: costOf(overageRequests, request.overagePrice),
+      overage: run.overageBilled,
+      overageCost: costOf(run.overageBilled, request.overagePrice),
       savedByStored: facts.identifiers.stored,
       /** Found in the store when their turn came: another run had asked meanwhile. */
       savedByOthers: boughtMeanwhile(result),

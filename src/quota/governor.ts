@@ -48,6 +48,8 @@ export interface Governor {
   note(heard: Heard): void;
   /** A 429: closes the account, or lowers the pace. The permit is given back. */
   refuse(permit: string, refusal: { isQuota: boolean; retryAfterMs: number | null }, heard: Heard): void;
+  /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
+  told(deadlineMs: number): Promise<void>;
   /** The account as last seen; null before the first exchange. */
   readonly state: LedgerState | null;
   /** Refuses takers, those who wait included, and sends what is left to settle. Waits at most `deadlineMs`. */
@@ -79,7 +81,7 @@ class SharedGovernor implements Governor {
   #maxRate: number | null = null;
   #isExchanging = false;
   #serial = 0;
-  #whenSettled: (() => void)[] = [];
+  #whenTold: (() => void)[] = [];
 
   constructor(options: GovernorOptions) {
     const { clock } = options;
@@ -100,7 +102,7 @@ class SharedGovernor implements Governor {
   }
 
   settle(permit: string, as: SettledAs, heard: Heard): void {
-    this.#mailbox.settle(permit, as);
+    this.#mailbox.settle(permit, as, heard.period ?? null);
     this.note(heard);
   }
 
@@ -126,16 +128,19 @@ class SharedGovernor implements Governor {
     // Those who were turned away give their permits back before it is judged whether anything is left.
     await nextTurn();
     this.#plan();
-    if (this.#isExchanging || !this.#mailbox.isEmpty) {
-      const enough = new AbortController();
-      const settled = new Promise<void>((resolve) => {
-        this.#whenSettled.push(resolve);
-      });
-      const late = this.#options.clock.sleep(deadlineMs, enough.signal).catch(() => undefined);
-      await Promise.race([settled, late]);
-      enough.abort();
-    }
+    await this.told(deadlineMs);
     this.#alarm.clear();
+  }
+
+  async told(deadlineMs: number): Promise<void> {
+    if (!this.#isExchanging && this.#mailbox.isEmpty) return;
+    const enough = new AbortController();
+    const told = new Promise<void>((resolve) => {
+      this.#whenTold.push(resolve);
+    });
+    const late = this.#options.clock.sleep(deadlineMs, enough.signal).catch(() => undefined);
+    await Promise.race([told, late]);
+    enough.abort();
   }
 
   get #isClosed(): boolean {
@@ -147,8 +152,8 @@ class SharedGovernor implements Governor {
     if (this.#isExchanging) return;
     const now = this.#options.clock.now();
     if (this.#mailbox.isEmpty) {
+      for (const resolve of this.#whenTold.splice(0)) resolve();
       if (this.#takers.size > 0) this.#alarm.ringWithin(this.#takers.dueInMs(now));
-      else for (const resolve of this.#whenSettled.splice(0)) resolve();
       return;
     }
     // A settlement of ours may be what the waiting takers wait for: they travel with it.
@@ -171,7 +176,7 @@ class SharedGovernor implements Governor {
     const answer = await exchangeUntilAnswered(ledger, request, { clock, log, closing });
     if (answer !== null) {
       this.#learn(answer.state);
-      this.#distribute(takers, answer);
+      this.#distribute(takers, answer, request.mayHaveTurned);
     }
     this.#isExchanging = false;
     this.#plan();
@@ -196,7 +201,10 @@ class SharedGovernor implements Governor {
         this.#paceWatch.propose(this.state.pace, letter.paceRefusal, accepted, this.#maxRate, now),
       take: takers.map(({ permit, key }) => ({ permit, key })),
       permitMs: timeoutMs + PERMIT_MARGIN_MS,
-      mayHaveTurned: run !== undefined && mayHaveTurned(this.state?.period ?? null, run.period, now),
+      mayHaveTurned:
+        run !== undefined &&
+        this.state !== null &&
+        mayHaveTurned(this.state.period, run.period, this.state.now),
       usageLagMs,
     };
   }
@@ -213,7 +221,7 @@ class SharedGovernor implements Governor {
     };
   }
 
-  #distribute(takers: readonly Taker[], { permits, state }: ExchangeAnswer): void {
+  #distribute(takers: readonly Taker[], { permits, state }: ExchangeAnswer, hasAskedForTurn: boolean): void {
     const now = this.#options.clock.now();
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
     let denial: Denial | undefined;
@@ -224,7 +232,7 @@ class SharedGovernor implements Governor {
         else this.#giveBack(taker.permit);
       } else if (given?.answer === 'lost' || given?.answer === 'spent') taker.answer({ type: given.answer });
       else {
-        denial ??= judgeDenial(state);
+        denial ??= judgeDenial(state, { period: taker.run.period, hasAskedForTurn });
         if (denial.type === 'exhausted' || denial.type === 'revoked') taker.answer(denial);
         else taker.notBefore = now + denial.retryInMs;
       }

@@ -7,7 +7,7 @@
  *   sent + held + others <= limit,   limit = min(quota header, --quota) + overage
  *
  * A permit is `held` from `take` until it is settled. Settled `billed` or `doubtful`, or past its deadline, it
- * counts as sent: unknown is spent. Settled `free` it is given back. Settling a permit that is not held (settled
+ * counts as sent: unknown is spent, and overage if it stands beyond the quota at that moment. Settled `free` it is given back. Settling a permit that is not held (settled
  * before, or expired) changes nothing, and taking one that is held already answers `granted` again, so a
  * request may safely be repeated.
  *
@@ -31,6 +31,8 @@ export type SettledAs = 'billed' | 'free' | 'doubtful';
 export interface Settlement {
   readonly permit: string;
   readonly as: SettledAs;
+  /** The period that the answer's `Date` falls in, as in {@link Reading}; absent or null: there was no dated answer. */
+  readonly period?: string | null;
 }
 
 export interface PermitRequest {
@@ -77,7 +79,7 @@ export interface ExchangeRequest {
   readonly take: readonly PermitRequest[];
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
-  /** The asking process's clock is well past the end of the ledger's period: one probe may find out, whatever the plan. */
+  /** The store's clock is well past the end of the ledger's period: one probe may find out, whatever plan and cap say. */
   readonly mayHaveTurned: boolean;
   /** How far the usage header may lag; how long spending rests after the ledger went back. Default 60,000. */
   readonly usageLagMs: number;
@@ -109,8 +111,13 @@ export interface LedgerState {
   readonly epoch: string;
   readonly version: number;
   readonly period: string | null;
-  /** A new period has begun and waits for requests in flight to be settled. */
+  /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
   readonly isDraining: boolean;
+  /**
+   * One answer alone says that a new period has begun, and the store's clock does not agree: as long as there is room the next request
+   * goes alone and finds out.
+   */
+  readonly isTurnUnconfirmed: boolean;
   readonly sent: number;
   readonly held: number;
   /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
@@ -143,9 +150,14 @@ export interface LedgerState {
 export interface RunSpending {
   /** `halted`: its workers stopped asking (`RunStore.halt`), and nothing is granted until the halt is cleared. */
   readonly status: 'alive' | 'halted' | 'dead' | 'cancelled';
-  /** Requests and overage requests of this run key so far, held ones included. */
+  /** Requests of this run key so far, held ones included. */
   readonly requests: number;
+  /** Requests of this run key that were overage when they were settled. */
   readonly overageRequests: number;
+  /** Held requests of this run key that may turn out to be overage; 0 for a run without `maxOverageRequests`. */
+  readonly overageInFlight: number;
+  /** Of this run alone: requests that were overage when they were settled. */
+  readonly overageBilled: number;
   readonly maxRequests: number | null;
   readonly maxOverageRequests: number | null;
 }
@@ -158,10 +170,11 @@ export interface ExchangeAnswer {
 export interface Ledger {
   /** Settle these, apply this reading, give me up to these: one atomic step. Order: as the words stand. */
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
-  /** The account without changing it, expired permits counted as sent. */
-  show(account: string): Promise<LedgerState>;
-  /** The account as one run sees it: with what the run spent of its own caps, also when it is no longer among the live ones. */
-  showFor(account: string, run: string): Promise<LedgerState>;
+  /**
+   * The account without changing anything, expired permits counted as sent; `epoch` is empty where there is no such account. With `run`,
+   * live or not, as that run sees it: what it spent of its own caps.
+   */
+  show(account: string, run?: string): Promise<LedgerState>;
   /**
    * A run begins to spend: the next request goes alone (`heardAt` = 0), a probe is due at once, and the pace becomes `rate` and `burst`
    * unless `rate` is undefined, which leaves the pace as it is.

@@ -7,6 +7,8 @@ import type { Reading, SettledAs, Settlement } from './ledger.js';
 /** What an answer said of the account. */
 export interface Heard {
   readonly reading: Reading | null;
+  /** The period that the answer's `Date` falls in, usage headers or not; absent or null: it had no usable date. */
+  readonly period?: string | null;
   /** The answer was a useful one (any 2xx or 404). */
   readonly heard: boolean;
 }
@@ -28,7 +30,8 @@ export interface Letter extends Heard {
 
 export interface Mailbox {
   readonly isEmpty: boolean;
-  settle(permit: string, as: SettledAs): void;
+  /** `period`: of the answer's `Date`; null when there was none. */
+  settle(permit: string, as: SettledAs, period: string | null): void;
   note(heard: Heard): void;
   refuseQuota(): void;
   refusePace(refusal: PaceRefusal): void;
@@ -37,7 +40,7 @@ export interface Mailbox {
 }
 
 export function createMailbox(): Mailbox {
-  let settlements = new Map<string, SettledAs>();
+  let settlements = new Map<string, Omit<Settlement, 'permit'>>();
   let reading: Reading | null = null;
   let heard = false;
   let refusedForQuota = false;
@@ -46,8 +49,8 @@ export function createMailbox(): Mailbox {
     get isEmpty() {
       return settlements.size === 0 && reading === null && !heard && !refusedForQuota && paceRefusal === null;
     },
-    settle(permit, as) {
-      settlements.set(permit, as);
+    settle(permit, as, period) {
+      settlements.set(permit, { as, period });
     },
     note(said) {
       if (said.reading !== null) reading = telling(reading, said.reading);
@@ -60,7 +63,7 @@ export function createMailbox(): Mailbox {
       paceRefusal = { retryAfterMs: Math.max(paceRefusal?.retryAfterMs ?? 0, retryAfterMs ?? 0) || null };
     },
     collect() {
-      const settle = [...settlements].map(([permit, as]) => ({ permit, as }));
+      const settle = [...settlements].map(([permit, settled]) => ({ permit, ...settled }));
       const letter = { settle, reading, heard, refusedForQuota, paceRefusal };
       settlements = new Map();
       reading = null;

@@ -6,8 +6,11 @@
 /** `month`: from the first of each month. A number from 1 to 28: from that day. `none`: one period for ever. */
 export type PeriodSetting = 'month' | 'none' | number;
 
-/** How long after the end of a period our own clock must be before it is worth asking whether it has turned. */
-const TURN_MARGIN_MS = 900_000;
+/**
+ * How long after the end of a period, by the store's clock, it is safe to ask the service whether it has turned: two clocks
+ * that are kept by the network part by less.
+ */
+export const TURN_MARGIN_MS = 900_000;
 
 /** The name of the period that this moment falls in. */
 export function periodOf(time: number, setting: PeriodSetting): string {
@@ -25,7 +28,7 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
-/** Whether the ledger's period is over by our clock with a margin: reason enough to ask the service once. */
+/** Whether the ledger's period is over by the store's clock (`now`) with a margin: reason enough to ask the service once. */
 export function mayHaveTurned(period: string | null, setting: PeriodSetting, now: number): boolean {
   const next = nextPeriodAt(period, setting);
   return next !== null && now >= next + TURN_MARGIN_MS;

@@ -13,7 +13,8 @@
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending. Left by `resume`.
  */
-import type { LedgerState } from './ledger.js';
+import type { LedgerState, RunSpending } from './ledger.js';
+import { nextPeriodAt, type PeriodSetting, TURN_MARGIN_MS } from './period.js';
 
 /** What to do without a permit. */
 export type Denial =
@@ -28,6 +29,12 @@ export const WARN_AT = 0.8;
 export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {
   if (state.quota === null && state.quotaCap === null) return null;
   return quotaOf(state) + state.overage;
+}
+
+/** What `--max-cost` still allows a run, in requests; Infinity without it. What may turn out to be overage counts as if it did. */
+export function overageLeftFor(run: RunSpending | null): number {
+  if (run === null || run.maxOverageRequests === null) return Number.POSITIVE_INFINITY;
+  return Math.max(0, run.maxOverageRequests - run.overageRequests - run.overageInFlight);
 }
 
 function quotaOf(state: Pick<LedgerState, 'quota' | 'quotaCap'>): number {
@@ -46,8 +53,20 @@ export function isNearLimit(state: LedgerState): boolean {
   return limit !== null && limit > 0 && state.sent + state.held + state.others >= WARN_AT * limit;
 }
 
-/** Why a permit was denied and what to do: judged on the state that came with the denial. */
-export function judgeDenial(state: LedgerState): Denial {
+/** What is known of the billing period beside the account: the run's setting, and whether the denied request could ask for the next one. */
+export interface TurnQuestion {
+  readonly period: PeriodSetting;
+  readonly hasAskedForTurn: boolean;
+}
+
+/**
+ * Why a permit was denied and what to do: judged on the state that came with the denial. A used-up account whose period is over by the
+ * store's clock is not exhausted before the service could be asked whether the next one has begun.
+ */
+export function judgeDenial(
+  state: LedgerState,
+  turn: TurnQuestion = { period: 'none', hasAskedForTurn: true },
+): Denial {
   const { run } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };
@@ -72,28 +91,22 @@ export function judgeDenial(state: LedgerState): Denial {
       retryInMs: 200,
     };
   const out = state.held + state.probes;
-  if (state.closedAt !== null) {
+  if (state.closedAt !== null && !state.isTurnUnconfirmed) {
     return out > 0 && state.probes > 0
       ? { type: 'wait', why: 'one request finds out whether the quota was raised', retryInMs: 200 }
-      : {
-          type: 'exhausted',
-          why: `the service refuses further requests: its quota is reached (${numbers(state)})`,
-        };
+      : exhausted(state, turn, 'the service refuses further requests: its quota is reached');
   }
   const limit = limitOf(state);
-  if (limit !== null && state.sent + state.held + state.others >= limit) {
+  if (limit !== null && !state.isTurnUnconfirmed && state.sent + state.held + state.others >= limit) {
     if (out > 0) return { type: 'wait', why: 'the last permits are in use', retryInMs: 100 };
-    return { type: 'exhausted', why: `${exhaustedWords(state)} (${numbers(state)})` };
+    return exhausted(state, turn, exhaustedWords(state));
   }
   if (run.maxRequests !== null && run.requests >= run.maxRequests)
     return capped(out, `--max-requests ${run.maxRequests} is reached`);
-  if (
-    run.maxOverageRequests !== null &&
-    run.overageRequests >= run.maxOverageRequests &&
-    state.sent + state.held + state.others >= quotaOf(state)
-  ) {
+  // What the service bills as overage begins where its own quota ends.
+  const billedFrom = state.quota ?? state.quotaCap ?? Number.POSITIVE_INFINITY;
+  if (overageLeftFor(run) === 0 && state.sent + out + state.others >= billedFrom)
     return capped(out, '--max-cost is reached');
-  }
   if (state.pace.floorMs > 0) {
     return {
       type: 'wait',
@@ -103,6 +116,19 @@ export function judgeDenial(state: LedgerState): Denial {
   }
   const interval = state.pace.rate === null ? 50 : 1_000 / state.pace.rate;
   return { type: 'wait', why: 'pace', retryInMs: Math.min(Math.max(interval, 20), 1_000) };
+}
+
+function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion, why: string): Denial {
+  const endsAt = nextPeriodAt(state.period, period);
+  if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why: `${why} (${numbers(state)})` };
+  const askInMs = endsAt + TURN_MARGIN_MS - state.now;
+  if (askInMs > 0) {
+    const at = new Date(endsAt + TURN_MARGIN_MS).toISOString().slice(11, 16);
+    const sentence = `${why}; the billing period has ended, and at ${at} UTC one request asks for the next one`;
+    return { type: 'wait', why: sentence, retryInMs: Math.min(askInMs, 5_000) };
+  }
+  if (hasAskedForTurn) return { type: 'exhausted', why: `${why} (${numbers(state)})` };
+  return { type: 'wait', why: 'one request asks whether the next billing period has begun', retryInMs: 0 };
 }
 
 /** A cap counts held permits: one that is given back makes room again. */

@@ -8,12 +8,11 @@ import type { RunRecord } from '../runs/run-store.js';
 
 /** Useful answers alone count as heard: while there is none, requests go one at a time. */
 export function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
-  const { quota, usage, date, meaning } = answer;
+  const { quota, usage, meaning } = answer;
+  const datedIn = answer.date === null ? null : periodOf(answer.date, period);
   return {
-    reading:
-      quota === null && usage === null
-        ? null
-        : { quota, usage, period: date === null ? null : periodOf(date, period) },
+    reading: quota === null && usage === null ? null : { quota, usage, period: datedIn },
+    period: datedIn,
     heard: ['matched', 'not_found', 'failed'].includes(meaning.type),
   };
 }

@@ -64,6 +64,8 @@ export interface RunRecord extends NewRun {
    * flight. What workers report is in the tally; those that were killed reported nothing.
    */
   readonly spent: number;
+  /** Requests that the ledger counted as overage when they were settled. */
+  readonly overageBilled: number;
 }
 
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */

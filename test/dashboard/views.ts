@@ -33,6 +33,7 @@ export function runRecord(
     rows: 1_500,
     identifiers: 1_400,
     spent: parts.tally?.billed ?? 0,
+    overageBilled: 0,
     ...parts,
     settings: {
       service: 'https://api.example',

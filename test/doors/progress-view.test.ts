@@ -48,7 +48,7 @@ describe('the words', () => {
     [
       'money that was spent',
       {
-        ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageRequests: 13 }) }),
+        ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }),
       },
       null,
       '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left',

@@ -45,6 +45,7 @@ export interface ResultParts {
   readonly tally?: Partial<Tally>;
   /** By the ledger's count; what workers told unless it is said. */
   readonly spent?: number;
+  readonly overageBilled?: number;
   readonly ledger?: LedgerState | null;
   readonly isComplete?: boolean;
   readonly errors?: string | null;
@@ -72,7 +73,10 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     ...parts.survey,
   } as unknown as Survey;
   return {
-    run: runRecord({}, { tally, spent: parts.spent ?? tally.billed }),
+    run: runRecord(
+      {},
+      { tally, spent: parts.spent ?? tally.billed, overageBilled: parts.overageBilled ?? 0 },
+    ),
     end: parts.end ?? { type: 'finished' },
     isComplete: parts.isComplete ?? true,
     survey,

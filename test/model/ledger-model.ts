@@ -10,6 +10,7 @@ import type {
   PermitAnswer,
   Reading,
   RunSpending,
+  Settlement,
 } from '../../src/quota/ledger.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
 import { RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
@@ -30,8 +31,26 @@ export interface ModelPermit {
   key: string;
   deadline: number;
   period: string | null;
-  overage: boolean;
+  /** Of which generation of its run key it is; a key that was completed begins anew. */
+  generation: string;
   probe: boolean;
+}
+
+/** What runs of one key used of their caps. */
+export interface ModelCaps {
+  /** Unique for each beginning of the key. */
+  generation: string;
+  requests: number;
+  overage: number;
+  held: number;
+}
+
+/** A permit that was closed as billed in this call: which run pays, and whether its answer is dated in a later period. */
+interface Billed {
+  readonly run: string;
+  readonly runKey: string;
+  readonly generation: string;
+  readonly isDatedNext: boolean;
 }
 
 export interface ModelRun {
@@ -52,13 +71,19 @@ export interface ModelAccount {
   period: string | null;
   pendingPeriod: string | null;
   pendingSince: number;
-  /** Usage fell since the next period was first seen. */
-  pendingFell: boolean;
+  /** When a reading of the next period was last seen. */
+  pendingSeenAt: number;
+  /** How often in a row usage had fallen with it: 0, 1 or 2. */
+  pendingFalls: number;
+  /** The permit that goes alone to find out whether the next period has begun. */
+  pendingAsked: string | null;
   /**
-   * Billed requests settled since the next period was first seen, in the exchange that saw it included: they may
-   * belong to it, and count in it when it opens.
+   * Billed requests without a date that were settled since the next period was first seen, in the exchange that saw it included:
+   * they may belong to it, and count in it when it opens.
    */
   pendingSent: number;
+  /** Billed requests whose answers are dated in the next period: they count in both until it opens. */
+  pendingDated: number;
   sent: number;
   held: number;
   probes: number;
@@ -92,9 +117,11 @@ export interface ModelWorld {
   permits: Map<string, ModelPermit>;
   runs: Map<string, ModelRun>;
   /** Caps used so far, by run key. */
-  caps: Map<string, { requests: number; overage: number }>;
+  caps: Map<string, ModelCaps>;
   /** Permits taken for a run and not given back, by run. */
   spent: Map<string, number>;
+  /** Requests of a run that were overage when they were settled, by run. */
+  overageBilled: Map<string, number>;
   /** Claims by outcome key: which worker, and the permit granted under it while unsettled. */
   claims: Map<string, { worker: string; permit: string | null }>;
   /** Answers billed or perhaps billed without use, by `run` + space + key. */
@@ -111,6 +138,7 @@ export function createWorld(newEpoch: () => string): ModelWorld {
     runs: new Map(),
     caps: new Map(),
     spent: new Map(),
+    overageBilled: new Map(),
     claims: new Map(),
     doubts: new Map(),
     isPaused: false,
@@ -125,8 +153,11 @@ function createAccount(epoch: string): ModelAccount {
     period: null,
     pendingPeriod: null,
     pendingSince: 0,
-    pendingFell: false,
+    pendingSeenAt: 0,
+    pendingFalls: 0,
+    pendingAsked: null,
     pendingSent: 0,
+    pendingDated: 0,
     sent: 0,
     held: 0,
     probes: 0,
@@ -198,35 +229,76 @@ function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overa
 function close(
   world: ModelWorld,
   account: ModelAccount,
-  id: string,
-  as: 'billed' | 'free' | 'doubtful',
+  { permit: id, as, period: datedIn = null }: Settlement,
   now: number,
+  billed: Billed[],
 ): void {
   const permit = world.permits.get(id);
   if (!permit) return;
   world.permits.delete(id);
-  const inPeriod = permit.period === account.period;
   if (permit.probe) account.probes -= 1;
   else account.held -= 1;
   const claim = world.claims.get(permit.key);
   if (claim?.permit === id) claim.permit = null;
+  const caps = world.caps.get(permit.runKey);
+  const isOfKey = caps?.generation === permit.generation;
+  if (caps && isOfKey) caps.held -= 1;
   if (as === 'free') {
-    const caps = world.caps.get(permit.runKey);
-    if (caps) {
-      // Never below nothing: a permit may be from a run of this key that was completed meanwhile.
-      caps.requests = Math.max(0, caps.requests - 1);
-      if (permit.overage) caps.overage = Math.max(0, caps.overage - 1);
-    }
+    if (caps && isOfKey) caps.requests -= 1;
     world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;
   }
-  if (inPeriod) account.sent += 1;
-  account.pendingSent += 1;
+  // The first answers name the period that requests before them were sent in.
+  if (permit.period === null || permit.period === account.period) account.sent += 1;
+  const isDatedNext = isLater(datedIn, account.period);
+  if (isDatedNext) account.pendingDated += 1;
+  else if (datedIn === null) account.pendingSent += 1;
   if (as === 'doubtful') {
     const name = `${permit.run} ${permit.key}`;
     world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
   }
+  billed.push({ run: permit.run, runKey: permit.runKey, generation: permit.generation, isDatedNext });
   count(account, now);
+}
+
+/** Whether `period` comes after `current`; false where one of them is unknown or there are no periods. */
+function isLater(period: string | null, current: string | null): boolean {
+  return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
+}
+
+/** Where the account stands in its period: every request that the service may have counted in it. */
+function standing(account: ModelAccount): number {
+  return account.sent - account.pendingDated + account.others;
+}
+
+/**
+ * Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they were billed in.
+ * `before`: period, standing and dated ones after closing them and before the reading.
+ */
+function bookOverage(
+  world: ModelWorld,
+  account: ModelAccount,
+  quota: number,
+  billed: readonly Billed[],
+  before: { period: string | null; standing: number; dated: number },
+): void {
+  const numDated = billed.filter(({ isDatedNext }) => isDatedNext).length;
+  const hasOpened = account.period !== before.period && before.period !== null;
+  let position = (hasOpened ? before.standing : standing(account)) - (billed.length - numDated);
+  let datedPosition = before.dated - numDated;
+  for (const { run, runKey, generation, isDatedNext } of billed) {
+    if (isDatedNext) datedPosition += 1;
+    else position += 1;
+    if ((isDatedNext ? datedPosition : position) <= quota) continue;
+    world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + 1);
+    const caps = world.caps.get(runKey);
+    if (caps?.generation === generation) caps.overage += 1;
+  }
+}
+
+/** What the service bills as quota: its header, or what the user says as long as there is none. */
+function billedQuota(account: ModelAccount, policy: { quotaCap: number | null }): number {
+  return account.quota ?? policy.quotaCap ?? Infinity;
 }
 
 function count(account: ModelAccount, now: number): void {
@@ -250,28 +322,36 @@ function turn(account: ModelAccount, now: number): void {
   }
 }
 
-/** Permits past their deadline count as sent. */
-function sweep(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
-  for (const [id, permit] of world.permits) {
-    if (permit.account === name && permit.deadline <= now) close(world, account, id, 'billed', now);
-  }
+/** Permits past their deadline count as sent, the oldest first. */
+function sweep(world: ModelWorld, name: string, account: ModelAccount, now: number, billed: Billed[]): void {
+  const due = [...world.permits]
+    .filter(([, permit]) => permit.account === name && permit.deadline <= now)
+    .sort(([id, one], [otherId, other]) => one.deadline - other.deadline || (id < otherId ? -1 : 1));
+  for (const [permit] of due) close(world, account, { permit, as: 'billed' }, now, billed);
 }
 
-function applyReading(account: ModelAccount, reading: Reading, now: number): void {
+/** Sweeps on its own, outside of an exchange. */
+function sweepAlone(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
+  const billed: Billed[] = [];
+  sweep(world, name, account, now, billed);
+  const { period, pendingDated: dated } = account;
+  const quota = billedQuota(account, policyOf(world, name, now));
+  bookOverage(world, account, quota, billed, { period, standing: standing(account), dated });
+}
+
+function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
   const next = reading.period;
   if (next !== null && next !== 'none' && account.period !== 'none') {
     if (account.period === null) account.period = next;
     else if (next < account.period) return;
     else if (next > account.period) {
-      if (account.pendingPeriod !== next) {
-        account.pendingPeriod = next;
-        account.pendingSince = now;
-        account.pendingFell = false;
-      }
-      if (reading.usage !== null && account.usage !== null && reading.usage < account.usage)
-        account.pendingFell = true;
+      notePending(account, reading, hasConfirmed, now);
       if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
       else return;
+    } else {
+      // Not in a row: the service still is in this period.
+      account.pendingFalls = 0;
+      account.pendingSince = now;
     }
   } else if (next === 'none' && account.period === null) account.period = 'none';
   if (reading.quota !== null) {
@@ -293,18 +373,42 @@ function applyReading(account: ModelAccount, reading: Reading, now: number): voi
   if (jump > 0) account.others = candidate;
 }
 
+/** A reading of a later period. `hasConfirmed`: it came with the request that went alone to find out. */
+function notePending(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
+  if (account.pendingPeriod !== reading.period) {
+    account.pendingPeriod = reading.period;
+    account.pendingSince = now;
+    account.pendingFalls = 0;
+  }
+  account.pendingSeenAt = now;
+  if (reading.usage === null || account.usage === null) return;
+  if (reading.usage >= account.usage) account.pendingFalls = 0;
+  else if (account.pendingFalls === 0 || hasConfirmed) account.pendingFalls += 1;
+}
+
 function isPeriodDue(account: ModelAccount, now: number): boolean {
   if (account.pendingPeriod === null) return false;
-  return account.pendingFell || now - account.pendingSince >= PERIOD_GRACE_MS;
+  if (account.pendingFalls > 1 || account.pendingSeenAt - account.pendingSince >= PERIOD_GRACE_MS)
+    return true;
+  if (now < Date.parse(`${account.pendingPeriod}T00:00:00Z`)) return false;
+  return account.pendingFalls > 0 || now - account.pendingSince >= PERIOD_GRACE_MS;
+}
+
+/** One answer said that usage fell in a later period, and the store's clock does not agree. */
+function isTurnUnconfirmed(account: ModelAccount, now: number): boolean {
+  return account.pendingPeriod !== null && account.pendingFalls > 0 && !isPeriodDue(account, now);
 }
 
 function openPeriod(account: ModelAccount): void {
   account.period = account.pendingPeriod;
   account.pendingPeriod = null;
   account.pendingSince = 0;
-  account.pendingFell = false;
-  account.sent = account.pendingSent;
+  account.pendingSeenAt = 0;
+  account.pendingFalls = 0;
+  account.pendingAsked = null;
+  account.sent = account.pendingSent + account.pendingDated;
   account.pendingSent = 0;
+  account.pendingDated = 0;
   account.others = 0;
   account.usage = null;
   account.closedAt = null;
@@ -329,17 +433,25 @@ function restoreSeen(account: ModelAccount, request: ExchangeRequest, now: numbe
 
 export function exchange(world: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
   const account = accountOf(world, request.account);
-  if (account.pendingPeriod === null) account.pendingSent = 0;
+  if (account.pendingPeriod === null) {
+    account.pendingSent = 0;
+    account.pendingDated = 0;
+  }
   restoreSeen(account, request, now);
-  sweep(world, request.account, account, now);
-  // Two facts of this call's settlements are judged with the reading that came with them.
+  const billed: Billed[] = [];
+  sweep(world, request.account, account, now, billed);
+  // Facts of this call's settlements are judged with the reading that came with them.
   let hasProbeBilled = false;
+  // A reading that cost nothing is as good as one of the request that went alone.
+  let hasConfirmed = request.settle.length === 0 && account.held === 0 && account.probes === 0;
   for (const settlement of request.settle) {
     const permit = world.permits.get(settlement.permit);
     if (permit?.probe && settlement.as === 'billed') hasProbeBilled = true;
-    close(world, account, settlement.permit, settlement.as, now);
+    if (permit && settlement.permit === account.pendingAsked) hasConfirmed = true;
+    close(world, account, settlement, now, billed);
   }
-  if (request.reading) applyReading(account, request.reading, now);
+  const before = { period: account.period, standing: standing(account), dated: account.pendingDated };
+  if (request.reading) applyReading(account, request.reading, hasConfirmed, now);
   else if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
   if (request.heard) account.heardAt = now;
   if (request.refusedForQuota) {
@@ -350,6 +462,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   }
   const policy = policyOf(world, request.account, now);
   const limit = limitOf(account, policy);
+  bookOverage(world, account, billedQuota(account, policy), billed, before);
   if (hasProbeBilled && limit !== null && account.sent + account.others > limit) account.servesOverage = true;
   const pace = request.pace;
   if (pace && pace.ifVersion === account.paceVersion) {
@@ -361,6 +474,15 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const permits = take(world, account, policy, limit, request, now);
   account.version += 1;
   return { permits, state: stateOf(world, request.account, account, request.run, now) };
+}
+
+/**
+ * Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota
+ * that is used up and not what the user allows of it.
+ */
+function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
+  const isCapOurs = policy.quotaCap !== null && policy.quotaCap < (account.quota ?? Infinity);
+  return run.settings.plan !== 'paid' && !account.servesOverage && !isCapOurs;
 }
 
 function take(
@@ -383,6 +505,8 @@ function take(
     const out = account.held + account.probes;
     if (now < account.restsUntil) return { permit, answer: 'denied' };
     if (isPeriodDue(account, now)) return { permit, answer: 'denied' };
+    const isTurn = isTurnUnconfirmed(account, now);
+    if (isTurn && out > 0) return { permit, answer: 'denied' };
     // What a dead process left behind does not count: it may take a minute to run out.
     const isOpening = account.heardAt <= now - ALONE_AFTER_MS;
     if (isOpening && account.alone !== null && world.permits.has(account.alone))
@@ -390,22 +514,21 @@ function take(
     if (limit === null && out >= UNKNOWN_QUOTA_HELD) return { permit, answer: 'denied' };
     const spent = account.sent + account.held + account.others;
     const hasRoom = limit === null || spent < limit;
-    let probe = false;
-    if (account.closedAt !== null || !hasRoom) {
-      const mayAsk =
-        hasRoom || (run.settings.plan !== 'paid' && !account.servesOverage) || request.mayHaveTurned;
+    const probe = account.closedAt !== null || !hasRoom;
+    if (probe) {
+      const mayAsk = hasRoom || mayFindOut(account, policy, run) || request.mayHaveTurned;
       const isDue =
         now >= account.nextProbeAt && (account.closedAt !== null || now - account.heardAt >= PROBE_EVERY_MS);
       if (!mayAsk || !isDue || out > 0) return { permit, answer: 'denied' };
-      probe = true;
     }
-    const quota = Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity);
-    const overage = spent >= quota;
-    const caps = world.caps.get(run.key) ?? { requests: 0, overage: 0 };
+    const caps = world.caps.get(run.key) ?? { generation: permit, requests: 0, overage: 0, held: 0 };
     const { maxRequests, maxOverageRequests } = run.settings;
     if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
-    if (overage && maxOverageRequests !== null && caps.overage >= maxOverageRequests)
-      return { permit, answer: 'denied' };
+    const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(account, policy));
+    if (maxOverageRequests !== null && beyond > 0) {
+      if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
+        return { permit, answer: 'denied' };
+    }
     let slot = Math.max(now, account.floorUntil);
     if (account.rate !== null) {
       const interval = 1_000 / account.rate;
@@ -417,7 +540,7 @@ function take(
       account.probes += 1;
       account.nextProbeAt = now + PROBE_EVERY_MS;
     } else account.held += 1;
-    world.caps.set(run.key, { requests: caps.requests + 1, overage: caps.overage + (overage ? 1 : 0) });
+    world.caps.set(run.key, { ...caps, requests: caps.requests + 1, held: caps.held + 1 });
     world.spent.set(request.run ?? '', (world.spent.get(request.run ?? '') ?? 0) + 1);
     world.permits.set(permit, {
       account: request.account,
@@ -426,11 +549,12 @@ function take(
       key,
       deadline: now + request.permitMs,
       period: account.period,
-      overage,
+      generation: caps.generation,
       probe,
     });
     claim.permit = permit;
     if (isOpening) account.alone = permit;
+    if (isTurn) account.pendingAsked = permit;
     return { permit, answer: 'granted', waitMs: slot - now };
   });
 }
@@ -445,13 +569,19 @@ export function stateOf(
   turn(account, now);
   const policy = policyOf(world, name, now);
   const run = runId === null ? undefined : world.runs.get(runId);
-  const caps = run ? (world.caps.get(run.key) ?? { requests: 0, overage: 0 }) : undefined;
+  const caps = run ? (world.caps.get(run.key) ?? { requests: 0, overage: 0, held: 0 }) : undefined;
+  const limit = limitOf(account, policy);
+  const hasRoom = limit === null || account.sent + account.held + account.others < limit;
+  const isTurn = isTurnUnconfirmed(account, now);
+  const out = account.held + account.probes;
+  const beyond = Math.max(0, account.sent + out + account.others - billedQuota(account, policy));
   return {
     now,
     epoch: account.epoch,
     version: account.version,
     period: account.period,
-    isDraining: isPeriodDue(account, now),
+    isDraining: isPeriodDue(account, now) || (isTurn && out > 0),
+    isTurnUnconfirmed: isTurn && hasRoom,
     sent: account.sent,
     held: account.held,
     probes: account.probes,
@@ -480,6 +610,8 @@ export function stateOf(
             status: spendingStatus(run, now),
             requests: caps.requests,
             overageRequests: caps.overage,
+            overageInFlight: run.settings.maxOverageRequests === null ? 0 : Math.min(caps.held, beyond),
+            overageBilled: world.overageBilled.get(runId ?? '') ?? 0,
             maxRequests: run.settings.maxRequests,
             maxOverageRequests: run.settings.maxOverageRequests,
           }
@@ -487,10 +619,16 @@ export function stateOf(
   };
 }
 
-export function show(world: ModelWorld, name: string, now: number): LedgerState {
-  const account = accountOf(world, name);
-  sweep(world, name, account, now);
-  return stateOf(world, name, account, null, now);
+/** On a copy: looking changes nothing. An account that is not there is shown as one that has no epoch. */
+export function show(world: ModelWorld, name: string, now: number, runId?: string): LedgerState {
+  const copy: ModelWorld = {
+    ...structuredClone({ ...world, newEpoch: null, runs: null }),
+    runs: world.runs,
+    newEpoch: () => '',
+  };
+  const account = accountOf(copy, name);
+  sweep(copy, name, account, now, []);
+  return stateOf(copy, name, account, runId ?? null, now);
 }
 
 export function open(
@@ -500,7 +638,7 @@ export function open(
   now: number,
 ): LedgerState {
   const account = accountOf(world, name);
-  sweep(world, name, account, now);
+  sweepAlone(world, name, account, now);
   account.heardAt = 0;
   account.nextProbeAt = now;
   if (pace.rate !== undefined) {
@@ -519,7 +657,7 @@ export function observe(
   now: number,
 ): LedgerState {
   const account = accountOf(world, name);
-  sweep(world, name, account, now);
+  sweepAlone(world, name, account, now);
   if (seen.quota !== undefined) account.quota = seen.quota;
   if (seen.usage !== undefined) {
     account.usage = seen.usage;

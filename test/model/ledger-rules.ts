@@ -1,5 +1,5 @@
 /**
- * The ledger by its own rules, and eight ways of getting them wrong that look right. Each is the model with one thing
+ * The ledger by its own rules, and nine ways of getting them wrong that look right. Each is the model with one thing
  * changed from outside, so that it is the rule that is tried and not another ledger.
  */
 import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/quota/ledger.js';
@@ -39,7 +39,7 @@ export const REFUNDS_TIMEOUTS: LedgerRules = {
       {
         ...request,
         settle: request.settle.map(
-          ({ permit, as }): Settlement => ({ permit, as: as === 'doubtful' ? 'free' : as }),
+          (each): Settlement => ({ ...each, as: each.as === 'doubtful' ? 'free' : each.as }),
         ),
       },
       now,
@@ -101,7 +101,19 @@ export const MONTH_FROM_ZERO: LedgerRules = {
   exchange(ledger, request, now) {
     const account = accountIn(ledger);
     account.pendingSent = 0;
+    account.pendingDated = 0;
     return exchange(ledger, request, now);
+  },
+};
+
+/** Opens a month because one answer says so, whatever the store's clock says. */
+export const BELIEVES_ONE_ANSWER: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    const answer = exchange(ledger, request, now);
+    const account = accountIn(ledger);
+    if (account.pendingFalls === 1) account.pendingFalls = 2;
+    return answer;
   },
 };
 

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../../src/clock.js';
 import type { ExchangeRequest, Ledger } from '../../src/quota/ledger.js';
-import { lookExchange } from '../../src/quota/look-exchange.js';
 import * as model from './ledger-model.js';
 
 export interface ModelLedger extends Ledger {
@@ -78,8 +77,7 @@ export function createModelLedger(clock: Clock): ModelLedger {
       if (reach === 'deaf') throw new Error('connection lost');
       return answer;
     },
-    show: async (account) => model.show(world, account, clock.now()),
-    showFor: async (account, run) => model.exchange(world, lookExchange(account, run), clock.now()).state,
+    show: async (account, run) => model.show(world, account, clock.now(), run),
     open: async (account, pace) => model.open(world, account, pace, clock.now()),
     observe: async (account, seen) => model.observe(world, account, seen, clock.now()),
     async reset(account) {

@@ -147,6 +147,10 @@ function stepsOfWorker(
         become(next, withMail('billed', { usage: next.shown, month: next.month }));
         return null;
       });
+      accident('lie', `${name} has an answer that is dated in the next month and shows no usage`, (next) => {
+        next.isClean = false;
+        become(next, withMail('billed', { usage: 0, month: next.month + 1 }));
+      });
       accident('loss', `${name} waits for its answer in vain`, (next) => {
         next.isClean = false;
         become(next, withMail('doubtful', null));
@@ -171,19 +175,29 @@ function tell(
   if (take !== null && phase !== 'asking') next.serial += 1;
   const permit = phase === 'asking' ? worker.permit : `permit-${next.serial}`;
   const wasOut = next.ledger.permits.has(permit);
+  const monthOf = ({ month }: { month: number }) => rules.clockOf?.(index) ?? month;
   const request: ExchangeRequest = {
     account: ACCOUNT,
     worker: workerName(index),
     run: RUN,
     seen: worker.seen && { ...worker.seen, period: accountIn(next.ledger).period, others: 0 },
-    settle: mail === null ? [] : [{ permit: mail.permit, as: mail.as }],
+    settle:
+      mail === null
+        ? []
+        : [
+            {
+              permit: mail.permit,
+              as: mail.as,
+              period: mail.reading && (MONTHS[monthOf(mail.reading)] ?? null),
+            },
+          ],
     reading:
       mail?.reading == null
         ? null
         : {
             quota: LIMIT,
             usage: mail.reading.usage,
-            period: MONTHS[rules.clockOf?.(index) ?? mail.reading.month] ?? null,
+            period: MONTHS[monthOf(mail.reading)] ?? null,
           },
     heard: mail?.as === 'billed',
     refusedForQuota: false,

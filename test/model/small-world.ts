@@ -14,7 +14,7 @@ export const LIMIT = 4;
 /** Half of a permit's life: two steps of time pass its deadline. */
 export const TICK_MS = 25_000;
 export const PERMIT_MS = 2 * TICK_MS;
-export const MONTHS = ['2030-01-01', '2030-02-01'] as const;
+export const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
 
 /**
  * idle      nothing under way, perhaps something to tell the ledger
@@ -63,7 +63,7 @@ export interface SmallWorld {
   isClean: boolean;
 }
 
-export type Accident = 'others' | 'crash' | 'loss' | 'time' | 'powerCut' | 'turn';
+export type Accident = 'others' | 'crash' | 'loss' | 'time' | 'powerCut' | 'turn' | 'lie';
 
 export const IDLE: Worker = { phase: 'idle', permit: '', mail: null, seen: null };
 
@@ -75,9 +75,12 @@ export function keyOfWorker(index: number): string {
   return `key-${index}`;
 }
 
-/** A world at rest: the quota is known, nothing is spent. */
-export function createSmallWorld(numWorkers: number, left: Partial<SmallWorld['left']>): SmallWorld {
-  const now = Date.UTC(2030, 0, 15);
+/** A world at rest: the quota is known, nothing is spent. `now`: what the store's clock says. */
+export function createSmallWorld(
+  numWorkers: number,
+  left: Partial<SmallWorld['left']>,
+  now = Date.UTC(2030, 0, 15),
+): SmallWorld {
   const ledger = createWorld(() => 'epoch');
   ledger.runs.set(RUN, {
     key: RUN,
@@ -113,7 +116,7 @@ export function createSmallWorld(numWorkers: number, left: Partial<SmallWorld['l
     ours: 0,
     mayBeOurs: 0,
     provenOthers: 0,
-    left: { others: 0, crash: 0, loss: 0, time: 0, powerCut: 0, turn: 0, ...left },
+    left: { others: 0, crash: 0, loss: 0, time: 0, powerCut: 0, turn: 0, lie: 0, ...left },
     isClean: true,
   };
 }
@@ -166,7 +169,7 @@ export function keyOfWorld(world: SmallWorld): string {
   const since = Math.min(2, Math.floor((world.now - account.pendingSince) / 900_000));
   return [
     `${account.sent},${account.held},${account.others},${account.heardAt > 0 ? 'h' : ''}`,
-    `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFell}${account.pendingPeriod && account.pendingSent}`,
+    `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFalls}${account.pendingPeriod && `${account.pendingSent}+${account.pendingDated}`}${life(account.pendingAsked ?? '')}`,
     world.left.turn > 0 || world.month > 0 ? account.usage : '',
     account.restsUntil > world.now ? Math.ceil((account.restsUntil - world.now) / TICK_MS) : '',
     world.disk === null

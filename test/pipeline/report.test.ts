@@ -14,7 +14,8 @@ const LEDGER = ledgerState({
   sent: 52,
   held: 1,
   others: 7,
-  run: runSpending({ requests: 52, overageRequests: 3 }),
+  // Of all runs of this key, the earlier ones included.
+  run: runSpending({ requests: 52, overageRequests: 5 }),
 });
 
 it('has one shape', () => {
@@ -22,6 +23,7 @@ it('has one shape', () => {
     rows: { matched: 3, failed: 1 },
     tally: { requests: 5, billed: 4 },
     spent: 7,
+    overageBilled: 3,
     ledger: LEDGER,
     errors: 'customers.errors.csv',
     facts: { failures: new Map([['the service answered 410', 1]]) },

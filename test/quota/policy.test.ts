@@ -10,6 +10,8 @@ const ALIVE: RunSpending = {
   status: 'alive',
   requests: 0,
   overageRequests: 0,
+  overageInFlight: 0,
+  overageBilled: 0,
   maxRequests: null,
   maxOverageRequests: null,
 };
@@ -21,6 +23,7 @@ function stateOf(some: Partial<LedgerState> = {}, run: Partial<RunSpending> = {}
     version: 1,
     period: '2030-01-01',
     isDraining: false,
+    isTurnUnconfirmed: false,
     sent: 0,
     held: 0,
     probes: 0,

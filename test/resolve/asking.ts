@@ -130,6 +130,7 @@ export function createAsking(options: AskingOptions): Asking {
     refuse: (permit, { isQuota, retryAfterMs }) =>
       log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
     close: async () => undefined,
+    told: async () => undefined,
   };
   const context: AskContext = {
     client,
@@ -172,6 +173,7 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     identifiers: null,
     tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },
     spent: 0,
+    overageBilled: 0,
     ...some,
   };
 }

@@ -89,6 +89,10 @@ export async function startBrandService(
       await wait(latencyMs);
       return refuse(response, fault === 'broken' ? 500 : 503, '', fault, asked);
     }
+    if (!isOwn && shareOf('bad', nameOf(asked)) < options.badShare) {
+      await wait(latencyMs);
+      return refuse(response, 400, '', 'bad request', asked);
+    }
     const used = options.others + meter.billed;
     const limit = options.quota + (options.plan === 'paid' ? options.overageTenths : 0);
     if (!isOwn && used >= limit) {
@@ -105,8 +109,15 @@ export async function startBrandService(
       isBilled: !isOwn && status < 500 && status !== 400,
       why: fault ?? '',
     });
+    const isLie = options.liesEvery !== null && serial % options.liesEvery === 0;
     await wait(latencyMs);
     usageHeaders(response);
+    if (isLie) {
+      const now = new Date();
+      const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1, 0, 0, 1));
+      response.setHeader('date', next.toUTCString());
+      response.setHeader('x-api-key-approximate-usage', '0');
+    }
     deliver(response, status, status === 200 ? (text ?? '{}') : '{}', fault);
   }
 

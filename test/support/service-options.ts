@@ -46,6 +46,10 @@ export interface ServiceOptions {
   tokens: string[];
   revoked: string[];
   ownDomain: string;
+  /** Share of identifiers, 0 to 1, that are answered with 400, which is free. */
+  badShare: number;
+  /** Every n-th answer is dated in the next month and says that nothing was used; null: none. */
+  liesEvery: number | null;
   /** Every billable request is answered with this status instead; null: no. */
   alwaysStatus: number | null;
 }
@@ -83,6 +87,8 @@ export function serviceOptions(
     tokens: [newToken()],
     revoked: [],
     ownDomain: 'brandfetch.com',
+    badShare: 0,
+    liesEvery: null,
     alwaysStatus: null,
     ...changes,
     faults: { ...NO_FAULTS, ...changes.faults },

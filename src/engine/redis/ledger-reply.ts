@@ -12,7 +12,7 @@ export function exchangeArguments(request: ExchangeRequest, epoch: string): Scri
   const list: ScriptArgument[] = [epoch, request.account, request.worker, request.run, seen !== null];
   if (seen) list.push(seen.epoch, seen.version, seen.period, seen.spent, seen.others);
   list.push(request.settle.length);
-  for (const settlement of request.settle) list.push(settlement.permit, settlement.as);
+  for (const { permit, as, period } of request.settle) list.push(permit, as, period ?? null);
   list.push(reading !== null);
   if (reading) list.push(reading.quota, reading.usage, reading.period);
   list.push(request.heard, request.refusedForQuota, pace !== null);
@@ -47,6 +47,8 @@ function readRunSpending(reply: ReplyReader): RunSpending | null {
     status: RUN_STATUSES.find((known) => known === status) ?? 'dead',
     requests: reply.number(),
     overageRequests: reply.number(),
+    overageInFlight: reply.number(),
+    overageBilled: reply.number(),
     maxRequests: reply.someNumber(),
     maxOverageRequests: reply.someNumber(),
   };
@@ -60,6 +62,7 @@ export function readLedgerState(items: readonly string[]): LedgerState {
     version: reply.number(),
     period: reply.someText(),
     isDraining: reply.flag(),
+    isTurnUnconfirmed: reply.flag(),
     sent: reply.number(),
     held: reply.number(),
     probes: reply.number(),

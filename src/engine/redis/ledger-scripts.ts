@@ -34,8 +34,8 @@ local seen
 if flag() then
   seen = { epoch = text(), version = number(), period = some(), spent = number(), others = number() }
 end
-local settled, kinds = {}, {}
-for i = 1, number() do settled[i] = text() kinds[i] = text() end
+local settled, kinds, dates = {}, {}, {}
+for i = 1, number() do settled[i] = text() kinds[i] = text() dates[i] = text() end
 local reading
 if flag() then reading = { quota = number(), usage = number(), period = some() } end
 local heard, refused = flag(), flag()
@@ -48,17 +48,24 @@ request.permits, request.keys = {}, {}
 for i = 1, number() do request.permits[i] = text() request.keys[i] = text() end
 
 redis.call('ZADD', root .. 'workers', shown(now), request.worker)
-if account.pendingPeriod == nil then account.pendingSent = 0 end
+if account.pendingPeriod == nil then
+  account.pendingSent = 0
+  account.pendingDated = 0
+end
 restoreSeen(account, seen, usageLagMs)
 sweep(account)
 loadPermits(settled)
 loadPermits(request.permits)
 local hasProbeBilled = false
+-- A reading that cost nothing is as good as one of the request that went alone.
+local hasConfirmed = #settled == 0 and isDrained(account)
 for i, id in ipairs(settled) do
   if permits[id] and permits[id].probe and kinds[i] == 'billed' then hasProbeBilled = true end
-  close(account, id, kinds[i])
+  if permits[id] and id == account.pendingAsked then hasConfirmed = true end
+  close(account, id, kinds[i], dates[i] ~= '' and dates[i] or nil)
 end
-if reading then applyReading(account, reading)
+local before = standingOf(account)
+if reading then applyReading(account, reading, hasConfirmed)
 elseif isPeriodDue(account) and isDrained(account) then openPeriod(account) end
 if heard then account.heardAt = now end
 if refused then
@@ -69,6 +76,7 @@ elseif hasProbeBilled then
 end
 local policy = readPolicy(account.name)
 local limit = limitOf(account, policy)
+bookOverage(account, policy, before)
 if hasProbeBilled and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
 if pace and pace.ifVersion == account.paceVersion then
   account.paceVersion = account.paceVersion + 1
@@ -86,13 +94,28 @@ return { answers, state }
 `,
 );
 
-export const SHOW_SCRIPT = script(...LEDGER, BEGIN, 'sweep(account)', FINISH);
+/** Nothing is written: what ran out is counted as sent for the answer alone. */
+export const SHOW_SCRIPT = script(
+  ...LEDGER,
+  BEGIN,
+  `
+local run = loadRun(some())
+sweep(account)
+return describeState(account, readPolicy(account.name), run)
+`,
+);
+
+/** What ran out is closed outside of an exchange. */
+const SWEEP_ALONE = `
+sweep(account)
+bookOverage(account, readPolicy(account.name), standingOf(account))
+`;
 
 export const OPEN_SCRIPT = script(
   ...LEDGER,
   BEGIN,
+  SWEEP_ALONE,
   `
-sweep(account)
 account.heardAt = 0
 account.nextProbeAt = now
 if flag() then
@@ -108,8 +131,8 @@ account.version = account.version + 1
 export const OBSERVE_SCRIPT = script(
   ...LEDGER,
   BEGIN,
+  SWEEP_ALONE,
   `
-sweep(account)
 local usage, quota = number(), number()
 if quota ~= nil then account.quota = quota end
 if usage ~= nil then

@@ -6,13 +6,14 @@ import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
 
 export const LUA_ACCOUNT = `
 local NAMES = {
-  'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingFell', 'pendingSent', 'sent', 'held', 'probes',
+  'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
+  'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
   'alone',
 }
 local KINDS = {
-  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingFell = 'flag', servesOverage = 'flag',
+  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', servesOverage = 'flag',
   alone = 'text', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
 }
 
@@ -33,6 +34,9 @@ local function loadAccount(name, epoch)
   return account
 end
 
+-- Runs found dead are forgotten when the account is saved; their next heartbeat adds them again.
+local deadRuns = {}
+
 local function saveAccount(account)
   local values = {}
   for i, field in ipairs(NAMES) do
@@ -40,6 +44,7 @@ local function saveAccount(account)
     values[2 * i] = shown(account[field])
   end
   redis.call('HSET', root .. 'account:' .. account.name, unpack(values))
+  each(deadRuns, function(from, to) redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to)) end)
 end
 
 local function turn(account)
@@ -73,7 +78,7 @@ local function readPolicy(name)
       overage = math.min(overage or math.huge, tonumber(run[3]))
       if run[4] ~= '' then quotaCap = math.min(quotaCap or math.huge, tonumber(run[4])) end
     else
-      redis.call('SREM', live, id) -- its next heartbeat adds it again
+      deadRuns[#deadRuns + 1] = id
     end
   end
   return { quotaCap = quotaCap, overage = overage or 0 }
@@ -82,5 +87,16 @@ end
 local function limitOf(account, policy)
   if account.quota == nil and policy.quotaCap == nil then return nil end
   return math.min(account.quota or math.huge, policy.quotaCap or math.huge) + policy.overage
+end
+
+-- What the service bills as quota: its header, or what the user says as long as there is none.
+local function billedQuota(account, policy)
+  return account.quota or policy.quotaCap or math.huge
+end
+
+-- Held requests beyond the quota, if so many more were taken.
+local function beyondQuota(account, policy, more)
+  local standing = account.sent + account.held + account.probes + account.others + more
+  return math.max(0, standing - billedQuota(account, policy))
 end
 `;

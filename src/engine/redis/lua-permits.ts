@@ -11,7 +11,7 @@ export const DOUBTS_KEPT_MS = 2 * DAY_MS;
 export const RUN_KEY_KEPT_MS = 90 * DAY_MS;
 
 export const LUA_PERMITS = `
-local permits, claims, caps, doubts, takenFor = {}, {}, {}, {}, {}
+local permits, claims, caps, doubts, takenFor, billed = {}, {}, {}, {}, {}, {}
 local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
 
 local function unpackPermit(packed)
@@ -19,7 +19,7 @@ local function unpackPermit(packed)
   local r = cmsgpack.unpack(packed)
   return {
     account = r[1], run = r[2], runKey = r[3], key = r[4],
-    deadline = r[5], period = r[6] or nil, overage = r[7], probe = r[8],
+    deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8],
   }
 end
 
@@ -67,8 +67,11 @@ end
 
 local function capsOf(runKey)
   if caps[runKey] == nil then
-    local stored = redis.call('HMGET', root .. 'key:' .. runKey, 'requests', 'overage')
-    caps[runKey] = stored[1] and { requests = tonumber(stored[1]), overage = tonumber(stored[2]) } or false
+    local stored = redis.call('HMGET', root .. 'key:' .. runKey, 'startedAt', 'generation', 'requests', 'overage', 'held')
+    caps[runKey] = (stored[1] or stored[2]) and {
+      generation = stored[2] or '', requests = tonumber(stored[3] or 0), overage = tonumber(stored[4] or 0),
+      held = tonumber(stored[5] or 0),
+    } or false
   end
   return caps[runKey]
 end
@@ -81,7 +84,12 @@ local function doubt(run, key)
   touchedDoubts[name][key] = true
 end
 
-local function close(account, id, as)
+-- Whether period comes after current; false where one of them is unknown or there are no periods.
+local function isLater(period, current)
+  return period ~= nil and period ~= 'none' and current ~= nil and current ~= 'none' and period > current
+end
+
+local function close(account, id, as, datedIn)
   local permit = permits[id]
   if not permit or permit.account ~= account.name then return end
   permits[id] = false
@@ -94,19 +102,25 @@ local function close(account, id, as)
     claim.permit = nil
     touchedClaims[permit.key] = true
   end
+  local used = capsOf(permit.runKey)
+  -- Runs of a key that was completed begin anew: what is left of the earlier ones is none of theirs.
+  if used and used.generation ~= permit.generation then used = false end
+  if used then
+    used.held = used.held - 1
+    touchedCaps[permit.runKey] = true
+  end
   if as == 'free' then
-    local used = capsOf(permit.runKey)
-    if used then
-      used.requests = math.max(0, used.requests - 1)
-      if permit.overage then used.overage = math.max(0, used.overage - 1) end
-      touchedCaps[permit.runKey] = true
-    end
+    if used then used.requests = used.requests - 1 end
     takenFor[permit.run] = (takenFor[permit.run] or 0) - 1
     return
   end
-  if permit.period == account.period then account.sent = account.sent + 1 end
-  account.pendingSent = account.pendingSent + 1
+  -- The first answers name the period that requests before them were sent in.
+  if permit.period == nil or permit.period == account.period then account.sent = account.sent + 1 end
+  local isDatedNext = isLater(datedIn, account.period)
+  if isDatedNext then account.pendingDated = account.pendingDated + 1
+  elseif datedIn == nil then account.pendingSent = account.pendingSent + 1 end
   if as == 'doubtful' then doubt(permit.run, permit.key) end
+  billed[#billed + 1] = { run = permit.run, used = used, isDatedNext = isDatedNext }
   turn(account)
   account.minuteSent = account.minuteSent + 1
   account.secondSent = account.secondSent + 1
@@ -115,7 +129,34 @@ end
 local function sweep(account)
   local due = redis.call('ZRANGEBYSCORE', root .. 'deadlines:' .. account.name, '-inf', shown(now))
   loadPermits(due)
-  for _, id in ipairs(due) do close(account, id, 'billed') end
+  for _, id in ipairs(due) do close(account, id, 'billed', nil) end
+end
+
+-- Where the account stands in its period, and how many requests count in both.
+local function standingOf(account)
+  return {
+    period = account.period, dated = account.pendingDated,
+    standing = account.sent - account.pendingDated + account.others,
+  }
+end
+
+-- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
+-- were billed in. before: how the account stood after closing them and before the reading.
+local overageOf = {}
+local function bookOverage(account, policy, before)
+  if #billed == 0 then return end
+  local quota, numDated = billedQuota(account, policy), 0
+  for _, each in ipairs(billed) do if each.isDatedNext then numDated = numDated + 1 end end
+  local hasOpened = before.period ~= nil and account.period ~= before.period
+  local position = (hasOpened and before.standing or standingOf(account).standing) - (#billed - numDated)
+  local datedPosition = before.dated - numDated
+  for _, each in ipairs(billed) do
+    if each.isDatedNext then datedPosition = datedPosition + 1 else position = position + 1 end
+    if (each.isDatedNext and datedPosition or position) > quota then
+      overageOf[each.run] = (overageOf[each.run] or 0) + 1
+      if each.used then each.used.overage = each.used.overage + 1 end
+    end
+  end
 end
 
 local function savePermits(account)
@@ -129,7 +170,7 @@ local function savePermits(account)
     local p = permits[id]
     records[#records + 1] = id
     records[#records + 1] = cmsgpack.pack({
-      p.account, p.run, p.runKey, p.key, p.deadline, p.period or false, p.overage, p.probe,
+      p.account, p.run, p.runKey, p.key, p.deadline, p.period or false, p.generation, p.probe,
     })
     dates[#dates + 1] = shown(p.deadline)
     dates[#dates + 1] = id
@@ -143,12 +184,17 @@ local function savePermits(account)
   end
   for runKey in pairs(touchedCaps) do
     local used = caps[runKey]
-    redis.call('HSET', root .. 'key:' .. runKey, 'requests', shown(used.requests), 'overage', shown(used.overage))
+    redis.call('HSET', root .. 'key:' .. runKey, 'generation', used.generation, 'requests', shown(used.requests),
+      'overage', shown(used.overage), 'held', shown(used.held))
     redis.call('PEXPIRE', root .. 'key:' .. runKey, ${RUN_KEY_KEPT_MS})
   end
   for run, change in pairs(takenFor) do
     local name = root .. 'run:' .. run
     if change ~= 0 and redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'spent', change) end
+  end
+  for run, count in pairs(overageOf) do
+    local name = root .. 'run:' .. run
+    if redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'overageBilled', count) end
   end
   for name, keys in pairs(touchedDoubts) do
     for key in pairs(keys) do redis.call('HSET', name, key, shown(doubts[name][key])) end

@@ -6,18 +6,38 @@
 export const LUA_READING = `
 local JUMP_CONFIRM_MS, JUMP_FLOOR, PERIOD_GRACE_MS = 60000, 1000, 900000
 
+-- Days since 1970-01-01 of a date of the Gregorian calendar, by counting years from March.
+local function startOf(period)
+  local year, month, day = string.match(period, '^(%d+)-(%d+)-(%d+)$')
+  year, month, day = tonumber(year), tonumber(month), tonumber(day)
+  if month <= 2 then year, month = year - 1, month + 12 end
+  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+    + math.floor((153 * (month - 3) + 2) / 5) + day - 719469
+  return days * 86400000
+end
+
 local function isPeriodDue(account)
   if account.pendingPeriod == nil then return false end
-  return account.pendingFell or now - account.pendingSince >= PERIOD_GRACE_MS
+  if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= PERIOD_GRACE_MS then return true end
+  if now < startOf(account.pendingPeriod) then return false end
+  return account.pendingFalls > 0 or now - account.pendingSince >= PERIOD_GRACE_MS
+end
+
+-- One answer said that usage fell in a later period, and this clock does not agree.
+local function isTurnUnconfirmed(account)
+  return account.pendingPeriod ~= nil and account.pendingFalls > 0 and not isPeriodDue(account)
 end
 
 local function openPeriod(account)
   account.period = account.pendingPeriod
   account.pendingPeriod = nil
   account.pendingSince = 0
-  account.pendingFell = false
-  account.sent = account.pendingSent
+  account.pendingSeenAt = 0
+  account.pendingFalls = 0
+  account.pendingAsked = nil
+  account.sent = account.pendingSent + account.pendingDated
   account.pendingSent = 0
+  account.pendingDated = 0
   account.others = 0
   account.usage = nil
   account.closedAt = nil
@@ -26,28 +46,40 @@ end
 
 local function isDrained(account) return account.held == 0 and account.probes == 0 end
 
+-- A reading of a later period. hasConfirmed: it came with the request that went alone to find out.
+local function notePending(account, reading, hasConfirmed)
+  if account.pendingPeriod ~= reading.period then
+    account.pendingPeriod = reading.period
+    account.pendingSince = now
+    account.pendingFalls = 0
+  end
+  account.pendingSeenAt = now
+  if reading.usage == nil or account.usage == nil then return end
+  if reading.usage >= account.usage then account.pendingFalls = 0
+  elseif account.pendingFalls == 0 or hasConfirmed then account.pendingFalls = account.pendingFalls + 1 end
+end
+
 -- False when the reading belongs to another period than the ledger's.
-local function followPeriod(account, reading)
+local function followPeriod(account, reading, hasConfirmed)
   local following = reading.period
   if following ~= nil and following ~= 'none' and account.period ~= 'none' then
     if account.period == nil then account.period = following
     elseif following < account.period then return false
     elseif following > account.period then
-      if account.pendingPeriod ~= following then
-        account.pendingPeriod = following
-        account.pendingSince = now
-        account.pendingFell = false
-      end
-      if reading.usage and account.usage and reading.usage < account.usage then account.pendingFell = true end
+      notePending(account, reading, hasConfirmed)
       if not (isPeriodDue(account) and isDrained(account)) then return false end
       openPeriod(account)
+    else
+      -- Not in a row: the service still is in this period.
+      account.pendingFalls = 0
+      account.pendingSince = now
     end
   elseif following == 'none' and account.period == nil then account.period = 'none' end
   return true
 end
 
-local function applyReading(account, reading)
-  if not followPeriod(account, reading) then return end
+local function applyReading(account, reading, hasConfirmed)
+  if not followPeriod(account, reading, hasConfirmed) then return end
   if reading.quota ~= nil then
     if account.closedAt ~= nil and account.quota ~= nil and reading.quota > account.quota then
       account.closedAt = nil

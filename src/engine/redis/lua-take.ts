@@ -10,21 +10,28 @@ local UNKNOWN_QUOTA_HELD, DOUBTS_ALLOWED = 8, 2
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'haltWhy')
+    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'haltWhy', 'overageBilled')
   if not run[1] then return nil end
   local status = runStatus(run[2], run[3])
   if status == 'alive' and run[7] then status = 'halted' end
   return {
     id = id, key = run[1], status = status, plan = run[4],
-    maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]),
+    maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),
   }
 end
 
+-- Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota
+-- that is used up and not what the user allows of it.
+local function mayFindOut(account, policy, run)
+  local isCapOurs = policy.quotaCap ~= nil and policy.quotaCap < (account.quota or math.huge)
+  return run.plan ~= 'paid' and not account.servesOverage and not isCapOurs
+end
+
 -- nil: not now. Else whether it must be a probe.
-local function roomFor(account, limit, plan, mayHaveTurned, spent, out)
+local function roomFor(account, policy, limit, run, request, spent, out)
   local hasRoom = limit == nil or spent < limit
   if account.closedAt == nil and hasRoom then return false end
-  local mayAsk = hasRoom or (plan ~= 'paid' and not account.servesOverage) or mayHaveTurned
+  local mayAsk = hasRoom or mayFindOut(account, policy, run) or request.mayHaveTurned
   local isDue = now >= account.nextProbeAt
     and (account.closedAt ~= nil or now - account.heardAt >= PROBE_EVERY_MS)
   if not mayAsk or not isDue or out > 0 then return nil end
@@ -54,6 +61,8 @@ local function grant(account, policy, limit, request, run, id, key)
   local out = account.held + account.probes
   if now < account.restsUntil then return 'd' end
   if isPeriodDue(account) then return 'd' end
+  local isTurn = isTurnUnconfirmed(account)
+  if isTurn and out > 0 then return 'd' end
   -- What a dead process left behind does not count: it may take a minute to run out.
   local isOpening = account.heardAt <= now - ALONE_AFTER_MS
   if isOpening and account.alone ~= nil then
@@ -62,12 +71,13 @@ local function grant(account, policy, limit, request, run, id, key)
   end
   if limit == nil and out >= UNKNOWN_QUOTA_HELD then return 'd' end
   local spent = account.sent + account.held + account.others
-  local probe = roomFor(account, limit, run.plan, request.mayHaveTurned, spent, out)
+  local probe = roomFor(account, policy, limit, run, request, spent, out)
   if probe == nil then return 'd' end
-  local overage = spent >= math.min(account.quota or math.huge, policy.quotaCap or math.huge)
-  local used = capsOf(run.key) or { requests = 0, overage = 0 }
+  local used = capsOf(run.key) or { generation = id, requests = 0, overage = 0, held = 0 }
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'd' end
-  if overage and run.maxOverageRequests ~= nil and used.overage >= run.maxOverageRequests then return 'd' end
+  local beyond = beyondQuota(account, policy, 1)
+  if beyond > 0 and run.maxOverageRequests ~= nil
+    and used.overage + math.min(used.held + 1, beyond) > run.maxOverageRequests then return 'd' end
   local slot = slotOf(account)
   if slot == nil then return 'd' end
   if probe then
@@ -77,16 +87,17 @@ local function grant(account, policy, limit, request, run, id, key)
     account.held = account.held + 1
   end
   used.requests = used.requests + 1
-  if overage then used.overage = used.overage + 1 end
+  used.held = used.held + 1
   caps[run.key] = used
   touchedCaps[run.key] = true
   takenFor[run.id] = (takenFor[run.id] or 0) + 1
   permits[id] = {
     account = account.name, run = run.id, runKey = run.key, key = key,
-    deadline = now + request.permitMs, period = account.period, overage = overage, probe = probe,
+    deadline = now + request.permitMs, period = account.period, generation = used.generation, probe = probe,
   }
   granted[id] = true
   if isOpening then account.alone = id end
+  if isTurn then account.pendingAsked = id end
   claim.permit = id
   touchedClaims[key] = true
   return 'g' .. shown(slot - now)

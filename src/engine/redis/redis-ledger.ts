@@ -4,7 +4,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { ExchangeAnswer, ExchangeRequest, Ledger } from '../../quota/ledger.js';
-import { lookExchange } from '../../quota/look-exchange.js';
 import { exchangeArguments, readLedgerState, readPermitAnswer } from './ledger-reply.js';
 import {
   EXCHANGE_SCRIPT,
@@ -33,10 +32,10 @@ export function createRedisLedger(store: StoreConnection): Ledger {
   }
   return {
     exchange,
-    async show(account) {
-      return readLedgerState(texts(await store.call(SHOW_SCRIPT, [possibleEpoch(), account])));
+    async show(account, run) {
+      // An account that is not there has no epoch.
+      return readLedgerState(texts(await store.call(SHOW_SCRIPT, ['', account, run ?? null])));
     },
-    showFor: async (account, run) => (await exchange(lookExchange(account, run))).state,
     async open(account, { rate, burst }) {
       const pace = rate === undefined ? [false] : [true, rate, burst];
       return readLedgerState(

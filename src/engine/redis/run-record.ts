@@ -68,5 +68,6 @@ export function readRunRecord(flat: readonly string[]): RunRecord | null {
       billed: number('billed'),
     },
     spent: number('spent'),
+    overageBilled: number('overageBilled'),
   };
 }

@@ -27,7 +27,7 @@ export const START_SCRIPT = script(
 local key, account = text(), text()
 if not isKnown then
   local started = root .. 'key:' .. key
-  redis.call('HSETNX', started, 'startedAt', shown(now))
+  if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
   redis.call('PEXPIRE', started, ${RUN_KEY_KEPT_MS})
   redis.call('HSET', run, 'id', id, 'key', key, 'account', account, 'status', 'running', 'asOf', shown(now),
     'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'))

@@ -39,35 +39,45 @@ DECLARE
   v_worker text := p->>'worker';
   v_run_id text := p->>'run';
   v_run brand_enrich.run;
-  v_settled record; v_policy record; r record;
-  v_quota bigint; v_limit bigint;
-  v_has_probe_billed boolean := false; v_is_paused boolean;
-  v_may_spend boolean; v_is_barred boolean; v_is_opening boolean;
-  v_requests bigint := 0; v_overage_requests bigint := 0;
-  v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean; v_is_overage boolean;
+  v_swept record; v_settled record; v_policy record; r record;
+  v_before brand_enrich.account; v_key brand_enrich.run_key;
+  v_limit bigint;
+  v_has_probe_billed boolean := false; v_has_confirmed boolean; v_is_paused boolean;
+  v_may_spend boolean; v_is_barred boolean; v_is_opening boolean; v_is_turn boolean;
+  v_held bigint := 0; v_beyond bigint;
+  v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean;
   v_slot float8; v_interval float8;
   v_take int := jsonb_array_length(p->'take');
   v_answers int[] := '{}'; v_waits float8[] := '{}';
-  v_ids text[] := '{}'; v_keys text[] := '{}'; v_overages boolean[] := '{}'; v_probes boolean[] := '{}';
+  v_ids text[] := '{}'; v_keys text[] := '{}'; v_probes boolean[] := '{}';
 BEGIN
   PERFORM brand_enrich.note_beat(p_offset, v_worker, 1000);
   PERFORM pg_advisory_xact_lock_shared(${TAKEOVER_LOCK});
   a := brand_enrich.lock_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
-  IF a.pending_period IS NULL THEN a.pending_sent := 0; END IF;
+  IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
   IF p->'seen' <> 'null' THEN
     a := brand_enrich.restore_seen(a, p->'seen', (p->>'usageLagMs')::float8, v_now);
   END IF;
-  a := brand_enrich.sweep(a, v_now);
+  SELECT * INTO v_swept FROM brand_enrich.sweep(a, v_now);
+  a := v_swept.a;
+  -- A reading that cost nothing is as good as one of the request that went alone.
+  v_has_confirmed := jsonb_array_length(p->'settle') = 0 AND a.held = 0 AND a.probes = 0;
   IF jsonb_array_length(p->'settle') > 0 THEN
     SELECT * INTO v_settled FROM brand_enrich.close_permits(a,
       ARRAY(SELECT x->>'permit' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
-      ARRAY(SELECT x->>'as' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord), v_now);
+      ARRAY(SELECT x->>'as' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
+      ARRAY(SELECT x->>'period' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord), v_now);
     a := v_settled.a;
     v_has_probe_billed := v_settled.has_probe_billed;
+    v_has_confirmed := v_settled.has_confirmed;
+  ELSE
+    SELECT '{}'::text[] AS billed_runs, '{}'::text[] AS billed_keys, '{}'::text[] AS billed_generations,
+           '{}'::boolean[] AS billed_dated INTO v_settled;
   END IF;
+  v_before := a;
   IF p->'reading' <> 'null' THEN
-    a := brand_enrich.apply_reading(a, p->'reading', v_now);
+    a := brand_enrich.apply_reading(a, p->'reading', v_has_confirmed, v_now);
   ELSIF a.pending_period IS NOT NULL THEN
     SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
     a := r.a;
@@ -80,8 +90,10 @@ BEGIN
     a.closed_at := NULL;
   END IF;
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
-  v_quota := least(a.quota, v_policy.quota_cap);
-  v_limit := v_quota + v_policy.overage;
+  v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
+  PERFORM brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
+    v_swept.billed_runs || v_settled.billed_runs, v_swept.billed_keys || v_settled.billed_keys,
+    v_swept.billed_generations || v_settled.billed_generations, v_swept.billed_dated || v_settled.billed_dated);
   IF v_has_probe_billed AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
     a.pace_version := a.pace_version + 1;
@@ -99,9 +111,12 @@ BEGIN
       AND v_run.status = 'running' AND v_run.halt_why IS NULL
       AND v_now - v_run.beat_at < ${RUN_DEAD_AFTER_MS};
     v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
-    SELECT k.requests, k.overage_requests INTO v_requests, v_overage_requests
-      FROM brand_enrich.run_key k WHERE k.key = v_run.key;
-    IF NOT FOUND THEN v_requests := 0; v_overage_requests := 0; END IF;
+    v_is_turn := brand_enrich.is_turn_unconfirmed(a, v_now);
+    SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = v_run.key;
+    IF NOT FOUND THEN v_key.requests := 0; v_key.overage_requests := 0; END IF;
+    IF v_run.max_overage_requests IS NOT NULL AND v_key.key IS NOT NULL THEN
+      v_held := brand_enrich.held_of(v_key.key, v_key.generation, a.name, v_now);
+    END IF;
     FOR r IN
       SELECT t.ord::int AS ord, t.permit, t.key, c.worker AS owner, h.id AS held, d.count AS doubts
         FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, ord
@@ -120,6 +135,7 @@ BEGIN
       IF r.doubts >= ${DOUBTS_ALLOWED} THEN v_answers[r.ord] := 2; CONTINUE; END IF;
       CONTINUE WHEN v_is_barred;
       v_out := a.held + a.probes;
+      CONTINUE WHEN v_is_turn AND v_out > 0;
       -- What a dead process left behind does not count: it may take a minute to run out.
       v_is_opening := a.heard_at <= v_now - ${ALONE_AFTER_MS};
       CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
@@ -129,14 +145,15 @@ BEGIN
       v_has_room := v_limit IS NULL OR v_spent < v_limit;
       v_is_probe := a.closed_at IS NOT NULL OR NOT v_has_room;
       IF v_is_probe THEN
-        CONTINUE WHEN NOT (v_has_room OR (v_run.plan <> 'paid' AND NOT a.serves_overage)
+        CONTINUE WHEN NOT (v_has_room OR brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan)
           OR coalesce((p->>'mayHaveTurned')::boolean, false));
         CONTINUE WHEN v_out > 0 OR v_now < a.next_probe_at
           OR NOT (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${PROBE_EVERY_MS});
       END IF;
-      v_is_overage := coalesce(v_spent >= v_quota, false);
-      CONTINUE WHEN v_requests >= v_run.max_requests;
-      CONTINUE WHEN v_is_overage AND v_overage_requests >= v_run.max_overage_requests;
+      CONTINUE WHEN v_key.requests >= v_run.max_requests;
+      v_beyond := brand_enrich.beyond_quota(a, v_policy.quota_cap, 1);
+      CONTINUE WHEN v_beyond > 0
+        AND v_key.overage_requests + least(v_held + 1, v_beyond) > v_run.max_overage_requests;
       v_slot := greatest(v_now, a.floor_until);
       IF a.rate IS NULL THEN
         CONTINUE WHEN v_slot - v_now > ${PACE_HORIZON_MS};
@@ -152,26 +169,26 @@ BEGIN
       ELSE
         a.held := a.held + 1;
       END IF;
-      v_requests := v_requests + 1;
-      IF v_is_overage THEN v_overage_requests := v_overage_requests + 1; END IF;
+      v_key.requests := v_key.requests + 1;
+      v_held := v_held + 1;
       IF v_is_opening THEN a.alone := r.permit; END IF;
+      IF v_is_turn THEN a.pending_asked := r.permit; END IF;
       v_ids := v_ids || r.permit;
       v_keys := v_keys || r.key;
-      v_overages := v_overages || v_is_overage;
       v_probes := v_probes || v_is_probe;
       v_answers[r.ord] := 0;
       v_waits[r.ord] := v_slot - v_now;
     END LOOP;
     IF v_ids <> '{}' THEN
-      INSERT INTO brand_enrich.run_key AS k (key, started_at, requests, overage_requests)
-      VALUES (v_run.key, v_run.key_started_at, v_requests, v_overage_requests)
-      ON CONFLICT (key) DO UPDATE
-        SET requests = excluded.requests, overage_requests = excluded.overage_requests;
+      INSERT INTO brand_enrich.run_key AS k (key, started_at, generation, requests)
+      VALUES (v_run.key, v_run.key_started_at, v_ids[1], v_key.requests)
+      ON CONFLICT (key) DO UPDATE SET requests = excluded.requests
+      RETURNING * INTO v_key;
       UPDATE brand_enrich.run SET spent = spent + cardinality(v_ids) WHERE id = v_run_id;
-      INSERT INTO brand_enrich.permit (id, account, worker, run, run_key, key, deadline, period, overage, probe)
-      SELECT u.id, a.name, v_worker, v_run_id, v_run.key, u.key, v_now + (p->>'permitMs')::float8, a.period,
-             u.overage, u.probe
-        FROM unnest(v_ids, v_keys, v_overages, v_probes) u(id, key, overage, probe);
+      INSERT INTO brand_enrich.permit (id, account, worker, run, run_key, generation, key, deadline, period, probe)
+      SELECT u.id, a.name, v_worker, v_run_id, v_run.key, v_key.generation, u.key, v_now + (p->>'permitMs')::float8,
+             a.period, u.probe
+        FROM unnest(v_ids, v_keys, v_probes) u(id, key, probe);
       a.sweep_at := least(a.sweep_at, v_now + (p->>'permitMs')::float8);
     END IF;
   END IF;

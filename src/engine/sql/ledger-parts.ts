@@ -11,7 +11,7 @@ const JUMP_CONFIRM_MS = 60_000;
 /** The next period opens at the latest so long after the service's date first was in it. */
 const PERIOD_GRACE_MS = 900_000;
 
-const names = ACCOUNT_COLUMNS.map(([name]) => name);
+const names = ACCOUNT_COLUMNS;
 
 export const LEDGER_PARTS = `
 CREATE OR REPLACE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -54,37 +54,52 @@ BEGIN
   END IF;
 END $$;
 
+-- Whether a period comes after another; false where one of them is unknown or there are no periods.
+CREATE OR REPLACE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C", false)
+$$;
+
 -- Settles permits of the account that are out; others in the list change nothing. Of several settlements of one
--- permit the first holds.
+-- permit the first holds. Gives those that were billed, in the order of the list: by whom they are paid, and whether their answers
+-- are dated in a later period.
 CREATE OR REPLACE FUNCTION brand_enrich.close_permits(
-  INOUT a brand_enrich.account, OUT has_probe_billed boolean, p_ids text[], p_as text[], p_now bigint
+  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT has_confirmed boolean, OUT billed_runs text[],
+  OUT billed_keys text[], OUT billed_generations text[], OUT billed_dated boolean[],
+  p_ids text[], p_as text[], p_dates text[], p_now bigint
 ) LANGUAGE plpgsql AS $$
-DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_freed text[];
+DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_unknown bigint; v_freed text[];
 BEGIN
   WITH wanted AS (
-    SELECT DISTINCT ON (u.id) u.id, u.settled FROM unnest(p_ids, p_as) WITH ORDINALITY u(id, settled, ord)
-     ORDER BY u.id, u.ord
+    SELECT DISTINCT ON (u.id) u.id, u.settled, u.dated_in, u.ord
+      FROM unnest(p_ids, p_as, p_dates) WITH ORDINALITY u(id, settled, dated_in, ord) ORDER BY u.id, u.ord
   ), gone AS (
     DELETE FROM brand_enrich.permit p USING wanted w WHERE p.id = w.id AND p.account = a.name
-    RETURNING p.run, p.run_key, p.key, p.period, p.overage, p.probe, w.settled
+    RETURNING p.id, p.run, p.run_key, p.generation, p.key, p.period, p.probe, w.settled, w.ord,
+      w.dated_in IS NULL AS is_undated, brand_enrich.is_later(w.dated_in, a.period) AS is_dated_next
   ), refunded AS (
-    UPDATE brand_enrich.run_key k
-       SET requests = greatest(0, k.requests - f.requests),
-           overage_requests = greatest(0, k.overage_requests - f.overage_requests)
-      FROM (SELECT run_key, count(*) AS requests, count(*) FILTER (WHERE overage) AS overage_requests
-              FROM gone WHERE settled = 'free' GROUP BY run_key ORDER BY run_key) f
-     WHERE k.key = f.run_key
+    UPDATE brand_enrich.run_key k SET requests = k.requests - f.requests
+      FROM (SELECT run_key, generation, count(*) AS requests
+              FROM gone WHERE settled = 'free' GROUP BY run_key, generation ORDER BY run_key) f
+     WHERE k.key = f.run_key AND k.generation = f.generation
   ), doubted AS (
     INSERT INTO brand_enrich.doubt AS d (run, key, count)
     SELECT run, key, count(*) FROM gone WHERE settled = 'doubtful' GROUP BY run, key ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + excluded.count
   )
   SELECT count(*) FILTER (WHERE probe), count(*) FILTER (WHERE NOT probe),
-         count(*) FILTER (WHERE settled <> 'free' AND period IS NOT DISTINCT FROM a.period),
+         -- The first answers name the period that requests before them were sent in.
+         count(*) FILTER (WHERE settled <> 'free' AND (period IS NULL OR period IS NOT DISTINCT FROM a.period)),
          count(*) FILTER (WHERE settled <> 'free'),
-         coalesce(bool_or(probe AND settled = 'billed'), false),
-         array_agg(run) FILTER (WHERE settled = 'free')
-    INTO v_probes, v_held, v_sent, v_spent, has_probe_billed, v_freed FROM gone;
+         count(*) FILTER (WHERE settled <> 'free' AND is_dated_next),
+         count(*) FILTER (WHERE settled <> 'free' AND is_undated),
+         coalesce(bool_or(probe AND settled = 'billed'), false), coalesce(bool_or(id = a.pending_asked), false),
+         array_agg(run) FILTER (WHERE settled = 'free'),
+         coalesce(array_agg(run ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
+         coalesce(array_agg(run_key ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
+         coalesce(array_agg(generation ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
+         coalesce(array_agg(is_dated_next ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}')
+    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_unknown, has_probe_billed, has_confirmed, v_freed,
+         billed_runs, billed_keys, billed_generations, billed_dated FROM gone;
   -- A statement of its own: runs are locked after their keys.
   IF v_freed IS NOT NULL THEN
     UPDATE brand_enrich.run r SET spent = r.spent - f.freed
@@ -93,7 +108,8 @@ BEGIN
   a.probes := a.probes - v_probes;
   a.held := a.held - v_held;
   a.sent := a.sent + v_sent;
-  a.pending_sent := a.pending_sent + v_spent;
+  a.pending_dated := a.pending_dated + v_dated;
+  a.pending_sent := a.pending_sent + v_unknown;
   IF v_spent > 0 THEN
     a := brand_enrich.turn(a, p_now);
     a.minute_sent := a.minute_sent + v_spent;
@@ -101,23 +117,121 @@ BEGIN
   END IF;
 END $$;
 
--- Permits past their deadline count as sent. The account knows the earliest deadline, so that most calls look at nothing.
-CREATE OR REPLACE FUNCTION brand_enrich.sweep(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+-- Where the account stands in its period.
+CREATE OR REPLACE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT a.sent - a.pending_dated + a.others
+$$;
+
+-- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
+-- were billed in. p_before: the account after closing them and before the reading.
+CREATE OR REPLACE FUNCTION brand_enrich.book_overage(
+  a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_runs text[], p_keys text[], p_generations text[],
+  p_dated boolean[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  v_num_dated bigint; v_position bigint; v_dated_position bigint; v_over_runs text[] := '{}'; v_over_keys text[] := '{}';
+  v_over_generations text[] := '{}'; v_is_over boolean;
+BEGIN
+  IF p_quota IS NULL OR p_runs = '{}' THEN RETURN; END IF;
+  v_num_dated := (SELECT count(*) FROM unnest(p_dated) d WHERE d);
+  v_position := CASE WHEN p_before.period IS NOT NULL AND a.period IS DISTINCT FROM p_before.period
+                     THEN brand_enrich.standing_of(p_before) ELSE brand_enrich.standing_of(a) END;
+  v_dated_position := p_before.pending_dated;
+  -- Nearly always: all of them are within the quota.
+  IF v_position <= p_quota AND v_dated_position <= p_quota THEN RETURN; END IF;
+  v_position := v_position - (cardinality(p_runs) - v_num_dated);
+  v_dated_position := v_dated_position - v_num_dated;
+  FOR i IN 1 .. cardinality(p_runs) LOOP
+    IF p_dated[i] THEN
+      v_dated_position := v_dated_position + 1;
+      v_is_over := v_dated_position > p_quota;
+    ELSE
+      v_position := v_position + 1;
+      v_is_over := v_position > p_quota;
+    END IF;
+    IF v_is_over THEN
+      v_over_runs := v_over_runs || p_runs[i];
+      v_over_keys := v_over_keys || p_keys[i];
+      v_over_generations := v_over_generations || p_generations[i];
+    END IF;
+  END LOOP;
+  IF v_over_runs = '{}' THEN RETURN; END IF;
+  UPDATE brand_enrich.run_key k SET overage_requests = k.overage_requests + f.requests
+    FROM (SELECT u.key, u.generation, count(*) AS requests FROM unnest(v_over_keys, v_over_generations) u(key, generation)
+           GROUP BY u.key, u.generation ORDER BY u.key) f
+   WHERE k.key = f.key AND k.generation = f.generation;
+  UPDATE brand_enrich.run r SET overage_billed = r.overage_billed + f.requests
+    FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over_runs) u(run) GROUP BY u.run) f WHERE r.id = f.run;
+END $$;
+
+-- Permits past their deadline count as sent, the oldest first. The account knows the earliest deadline, so that most calls look
+-- at nothing.
+CREATE OR REPLACE FUNCTION brand_enrich.sweep(
+  INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
+  OUT billed_dated boolean[], p_now bigint
+) LANGUAGE plpgsql AS $$
 DECLARE v_ids text[]; r record;
 BEGIN
+  billed_runs := '{}'; billed_keys := '{}'; billed_generations := '{}'; billed_dated := '{}';
   IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
-  SELECT array_agg(id) FILTER (WHERE deadline <= p_now), min(deadline) FILTER (WHERE deadline > p_now)
+  SELECT array_agg(id ORDER BY deadline, id COLLATE "C") FILTER (WHERE deadline <= p_now),
+         min(deadline) FILTER (WHERE deadline > p_now)
     INTO v_ids, a.sweep_at FROM brand_enrich.permit WHERE account = a.name;
   IF v_ids IS NOT NULL THEN
-    SELECT * INTO r
-      FROM brand_enrich.close_permits(a, v_ids, array_fill('billed'::text, ARRAY[cardinality(v_ids)]), p_now);
+    SELECT * INTO r FROM brand_enrich.close_permits(a, v_ids,
+      array_fill('billed'::text, ARRAY[cardinality(v_ids)]), array_fill(NULL::text, ARRAY[cardinality(v_ids)]), p_now);
     a := r.a;
+    billed_runs := r.billed_runs; billed_keys := r.billed_keys;
+    billed_generations := r.billed_generations; billed_dated := r.billed_dated;
+  END IF;
+END $$;
+
+-- Sweeps outside of an exchange.
+CREATE OR REPLACE FUNCTION brand_enrich.sweep_alone(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+  SELECT * INTO r FROM brand_enrich.sweep(a, p_now);
+  a := r.a;
+  IF r.billed_runs <> '{}' THEN
+    PERFORM brand_enrich.book_overage(a, a, coalesce(a.quota, p.quota_cap), r.billed_runs, r.billed_keys,
+      r.billed_generations, r.billed_dated) FROM brand_enrich.policy_of(a.name, p_now) p;
   END IF;
 END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_now bigint) RETURNS boolean
-LANGUAGE sql IMMUTABLE AS $$
-  SELECT a.pending_period IS NOT NULL AND (a.pending_fell OR p_now - a.pending_since >= ${PERIOD_GRACE_MS})
+LANGUAGE sql STABLE AS $$
+  SELECT a.pending_period IS NOT NULL AND (
+    a.pending_falls > 1 OR a.pending_seen_at - a.pending_since >= ${PERIOD_GRACE_MS}
+    OR p_now >= extract(epoch FROM (a.pending_period || 'T00:00:00Z')::timestamptz) * 1000
+       AND (a.pending_falls > 0 OR p_now - a.pending_since >= ${PERIOD_GRACE_MS}))
+$$;
+
+-- One answer said that usage fell in a later period, and this clock does not agree.
+CREATE OR REPLACE FUNCTION brand_enrich.is_turn_unconfirmed(a brand_enrich.account, p_now bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT a.pending_period IS NOT NULL AND a.pending_falls > 0 AND NOT brand_enrich.is_period_due(a, p_now)
+$$;
+
+-- Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota
+-- that is used up and not what the user allows of it.
+CREATE OR REPLACE FUNCTION brand_enrich.may_find_out(a brand_enrich.account, p_quota_cap bigint, p_plan text)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_plan <> 'paid' AND NOT a.serves_overage
+    AND NOT (p_quota_cap IS NOT NULL AND (a.quota IS NULL OR p_quota_cap < a.quota)), false)
+$$;
+
+-- Requests beyond the quota, if so many more than those that are held were taken.
+CREATE OR REPLACE FUNCTION brand_enrich.beyond_quota(a brand_enrich.account, p_quota_cap bigint, p_more bigint)
+RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT greatest(0, coalesce(a.sent + a.held + a.probes + a.others + p_more - coalesce(a.quota, p_quota_cap), 0))
+$$;
+
+-- Permits of a run key that are out, those of the account that ran out left aside.
+CREATE OR REPLACE FUNCTION brand_enrich.held_of(
+  p_key text, p_generation text, p_account text, p_now bigint
+) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT count(*) FROM brand_enrich.permit WHERE run_key = p_key AND generation = p_generation
+     AND (deadline > p_now OR account <> p_account)
 $$;
 
 -- Opens the pending period once nothing of the old one is out.
@@ -127,13 +241,15 @@ BEGIN
   has_opened := brand_enrich.is_period_due(a, p_now) AND a.held = 0 AND a.probes = 0;
   IF NOT has_opened THEN RETURN; END IF;
   a.period := a.pending_period;
-  a.pending_period := NULL; a.pending_since := 0; a.pending_fell := false;
-  a.sent := a.pending_sent; a.pending_sent := 0;
+  a.pending_period := NULL; a.pending_since := 0; a.pending_seen_at := 0; a.pending_falls := 0;
+  a.pending_asked := NULL;
+  a.sent := a.pending_sent + a.pending_dated; a.pending_sent := 0; a.pending_dated := 0;
   a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.apply_reading(INOUT a brand_enrich.account, p jsonb, p_now bigint)
-LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION brand_enrich.apply_reading(
+  INOUT a brand_enrich.account, p jsonb, p_has_confirmed boolean, p_now bigint
+) LANGUAGE plpgsql AS $$
 DECLARE
   v_quota bigint := (p->>'quota')::bigint;
   v_usage bigint := (p->>'usage')::bigint;
@@ -145,12 +261,19 @@ BEGIN
     ELSIF v_next COLLATE "C" < a.period COLLATE "C" THEN RETURN;
     ELSIF v_next COLLATE "C" > a.period COLLATE "C" THEN
       IF a.pending_period IS DISTINCT FROM v_next THEN
-        a.pending_period := v_next; a.pending_since := p_now; a.pending_fell := false;
+        a.pending_period := v_next; a.pending_since := p_now; a.pending_falls := 0;
       END IF;
-      IF v_usage < a.usage THEN a.pending_fell := true; END IF;
+      a.pending_seen_at := p_now;
+      IF v_usage >= a.usage THEN a.pending_falls := 0;
+      ELSIF v_usage < a.usage AND (a.pending_falls = 0 OR p_has_confirmed) THEN
+        a.pending_falls := a.pending_falls + 1;
+      END IF;
       SELECT * INTO r FROM brand_enrich.open_due_period(a, p_now);
       a := r.a;
       IF NOT r.has_opened THEN RETURN; END IF;
+    ELSE
+      -- Not in a row: the service still is in this period.
+      a.pending_falls := 0; a.pending_since := p_now;
     END IF;
   ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
   END IF;

@@ -3,8 +3,8 @@
  * spend. Meanings are told in `src/quota/ledger.ts`; the columns are those of the reference model.
  */
 
-/** Columns of an account in the order of the table, without its name. */
-export const ACCOUNT_COLUMNS = [
+/** Columns of an account as the table was first made, without its name. */
+const FIRST_COLUMNS = [
   ['epoch', 'text NOT NULL'],
   ['version', 'bigint NOT NULL DEFAULT 0'],
   ['period', 'text'],
@@ -40,7 +40,43 @@ export const ACCOUNT_COLUMNS = [
   ['alone', 'text'],
 ] as const;
 
-const columns = ACCOUNT_COLUMNS.map(([name, type]) => `  ${name} ${type}`).join(',\n');
+/** How a new billing period is told from one answer that lies about it. */
+const TURN_COLUMNS = [
+  ['pending_seen_at', 'bigint NOT NULL DEFAULT 0'],
+  ['pending_falls', 'bigint NOT NULL DEFAULT 0'],
+  ['pending_asked', 'text'],
+  ['pending_dated', 'bigint NOT NULL DEFAULT 0'],
+] as const;
+
+/** What an account that nobody has asked for yet looks like, as JSON. */
+export const NEW_ACCOUNT = JSON.stringify(
+  Object.fromEntries(
+    [...FIRST_COLUMNS, ...TURN_COLUMNS]
+      .filter(([, type]) => type.includes('NOT NULL'))
+      .map(([name, type]) => [name, emptyValue(type)]),
+  ),
+);
+
+function emptyValue(type: string): string | number | boolean {
+  if (type.startsWith('text')) return '';
+  return type.startsWith('boolean') ? false : Number(/DEFAULT (\d+)/.exec(type)?.[1]);
+}
+
+/** Columns of an account, without its name. */
+export const ACCOUNT_COLUMNS: readonly string[] = [...FIRST_COLUMNS, ...TURN_COLUMNS]
+  .map(([name]) => name)
+  .filter((name) => name !== 'pending_fell');
+
+const columns = FIRST_COLUMNS.map(([name, type]) => `  ${name} ${type}`).join(',\n');
+
+/** Overage is counted when a request is settled, and caps begin anew with each generation of a run key. */
+export const OVERAGE_COLUMNS = `
+ALTER TABLE brand_enrich.account DROP COLUMN pending_fell,
+${TURN_COLUMNS.map(([name, type]) => `  ADD COLUMN ${name} ${type}`).join(',\n')};
+ALTER TABLE brand_enrich.permit DROP COLUMN overage, ADD COLUMN generation text NOT NULL DEFAULT '';
+ALTER TABLE brand_enrich.run_key ADD COLUMN generation text NOT NULL DEFAULT '';
+ALTER TABLE brand_enrich.run ADD COLUMN overage_billed bigint NOT NULL DEFAULT 0;
+`;
 
 export const LEDGER_TABLES = `
 -- Rows that are written all the time leave room on their page, so that a new version needs no new index entry.

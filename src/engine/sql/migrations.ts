@@ -8,7 +8,7 @@ import type { SqlSession } from './database.js';
 import { EXCHANGE_FUNCTION } from './exchange-function.js';
 import { LEDGER_PARTS } from './ledger-parts.js';
 import { LEDGER_STATE } from './ledger-state.js';
-import { LEDGER_TABLES } from './ledger-tables.js';
+import { LEDGER_TABLES, OVERAGE_COLUMNS } from './ledger-tables.js';
 import { NOTE_FUNCTIONS, NOTE_TABLE } from './note-functions.js';
 import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
 import { RUN_FUNCTIONS, RUN_TABLES, SPENT_COLUMN } from './run-functions.js';
@@ -30,10 +30,23 @@ const STEPS: readonly string[] = [
   'DROP FUNCTION IF EXISTS brand_enrich.record_outcomes',
   // What is given back for a run of a key that was completed meanwhile leaves the next one's count at nothing.
   '',
+  OVERAGE_COLUMNS,
 ];
 
-/** All functions, replaced whenever a step was taken: they need no history. */
+/** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */
+const DROP_FUNCTIONS = `
+DO $$
+DECLARE v_function text;
+BEGIN
+  FOR v_function IN SELECT p.oid::regprocedure FROM pg_proc p WHERE p.pronamespace = 'brand_enrich'::regnamespace LOOP
+    EXECUTE 'DROP FUNCTION IF EXISTS ' || v_function || ' CASCADE';
+  END LOOP;
+END $$;
+`;
+
+/** All functions, made anew whenever a step was taken: they need no history. */
 const FUNCTIONS = [
+  DROP_FUNCTIONS,
   LEDGER_PARTS,
   LEDGER_STATE,
   EXCHANGE_FUNCTION,

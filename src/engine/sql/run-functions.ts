@@ -65,14 +65,15 @@ $$;
 CREATE OR REPLACE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
-    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent)
+    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent,
+    'overageBilled', r.overage_billed)
 $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run;
 BEGIN
-  INSERT INTO brand_enrich.run_key AS k (key, started_at) VALUES (p_key, v_now)
+  INSERT INTO brand_enrich.run_key AS k (key, started_at, generation) VALUES (p_key, v_now, p_id)
   ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
   -- A start that is sent twice is one start, and changes nothing.
   INSERT INTO brand_enrich.run AS t (id, key, label, settings, account, plan, quota_cap, overage, max_requests,
@@ -161,13 +162,14 @@ CREATE OR REPLACE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) R
   UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
 $$;
 
--- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. Its key goes before it, as in an exchange,
--- which counts on both.
+-- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account comes first: an exchange
+-- counts on key and run.
 CREATE OR REPLACE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_status text; v_key text;
 BEGIN
   SELECT status, key INTO v_status, v_key FROM brand_enrich.run WHERE id = p_id;
+  PERFORM FROM brand_enrich.account WHERE name = (SELECT account FROM brand_enrich.run WHERE id = p_id) FOR UPDATE;
   IF p_status = 'completed' AND v_status = 'running' THEN
     DELETE FROM brand_enrich.run_key WHERE key = v_key;
   END IF;

@@ -9,7 +9,6 @@ import type {
   LedgerState,
   PermitAnswer,
 } from '../../quota/ledger.js';
-import { lookExchange } from '../../quota/look-exchange.js';
 import type { StoreCalls } from './database.js';
 
 interface ExchangeReply {
@@ -41,8 +40,7 @@ export function createSqlLedger(calls: StoreCalls): Ledger {
   };
   return {
     exchange,
-    show: (account) => state('show_account', account),
-    showFor: async (account, run) => (await exchange(lookExchange(account, run))).state,
+    show: (account, run) => state('show_account', account, run ?? null),
     open: (account, pace) =>
       state('open_account', account, pace.rate !== undefined, pace.rate ?? null, pace.burst),
     observe: (account, seen) => state('observe_account', account, seen.usage ?? null, seen.quota ?? null),

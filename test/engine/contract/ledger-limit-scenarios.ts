@@ -3,7 +3,7 @@
  * store and to the model, and says in passing what became of the permits asked for, in order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
+import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
 
 export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
@@ -93,13 +93,13 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       ...start(),
       read(50),
       ask({ take: [0] }),
-      read(0, 100, '2030-02-01'),
+      read(0, 100, '2020-02-01'),
       ask({ heard: true, take: [1] }),
       settle(0),
       ask({ heard: true, take: [2] }),
-      read(0, 100, '2030-02-01'),
+      read(0, 100, '2020-02-01'),
       ask({ take: [3] }),
-      read(70, 100, '2030-01-01'),
+      read(70, 100, '2020-01-01'),
     ],
     answers: [G, D, G, G],
   },
@@ -112,7 +112,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
       settle(0),
       read(51),
       ask({ take: [1] }),
-      ask({ settle: [{ permit: 1, as: 'billed' }], reading: { quota: 100, usage: 0, period: '2030-02-01' } }),
+      ask({ settle: [{ permit: 1, as: 'billed' }], reading: { quota: 100, usage: 0, period: '2020-02-01' } }),
       ask({ take: [2] }),
     ],
     answers: [G, G, G],
@@ -122,30 +122,72 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     steps: [
       ...start(),
       read(50),
-      read(60, 100, '2030-02-01'),
+      read(60, 100, '2020-02-01'),
       ask({ take: [0] }),
       settle(0, 'free'),
       ...wait(904_000),
       ask({ heard: true, take: [1] }),
-      read(60, 100, '2030-02-01'),
+      read(60, 100, '2020-02-01'),
       ask({ take: [2] }),
     ],
     answers: [G, G, G],
   },
   {
+    title:
+      'one answer that is dated in the next period, where the clock disagrees, is asked again by a request that goes alone',
+    steps: [
+      ...start(),
+      read(50),
+      ask({ take: [0, 1] }),
+      answered(0, 0, 100, '2030-02-01'),
+      ask({ take: [2] }),
+      answered(1, 52, 100, '2020-01-01'),
+      ask({ take: [2, 3] }),
+      answered(3, 0, 100, '2030-02-01'),
+      settle(4, 'free'),
+      ask({ take: [4, 5] }),
+      answered(5, 0, 100, '2030-02-01'),
+      ask({ take: [0, 1] }),
+    ],
+    answers: [G, G, D, G, G, G, D, G, G],
+  },
+  {
+    title: 'one answer is enough where the clock agrees',
+    steps: [
+      ...start(),
+      read(50, 100, '2020-01-01'),
+      ask({ take: [0] }),
+      answered(0, 0, 100, '2020-02-01'),
+      ask({ take: [1, 2] }),
+    ],
+    answers: [G, G, G],
+  },
+  {
+    title: 'a used-up cap of the user is not probed, except when the period may be over',
+    steps: [
+      ...start({ quotaCap: 2 }),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      read(2, 1_000),
+      ...wait(64_000),
+      ask({ take: [0] }),
+      ask({ take: [1], mayHaveTurned: true }),
+    ],
+    answers: [D, G],
+  },
+  {
     title: 'a period once passed does not come back',
     steps: [
       ...start(),
-      read(50, 100, '2030-03-01'),
-      read(0, 100, '2030-02-01'),
-      read(0, 100, '2030-04-01'),
-      read(0, 100, '2030-04-01'),
+      read(50, 100, '2020-03-01'),
+      read(0, 100, '2020-02-01'),
+      read(0, 100, '2020-04-01'),
+      read(0, 100, '2020-04-01'),
     ],
     answers: [],
   },
   {
     title: 'an account without periods takes every reading as its own',
-    steps: [...start(), read(5, 100, 'none'), read(7, 100, '2030-02-01'), read(2, 100, null)],
+    steps: [...start(), read(5, 100, 'none'), read(7, 100, '2020-02-01'), read(2, 100, null)],
     answers: [],
   },
   {

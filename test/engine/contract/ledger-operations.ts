@@ -16,7 +16,11 @@ export interface ExchangeOperation {
   readonly worker: number;
   /** Which of the runs started so far; null: none. */
   readonly run: number | null;
-  readonly settle: readonly { readonly permit: number; readonly as: SettledAs }[];
+  readonly settle: readonly {
+    readonly permit: number;
+    readonly as: SettledAs;
+    readonly period?: string | null;
+  }[];
   readonly reading: { quota: number | null; usage: number | null; period: string | null } | null;
   readonly heard: boolean;
   readonly refusedForQuota: boolean;
@@ -32,7 +36,7 @@ export interface ExchangeOperation {
 
 export type Operation =
   | ExchangeOperation
-  | { readonly type: 'show'; readonly account: number }
+  | { readonly type: 'show'; readonly account: number; readonly run?: number | null }
   | {
       readonly type: 'open';
       readonly account: number;
@@ -80,6 +84,12 @@ const rarely = fc.nat(19).map((n) => n === 0);
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const rate = fc.constantFrom(null, 0.5, 3, 33.3, 100);
 
+/** The clock of every store is past February 2020, and far from 2030: with the one it agrees, with the other it does not. */
+const period = fc.oneof(
+  { weight: 8, arbitrary: fc.constantFrom(null, '2020-01-01') },
+  { weight: 2, arbitrary: fc.constantFrom('none', '2020-02-01', '2030-01-01') },
+);
+
 const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   type: fc.constant('exchange' as const),
   account,
@@ -89,6 +99,7 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
     fc.record({
       permit: fc.nat(40),
       as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'doubtful', 'doubtful'),
+      period,
     }),
     { maxLength: 4 },
   ),
@@ -101,10 +112,7 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
           { weight: 1, arbitrary: fc.constantFrom(1_200, 5_000) },
         ),
       ),
-      period: fc.oneof(
-        { weight: 8, arbitrary: fc.constantFrom(null, '2030-01-01') },
-        { weight: 1, arbitrary: fc.constantFrom('none', '2030-02-01', '2030-03-01') },
-      ),
+      period,
     }),
     { nil: null, freq: 2 },
   ),
@@ -152,7 +160,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('show' as const), account }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('show' as const), account, run: some(run) }) },
   {
     weight: 1,
     arbitrary: fc.record({

@@ -48,7 +48,7 @@ export const ask = (some: Partial<ExchangeOperation> = {}): ExchangeOperation =>
 export const read = (
   usage: number | null,
   quota: number | null = 100,
-  period: string | null = '2030-01-01',
+  period: string | null = '2020-01-01',
 ) => ask({ heard: true, reading: { quota, usage, period } });
 /** Time passes; the run and its worker live on. */
 export const wait = (ms: number): Operation[] => [
@@ -58,6 +58,9 @@ export const wait = (ms: number): Operation[] => [
 ];
 export const settle = (permit: number, as: 'billed' | 'free' | 'doubtful' = 'billed') =>
   ask({ heard: as === 'billed', settle: [{ permit, as }] });
+/** A billed answer with all that it says. */
+export const answered = (permit: number, usage: number, quota: number, period: string) =>
+  ask({ heard: true, settle: [{ permit, as: 'billed', period }], reading: { quota, usage, period } });
 
 export const G = 'granted';
 export const D = 'denied';

@@ -3,7 +3,7 @@
  * store and to the model, and says in passing what became of the permits asked for, in order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
-import { ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
+import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
 
 export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
   {
@@ -84,6 +84,57 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
       ask({ take: [3, 4] }),
     ],
     answers: [G, G, D, G, D],
+  },
+  {
+    title:
+      'a request is overage that stands beyond the quota when it is settled, whatever it looked like when it was taken',
+    steps: [
+      ...start({ overage: 9 }),
+      read(0, 2),
+      ask({ take: [0, 1, 2, 3, 4] }),
+      settle(4),
+      settle(0, 'free'),
+      settle(3),
+      settle(2),
+      settle(1, 'doubtful'),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, G, G, G],
+  },
+  {
+    title: 'the answer that shows a raised quota or a new period is no overage',
+    steps: [
+      ...start(),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      read(1, 1, '2020-01-01'),
+      ...wait(64_000),
+      ask({ take: [0] }),
+      answered(0, 2, 5, '2020-01-01'),
+      ask({ take: [1, 2, 3] }),
+      answered(1, 3, 5, '2020-01-01'),
+      answered(2, 1, 5, '2020-02-01'),
+      answered(3, 2, 5, '2020-02-01'),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, G, G],
+  },
+  {
+    title: 'the cap on overage is used to its end, and what turns out free frees it',
+    steps: [
+      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 2 }),
+      read(0, 2),
+      ask({ take: [0, 1, 2, 3, 4] }),
+      settle(0, 'free'),
+      settle(1),
+      ask({ take: [0, 1] }),
+      settle(2),
+      settle(3),
+      ask({ take: [2] }),
+      settle(5),
+      ask({ take: [2] }),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, G, G, D, G, D, D, D],
   },
   {
     title: 'permits past their deadline count as sent, and free the others for nothing',

@@ -56,14 +56,6 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
   const named = (list: readonly string[], index: number) => pick(list, index) ?? '';
   const localNow = () => Date.now() + clock.offsetMs();
 
-  /** Both sides know the account by the epoch that the store gave it. */
-  async function meet(account: string): Promise<void> {
-    if (world.accounts.has(account)) return;
-    const state = await ledger.show(account);
-    epoch = state.epoch;
-    model.show(world, account, state.now);
-  }
-
   function seenBy(operation: ExchangeOperation, account: string): ExchangeRequest['seen'] {
     const state = last.get(account);
     if (!state || operation.seen === 'nothing') return null;
@@ -80,7 +72,6 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
 
   async function exchange(operation: ExchangeOperation): Promise<BothAnswers> {
     const account = named(accounts, operation.account);
-    await meet(account);
     const worker = named(workers, operation.worker);
     const run = operation.run === null ? null : (pick(started, operation.run) ?? null);
     const ours = taken.filter((permit) => permit.account === operation.account);
@@ -98,9 +89,9 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
       worker,
       run,
       seen: seenBy(operation, account),
-      settle: operation.settle.flatMap(({ permit, as }) => {
+      settle: operation.settle.flatMap(({ permit, as, period = null }) => {
         const held = pick(ours, permit);
-        return held ? [{ permit: held.permit, as }] : [];
+        return held ? [{ permit: held.permit, as, period }] : [];
       }),
       reading: operation.reading,
       heard: operation.heard,
@@ -115,6 +106,8 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     beats.set(worker, answer.state.now);
     last.set(account, answer.state);
     const answers = answer.permits.map((permit) => permit.answer);
+    // Both sides know the account by the epoch that the store gave it.
+    epoch = answer.state.epoch;
     return both(answer, model.exchange(world, request, answer.state.now), answers);
   }
 
@@ -164,7 +157,10 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     }
     const record = await runs.get(id);
     if (operation.type === 'beat' && isRunning) run.beatAt = record?.beatAt ?? 0;
-    return both([record?.status, record?.spent], [run.status, world.spent.get(id) ?? 0]);
+    return both(
+      [record?.status, record?.spent, record?.overageBilled],
+      [run.status, world.spent.get(id) ?? 0, world.overageBilled.get(id) ?? 0],
+    );
   }
 
   return {
@@ -182,16 +178,18 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
         case 'open':
         case 'observe': {
           const account = named(accounts, operation.account);
-          await meet(account);
           if (operation.type === 'show') {
-            const state = await ledger.show(account);
-            return both(state, model.show(world, account, state.now));
+            const run = operation.run == null ? null : (pick(started, operation.run) ?? null);
+            const state = await ledger.show(account, run ?? undefined);
+            return both(state, model.show(world, account, state.now, run ?? undefined));
           }
           if (operation.type === 'open') {
             const state = await ledger.open(account, operation);
+            epoch = state.epoch;
             return both(state, model.open(world, account, operation, state.now));
           }
           const state = await ledger.observe(account, operation);
+          epoch = state.epoch;
           return both(state, model.observe(world, account, operation, state.now));
         }
         case 'halt': {

@@ -166,7 +166,7 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
         take,
       });
       expect(await ledger.show(account)).toMatchObject({ quota: 100, others: 7, held: 1, run: null });
-      expect((await ledger.showFor(account, run.id)).run).toMatchObject({ requests: 1 });
+      expect((await ledger.show(account, run.id)).run).toMatchObject({ requests: 1 });
       expect(await ledger.show(account)).toMatchObject({ held: 1 });
     });
 

@@ -56,6 +56,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       { version: 5 },
       { version: 6 },
       { version: 7 },
+      { version: 8 },
     ]);
   });
 
@@ -67,7 +68,11 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     await sql(
       url,
       `DELETE FROM brand_enrich.migration WHERE version > 2;
-       ALTER TABLE brand_enrich.run DROP COLUMN spent;
+       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed;
+       ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
+         DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated;
+       ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;
+       ALTER TABLE brand_enrich.run_key DROP COLUMN generation;
        CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb
        LANGUAGE sql AS $$ SELECT '"of the earlier release"'::jsonb $$`,
     );

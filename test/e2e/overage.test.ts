@@ -1,0 +1,82 @@
+/**
+ * What a run reports as overage is what the service bills as overage, counted at the service, and `--max-cost` is used to its end.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+/** Requests that the service bills beyond its quota. */
+const beyond = ({ service }: Scene) => Math.max(0, service.meter.billed - service.options.quota);
+
+async function overageIn(scene: Scene, name: string): Promise<{ overage: number; overageCost: string }> {
+  return (await readReport(scene.path(name))).requests;
+}
+
+describeOn([redisEngine(), inLongTests(embeddedEngine()), await postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('with free answers between the billed ones the report says what the service bills', async () => {
+    const scene = await createScene(engine, { quota: 50, plan: 'paid', badShare: 0.5 });
+    await scene.write('list.csv', domainList(200));
+    const { code, stderr } = await scene.run(['run', 'list.csv', '--overage-budget', '10']);
+    expect(code, stderr).toBe(1);
+    const bill = beyond(scene);
+    expect(bill).toBeGreaterThan(20);
+    expect(await overageIn(scene, 'list.report.json')).toMatchObject({
+      overage: bill,
+      overageCost: String(bill / 10),
+    });
+  });
+
+  test('the reports of several starts add up to the bill', async () => {
+    const scene = await createScene(engine, { quota: 20, plan: 'paid', badShare: 0.3 });
+    await scene.write('list.csv', domainList(200));
+    const billed: number[] = [];
+    for (const budget of ['0', '1.5', '4', '100']) {
+      await scene.run(['run', 'list.csv', '--plan', 'paid', '--overage-budget', budget]);
+      const [report] = (await scene.files())
+        .filter((name) => name.endsWith('report.json'))
+        .sort()
+        .reverse();
+      billed.push((await overageIn(scene, report ?? '')).overage);
+    }
+    expect(billed[0]).toBe(0);
+    expect(billed[1]).toBe(15);
+    expect(billed[2]).toBe(25);
+    expect(billed.reduce((sum, each) => sum + each, 0)).toBe(beyond(scene));
+  });
+
+  test('a cap on the cost is used to its end, and a second start keeps it', async () => {
+    const scene = await createScene(engine, { quota: 10, plan: 'paid', badShare: 0.5 });
+    await scene.write('list.csv', domainList(300));
+    const command = ['run', 'list.csv', '--overage-budget', '20', '--max-cost', '5'];
+    for (let start = 0; start < 2; start += 1) {
+      const { code, stderr } = await scene.run(command);
+      expect(code, stderr).toBe(7);
+      expect(stderr).toContain('--max-cost is reached');
+      expect(beyond(scene)).toBe(50);
+    }
+    const rows = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+    expect((rows.matched ?? 0) + (rows.not_found ?? 0)).toBe(60);
+  });
+
+  test("the user's own cap is not probed, however often the run is started", async () => {
+    const scene = await createScene(engine, { quota: 1_000_000 });
+    await scene.write('list.csv', domainList(300));
+    for (let start = 0; start < 3; start += 1) {
+      const { code, stderr } = await scene.run(['run', 'list.csv', '--quota', '100']);
+      expect(code, stderr).toBe(7);
+      expect(scene.service.meter.billed).toBe(100);
+    }
+  });
+
+  test('answers that are dated in the next month do not buy a second quota', async () => {
+    const scene = await createScene(engine, { quota: 100, plan: 'paid', liesEvery: 25 });
+    await scene.write('list.csv', domainList(400));
+    const { code, stderr } = await scene.run(['run', 'list.csv', '--overage-budget', '0']);
+    expect(code, stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(100);
+  });
+});
