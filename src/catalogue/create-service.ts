@@ -14,9 +14,10 @@ import type { Log } from '../log.js';
 import type { Account, Accounts } from './accounts.js';
 import { openBilledLog } from './billed-log.js';
 import type { Catalogue, CatalogueEntry } from './catalogue.js';
-import { asksForOwnDomain, findBrand } from './find-brand.js';
+import { findBrand } from './find-brand.js';
 import type { Service, ServiceRequest, ServiceResponse } from './handle.js';
 import { createMeter } from './meter.js';
+import { asksForOwnDomain, withOwnBrand } from './own-brand.js';
 import type { Statement } from './plan-terms.js';
 import { askedIdentifier, readRequest } from './read-request.js';
 import { openStatementFile } from './statement-file.js';
@@ -26,7 +27,7 @@ import { createNotifier } from './usage-notice.js';
 export interface CreateServiceOptions {
   readonly catalogue: Catalogue;
   readonly accounts: Accounts;
-  /** The service's own brand domain: asking for it is free. */
+  /** The service's own brand domain: asking for it is free, and it is always there. */
   readonly ownDomain: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,7 +55,8 @@ const NO_BODY = Buffer.alloc(0);
 
 /** Throws `FailFileError` when one of the files cannot be kept. */
 export function createService(options: CreateServiceOptions): LocalService {
-  const { catalogue, accounts, ownDomain, clock, log } = options;
+  const { accounts, ownDomain, clock, log } = options;
+  const catalogue = withOwnBrand(options.catalogue, ownDomain);
   const journal = openUsageJournal(options.usageFile ?? null);
   const billed = openBilledLog({ path: options.journalFile ?? null, trace: options.trace ?? false });
   const notifier = createNotifier({ mail: accounts.mail, log });

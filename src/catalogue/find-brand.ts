@@ -5,7 +5,6 @@
 import type { ExplicitRoute, LookupRoute } from '../contract/routes.js';
 import type { AllowNsfw } from '../model.js';
 import type { AdultStatus, Catalogue, CatalogueEntry } from './catalogue.js';
-import { normalKey } from './catalogue.js';
 
 const FIND: Record<ExplicitRoute, (catalogue: Catalogue, value: string) => CatalogueEntry | undefined> = {
   domain: (catalogue, value) => catalogue.byDomain(value),
@@ -42,10 +41,4 @@ function detect(catalogue: Catalogue, value: string): CatalogueEntry | undefined
 function isShown(adult: AdultStatus, allowNsfw: AllowNsfw): boolean {
   if (adult === 'none' || allowNsfw === 'true') return true;
   return allowNsfw === 'unset' && adult === 'flagged';
-}
-
-/** Whether a lookup asks for the service's own brand domain, which is free ("Limits", free requests). */
-export function asksForOwnDomain({ route, value }: LookupRoute, ownDomain: string): boolean {
-  if (route !== null && route !== 'domain') return false;
-  return value.length <= 253 && normalKey('domain', value) === normalKey('domain', ownDomain);
 }

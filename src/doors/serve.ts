@@ -92,6 +92,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const listener = await listen(isFaulty ? withFaults(service, faults, clock) : service, {
       host,
       port: options.port,
+      clock,
     });
     releasers.push(() => listener.close());
     return {

@@ -3,17 +3,17 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Service, ServiceResponse } from '../../src/catalogue/handle.js';
-import { type Listener, listen } from '../../src/catalogue/http-adapter.js';
+import { type Listener, type ListenOptions, listen } from '../../src/catalogue/http-adapter.js';
 import { FailFileError } from '../../src/errors.js';
-import { createTinyService, USAGE } from './tiny-service.js';
+import { createHandClock, createTinyService, USAGE } from './tiny-service.js';
 
 const listeners: Listener[] = [];
 afterEach(async () => {
   for (const listener of listeners.splice(0)) await listener.close();
 });
 
-async function start(service: Service): Promise<Listener> {
-  const listener = await listen(service, { host: '127.0.0.1', port: 0 });
+async function start(service: Service, options: Partial<ListenOptions> = {}): Promise<Listener> {
+  const listener = await listen(service, { host: '127.0.0.1', port: 0, ...options });
   listeners.push(listener);
   return listener;
 }
@@ -29,6 +29,27 @@ const whole: ServiceResponse = {
   headers: { 'content-type': 'application/json', 'content-length': String(BODY.length), date: 'x' },
   body: BODY,
 };
+
+/** Sends these bytes and reads until the connection is closed by the other side. */
+async function tell(port: number, text: string) {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  let answer = '';
+  socket.on('data', (part: string) => {
+    answer += part;
+  });
+  socket.on('error', () => undefined);
+  if (text !== '') socket.write(text);
+  await once(socket, 'close');
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null;
+  const status = /^HTTP\/1\.1 (\d+) /.exec(head)?.[1];
+  return {
+    status: status === undefined ? null : Number(status),
+    type: header('content-type'),
+    date: header('date'),
+    body,
+  };
+}
 
 describe('over HTTP', () => {
   it.each([
@@ -108,6 +129,49 @@ describe('over HTTP', () => {
     await once(socket, 'close');
     expect(text).toContain(`content-length: ${BODY.length}`);
     expect(text.endsWith('\r\n\r\n{"name')).toBe(true);
+  });
+
+  it.each([
+    ['no HTTP at all', 400, 'hello\r\n\r\n'],
+    ['an unknown method', 400, 'FETCH /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a blank in the path', 400, 'GET /v2/brands/acme com HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a header that is none', 400, 'GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n'],
+    ['no Host', 400, 'GET /v2/brands/acme.com HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['two lengths', 400, 'GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
+    ['headers of 20 kB', 431, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a path of 20 kB', 431, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+    ['an expectation', 417, 'GET / HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n'],
+    ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ])('%s is refused with %i, as JSON and {}', async (_title, status, text) => {
+    const { port } = await start(createTinyService().service, { clock: createHandClock() });
+    expect(await tell(port, text)).toEqual({
+      status,
+      type: 'application/json',
+      date: 'Sun, 15 Mar 2026 12:00:00 GMT',
+      body: '{}',
+    });
+  });
+
+  it('a request that does not come to its end is refused with 408, as JSON and {}', async () => {
+    const clock = createHandClock();
+    const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });
+    expect(await tell(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
+      status: 408,
+      type: 'application/json',
+      body: '{}',
+    });
+  });
+
+  it('a connection that says nothing is closed without a word', async () => {
+    const { port } = await start(createTinyService().service, { arrivalMs: 30 });
+    expect(await tell(port, '')).toMatchObject({ status: null, body: '' });
+  });
+
+  it('a broken request costs the others on their connections nothing', async () => {
+    const { port, url } = await start(createTinyService().service);
+    await tell(port, 'hello\r\n\r\n');
+    const answer = await fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
+    expect([answer.status, answer.headers.get(USAGE)]).toEqual([200, '1']);
   });
 
   it('a service that fails costs one connection, not the process', async () => {

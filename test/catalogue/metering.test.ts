@@ -27,6 +27,9 @@ describe('what a request counts', () => {
     ['another method', '/v2/brands/acme.com', 'POST', 0],
     ['the own brand by its route', `/v2/brands/domain/${OWN_DOMAIN}`, 'GET', 0],
     ['the own brand by the generic route', `/v2/brands/${OWN_DOMAIN.toUpperCase()}`, 'GET', 0],
+    ['the own brand with www.', `/v2/brands/domain/www.${OWN_DOMAIN}`, 'GET', 0],
+    ['the own brand with WWW. and a dot at its end', `/v2/brands/WWW.${OWN_DOMAIN}.`, 'GET', 0],
+    ['another name below the own domain', `/v2/brands/domain/api.${OWN_DOMAIN}`, 'GET', 1],
     ['the own domain asked for as a ticker', `/v2/brands/ticker/${OWN_DOMAIN}`, 'GET', 1],
     ['the ticker of the own brand, which is not its domain', '/v2/brands/ticker/OWN', 'GET', 1],
   ])('%s', async (_title, path, method, counted) => {

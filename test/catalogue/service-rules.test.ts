@@ -1,5 +1,6 @@
 /** The specification, rule by rule, asked of `handle` itself. Metering over time is in `metering.test.ts`. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { specifiedBrand } from '../fixtures/specified-brand.js';
 import {
   accountsOf,
   createTinyService,
@@ -56,6 +57,27 @@ describe('endpoints', () => {
   it('rule 3: a brand comes back byte for byte as the catalogue holds it', async () => {
     const response = await start().get('/v2/brands/flagged.com');
     expect(response.body.toString()).toBe('{"name":"Flagged","isNsfw":true}');
+  });
+});
+
+describe('the own brand', () => {
+  it.each([
+    ['brandfetch.com', 'brandfetch.com'],
+    ['brandfetch.com', 'domain/brandfetch.com'],
+    ['brandfetch.com', 'domain/www.brandfetch.com'],
+    ['www.brandfetch.com', 'domain/brandfetch.com?allowNsfw=false'],
+    ['Bücher.example', 'domain/xn--bcher-kva.example'],
+  ])('%s is there though the catalogue does not know it: %s', async (ownDomain, path) => {
+    const { get } = start({ ownDomain });
+    const response = await get(`/v2/brands/${path}`);
+    expect([response.status, response.headers[USAGE]]).toEqual([200, '0']);
+    const brand = specifiedBrand.parse(JSON.parse(response.body.toString()));
+    expect((await get(`/v2/brands/${brand.id}`)).body).toEqual(response.body);
+    expect((await get(`/v2/brands/ticker/${ownDomain}`)).status).toBe(404);
+  });
+
+  it('of the catalogue is the one that is shown', async () => {
+    expect(nameIn(await start().get(`/v2/brands/www.${OWN_DOMAIN}`))).toBe('Own');
   });
 });
 
