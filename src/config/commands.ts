@@ -115,6 +115,10 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
         does: 'your own brands and accounts',
       },
       { line: 'serve --fault latency=100ms --fault 503=10%', does: 'with trouble on purpose' },
+      {
+        line: 'serve --accounts accounts.json --statement --month 2026-11',
+        does: 'what each account used and owes in November',
+      },
     ],
   },
   status: {

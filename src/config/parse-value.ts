@@ -94,6 +94,13 @@ export function duration(min: string, max: string): ValueKind<number> {
   });
 }
 
+/** A month of the calendar, `2026-11`. */
+export const month: ValueKind<string> = oneText('YYYY-MM', (seen) =>
+  /^\d{4}-(0[1-9]|1[0-2])$/.test(seen)
+    ? accepted(seen)
+    : refused('a month', 'year and month with two digits, for example 2026-11'),
+);
+
 /** Names separated by commas; blanks around them do not count. An empty name is refused. */
 export function listOf(placeholder: string, example: string): ValueKind<readonly string[]> {
   return eachText('list', placeholder, (seen) =>

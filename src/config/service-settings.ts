@@ -2,7 +2,7 @@
  * The settings of how the service is addressed, by us, and of the local service that stands in for it.
  */
 import { baseUrlValue, domainValue, hostValue } from './address-values.js';
-import { choice, count, duration, keyValues, onOrOff, path, text, yesOrNo } from './parse-value.js';
+import { choice, count, duration, keyValues, month, onOrOff, path, text, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import { derived, optional, setting } from './setting.js';
 import { tokenValue } from './token-value.js';
@@ -161,6 +161,16 @@ export const LOCAL_SERVICE_SETTINGS = {
     default: 'false',
     group: 'Local service',
     commands: ['serve'],
-    description: 'print what each account used and owes this month, and end',
+    description: 'print what each account of --accounts used and owes in a month, and end',
+  }),
+  month: optional({
+    flag: '--month',
+    env: null,
+    isInFile: false,
+    kind: month,
+    group: 'Local service',
+    commands: ['serve'],
+    defaultNote: 'this month',
+    description: 'the month of --statement (UTC)',
   }),
 } as const;

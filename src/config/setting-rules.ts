@@ -172,6 +172,18 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
       todo: `set it, or name a file that holds the token with --token-file${isUnder(NEEDS_ACCOUNT) ? ', or name the account with --account' : ''}`,
     });
   }
+  if (settings.statement && settings.accounts === null && !isUnread('accounts')) {
+    problems.push(
+      usageProblem(
+        'no accounts to state',
+        '--statement',
+        'name their file with --accounts FILE; what the demo account uses ends with its service',
+      ),
+    );
+  }
+  if (settings.month !== null && !settings.statement) {
+    problems.push(usageProblem('a month of nothing', '--month', 'give --statement too, or leave it out'));
+  }
   const hasObserved = settings.observedUsage !== null || settings.observedQuota !== null;
   const isObservedUnread = isUnread('observedUsage') || isUnread('observedQuota');
   if (command === 'ledger observe' && !hasObserved && !isObservedUnread) {

@@ -15,7 +15,8 @@ export interface ServeDoor {
 
 export async function runServe(settings: Settings, door: ServeDoor): Promise<ExitCode> {
   if (settings.statement && settings.accounts !== null) {
-    for (const statement of await readStatements({ accounts: settings.accounts })) {
+    const { accounts, month } = settings;
+    for (const statement of await readStatements({ accounts, month: month ?? undefined })) {
       door.stdout.write(`${JSON.stringify(statement)}\n`);
     }
     return EXIT.done;

@@ -65,6 +65,29 @@ describe('serve', () => {
     ]);
   });
 
+  it('a month that is over is stated before a service ran in the new one, and does not move with the terms', async () => {
+    const { catalogue, accounts } = await makeFiles();
+    const november = { now: () => Date.parse('2026-11-30T23:59:00Z'), sleep: async () => undefined };
+    const december = { now: () => Date.parse('2026-12-01T00:01:00Z'), sleep: async () => undefined };
+    const serving = await start({ catalogue, accounts, clock: november });
+    for (let i = 0; i < 5; i += 1) await get(serving, `site-${i}.com`);
+    const stated = { month: '2026-11', requests: 5, overageRequests: 2, overageOwed: '0.2' };
+    expect(await readStatements({ accounts, month: '2026-11', clock: november })).toMatchObject([
+      { ...stated, isFinal: false },
+    ]);
+    await serving.close();
+    const ended = await readStatements({ accounts, month: '2026-11', clock: december });
+    expect(ended).toMatchObject([{ ...stated, isFinal: true }]);
+    expect(await readStatements({ accounts, clock: december })).toMatchObject([
+      { month: '2026-12', requests: 0, isFinal: false },
+    ]);
+    const dearer = { name: 'data', token: 't', plan: 'paid', quota: 1, overagePrice: 7 };
+    writeFileSync(accounts, JSON.stringify({ accounts: [dearer] }));
+    expect(await readStatements({ accounts, month: '2026-11', clock: december })).toEqual(ended);
+    const again = await start({ catalogue, accounts, clock: december });
+    expect(again.service.statement('data', '2026-11')).toEqual(ended[0]);
+  });
+
   it('a closed door closes the service behind it', async () => {
     const { catalogue } = await makeFiles();
     const serving = await start({ catalogue });

@@ -157,3 +157,20 @@ describe('contradictions', () => {
     expect(message).toBe('"embeded" is not an engine: --engine; did you mean embedded?');
   });
 });
+
+describe('statements of the local service', () => {
+  it.each([
+    [{ statement: true }, 'name their file with --accounts FILE'],
+    [{ month: '2026-11' }, 'give --statement too'],
+    [{ statement: true, accounts: 'a.json', month: '2026-13' }, 'for example 2026-11'],
+    [{ statement: true, accounts: 'a.json', month: '11/2026' }, 'for example 2026-11'],
+  ])('%j is refused', (flags, words) => {
+    expect(refusal({ flags, command: 'serve' }).message).toContain(words);
+  });
+
+  it('are of this month unless one is named', () => {
+    const flags = { statement: true, accounts: 'a.json' };
+    expect(load({ flags, command: 'serve' }).settings.month).toBeNull();
+    expect(load({ flags: { ...flags, month: '2026-11' }, command: 'serve' }).settings.month).toBe('2026-11');
+  });
+});
