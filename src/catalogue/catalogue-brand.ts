@@ -44,6 +44,7 @@ const domain = z
   );
 const id = z.string().regex(/^id[A-Za-z0-9_-]+$/, 'must be id_ followed by letters, digits, _ or -');
 
+/** Live services send null for a brand without a company. */
 const company = z.looseObject({
   employees: number,
   financialIdentifiers: z
@@ -74,7 +75,7 @@ const brand = z.looseObject({
   fonts: z.array(font),
   images: z.array(image),
   qualityScore: z.number().min(0).max(1),
-  company,
+  company: company.nullable(),
   isNsfw: z.boolean(),
   urn: z.string(),
 });

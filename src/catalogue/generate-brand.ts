@@ -1,20 +1,23 @@
 /**
  * One generated brand as a line of a catalogue file: every field of the specification, with sizes, shares and
- * bands as they occur. Which keys it has is counted here from its number; their form is `generate-keys.ts`'s.
+ * bands as they occur. Types, tags and nulls take turns by the brand's number, so that some fifty brands hold all that is
+ * documented. Four of five brands are exactly as the specification writes them; every fifth is as live services send
+ * them, with nulls and gaps inside. Which keys a brand has is counted here too; their form is `generate-keys.ts`'s.
  */
 import type { AdultStatus } from './catalogue.js';
-import { makeCompany } from './generate-company.js';
+import { makeCompany, makeLiveCompany, makeProviderCompany } from './generate-company.js';
 import {
   generatedCrypto,
   generatedDomain,
   generatedEtf,
+  generatedFormerDomain,
   generatedId,
   generatedIsin,
   generatedTicker,
   isListed,
 } from './generate-keys.js';
 import { type Chance, createChance } from './generate-random.js';
-import { makeName, makeProse, makeSentence } from './generate-text.js';
+import { makeName, makeProse, makeProviderName, makeSentence } from './generate-text.js';
 
 /** What a generated catalogue covers. */
 export interface GenerateOptions {
@@ -35,64 +38,130 @@ export interface GenerateOptions {
 /** The size of a usual answer (`figures.md` of the design measures with 2 kB). */
 const BODY_BYTES = 2_048;
 const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'] as const;
+const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'] as const;
+const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'] as const;
+const LOGO_TAGS: readonly (readonly string[])[] = [
+  [],
+  ['photographic'],
+  [],
+  ['portrait'],
+  ['photographic', 'portrait'],
+];
+const LOGO_FORMATS = ['svg', 'png', 'webp'] as const;
+const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'] as const;
+const FONT_ORIGINS = ['google', 'custom', 'system'] as const;
 
 /** Line `index` of the catalogue, without a line end. */
 export function makeLine(index: number, coverage: GenerateOptions): string {
   const chance = createChance(coverage.seed, index);
   const adult = adultOf(index);
   const keys = {
-    domains: [generatedDomain(index)],
+    domains: [generatedDomain(index), ...(index % 10 === 6 ? [generatedFormerDomain(index)] : [])],
     tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfsOf(index, coverage)],
     isins: isListed(index) ? [generatedIsin(index)] : [],
     crypto: cryptoOf(index, coverage),
     id: generatedId(index),
   };
-  const body = makeBody(index, chance, adult, coverage.bodyBytes ?? BODY_BYTES);
+  const body = makeBody(index, chance, adult, coverage);
   return `{"brand":${body},"keys":${JSON.stringify(keys)},"adult":"${adult}"}`;
 }
 
-function makeBody(index: number, chance: Chance, adult: AdultStatus, bodyBytes: number): string {
-  const name = makeName(chance);
+function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: GenerateOptions): string {
+  const isProvider = index < coverage.etfProviders;
+  const isLive = isAsLive(index);
+  const called = isProvider ? makeProviderName(index) : makeName(chance);
   const domain = generatedDomain(index);
   const id = generatedId(index);
+  const company = isProvider ? makeProviderCompany(index, chance) : makeCompany(index, chance);
+  // A brand without a description has the prose there is in the other one, so that all weigh the same.
+  const prose = index % 10 === 7 ? 'description' : 'longDescription';
   const brand = {
     id,
-    name,
+    name: index % 10 === 3 ? null : called,
     domain,
     claimed: chance.fraction() < 0.2,
-    description: `${makeSentence(chance, name)}.`,
-    longDescription: '',
-    links: [{ name: 'twitter', url: `https://social.example/${domain.replace(/\..*/, '')}` }],
-    logos: [makeLogo(chance, id, 'icon', 'dark'), makeLogo(chance, id, 'logo', 'light')],
-    colors: [makeColor(chance, 'accent'), makeColor(chance, 'dark')],
-    fonts: [makeFont(chance, 'title'), makeFont(chance, 'body')],
-    images: [{ formats: [makeFormat(chance, id, 'banner', 'jpeg', 1200, 400)], tags: [], type: 'banner' }],
+    description: index % 10 === 5 ? null : `${makeSentence(chance, called)}.`,
+    longDescription: prose === 'longDescription' ? '' : null,
+    links: makeLinks(index, domain),
+    logos: makeLogos(index, chance, id, isLive),
+    colors: [makeColor(chance, 'accent'), makeColor(chance, turn(COLOR_TYPES, index))],
+    fonts: [makeFont(index, chance, 'title', isLive), makeFont(index + 1, chance, 'body', isLive)],
+    images: [makeImage(index, chance, id, isLive)],
     qualityScore: Math.round(chance.fraction() * 1_000) / 1_000,
-    company: makeCompany(index, chance),
+    company: isLive && !isProvider ? makeLiveCompany(index, company) : company,
     isNsfw: adult !== 'none',
     urn: `urn:brand:${id}`,
   };
-  const missing = bodyBytes - Buffer.byteLength(JSON.stringify(brand));
-  brand.longDescription = makeProse(chance, name, missing);
+  brand[prose] = '';
+  const missing = (coverage.bodyBytes ?? BODY_BYTES) - Buffer.byteLength(JSON.stringify(brand));
+  brand[prose] = makeProse(chance, called, missing);
   return JSON.stringify(brand);
 }
 
-function makeLogo(chance: Chance, id: string, type: 'icon' | 'logo', theme: 'dark' | 'light') {
-  return { theme, formats: [makeFormat(chance, id, type, 'svg', 400, 400)], tags: [], type };
+/** Whether a generated brand has nulls and gaps inside, as live services send them. */
+export function isAsLive(index: number): boolean {
+  return index % 5 === 4;
 }
 
-function makeFormat(chance: Chance, id: string, type: string, format: string, width: number, height: number) {
+/** Takes turns. `choices` must not be empty. */
+function turn<T>(choices: readonly T[], index: number): T {
+  return choices[index % choices.length] as T;
+}
+
+/** None, one or two. */
+function makeLinks(index: number, domain: string) {
+  const account = domain.replace(/\..*/, '');
+  return [...Array(index % 3).keys()].map((n) => {
+    const name = turn(LINKS, index + n * 3);
+    return { name, url: `https://${name}.example/${account}` };
+  });
+}
+
+function makeLogos(index: number, chance: Chance, id: string, isLive: boolean) {
+  const types = [turn(LOGO_TYPES, index), turn(LOGO_TYPES, index + 1)];
+  return types.map((type, at) => ({
+    theme: isLive && at === 1 ? null : at === 0 ? 'dark' : 'light',
+    formats: [makeFormat(chance, id, type, turn(LOGO_FORMATS, isLive ? 0 : index + at), [400, 400], isLive)],
+    tags: turn(LOGO_TAGS, index + at),
+    type,
+  }));
+}
+
+function makeImage(index: number, chance: Chance, id: string, isLive: boolean) {
+  const type = index % 4 === 3 ? 'other' : 'banner';
+  const format = makeFormat(chance, id, type, index % 2 === 0 ? 'jpeg' : 'webp', [1200, 400], isLive);
+  return { formats: [format], tags: index % 3 === 0 ? ['photographic'] : [], type };
+}
+
+/** Live services leave the size of an SVG out in one entry and say null in the next. */
+function makeFormat(
+  chance: Chance,
+  id: string,
+  type: string,
+  format: string,
+  [width, height]: readonly [number, number],
+  isLive: boolean,
+) {
   const src = `https://assets.brand-service.example/${id}/${type}-${chance.hex(8)}.${format}`;
-  return { src, format, height, width, size: chance.between(900, 90_000), background: 'transparent' };
+  const size = chance.between(900, 90_000);
+  if (!isLive) return { src, format, height, width, size, background: 'transparent' };
+  if (format !== 'svg') return { src, format, height, width, size, background: null };
+  return chance.fraction() < 0.5
+    ? { src, format, size, background: null }
+    : { src, format, height: null, width: null, size, background: null };
 }
 
 function makeColor(chance: Chance, type: string) {
   return { hex: `#${chance.hex(6)}`, type, brightness: chance.between(0, 255) };
 }
 
-function makeFont(chance: Chance, type: string) {
+function makeFont(index: number, chance: Chance, type: string, isLive: boolean) {
   const name = chance.pick(FONTS);
-  return { name, type, origin: 'google', originId: name, weights: [400, 700] };
+  const origin = turn(FONT_ORIGINS, index);
+  const weights = index % 4 === 2 ? [] : [400, 700];
+  return isLive
+    ? { name: type === 'title' ? name : null, type, origin, originId: null, weights }
+    : { name, type, origin, originId: name, weights };
 }
 
 /** One brand in 500 is adult; every second of those is withheld. */

@@ -1,7 +1,8 @@
 /**
- * Catalogues of any size for tests and measurements: the specified coverage (2,000 crypto symbols, 10,000 ETF
- * tickers of 300 providers) and beyond. Lines come one by one and depend on the options only, so memory stays
- * flat and the same options always give the same file. One brand is made by `generate-brand.ts`.
+ * Catalogues of any size (`brand-enrich generate-catalogue`): the specified coverage (2,000 crypto symbols, 10,000 ETF
+ * tickers of more than 300 providers), which the sample brands cannot have, and beyond. Everything in them is invented.
+ * Lines come one by one and depend on the options only, so memory stays flat and the same options always give the
+ * same file. One brand is made by `generate-brand.ts`.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -11,12 +12,12 @@ import { createGzip } from 'node:zlib';
 import { errorText, FailFileError, NeverStartError } from '../errors.js';
 import { type GenerateOptions, makeLine } from './generate-brand.js';
 
-/** The coverage that the specification states ("What the service does"), in 100,000 brands. */
+/** The coverage that the specification states ("What the service does"), in 10,000 brands. */
 export const SPECIFIED_COVERAGE = {
-  brands: 100_000,
+  brands: 10_000,
   cryptoSymbols: 2_000,
   etfTickers: 10_000,
-  etfProviders: 300,
+  etfProviders: 320,
 } as const;
 
 /** Text written at once: one write per brand would cost more than making it. */

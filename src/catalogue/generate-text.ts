@@ -28,6 +28,7 @@ const SECOND = [
   'wave',
   'works',
 ] as const;
+const FUND = [' ETFs', ' Index Funds', ' Asset Management', ' Exchange Funds'] as const;
 const FORM = ['', ' Group', ' Labs', ' Partners', ' Holding', ' Systems', ' Trading', ' Studio'] as const;
 
 const WHO = [
@@ -48,6 +49,15 @@ const START = ['The company', 'Its oldest branch', 'A team of engineers', 'The f
 /** A company name such as `Cobaltforge Labs`. */
 export function makeName(chance: Chance): string {
   return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
+}
+
+/** The invented name of the ETF provider `index`: no two are alike. */
+export function makeProviderName(index: number): string {
+  const [firsts, seconds] = [FIRST.length, SECOND.length];
+  const name = `${FIRST[index % firsts]}${SECOND[Math.floor(index / firsts) % seconds]}`;
+  const form = FUND[Math.floor(index / (firsts * seconds)) % FUND.length];
+  const round = Math.floor(index / (firsts * seconds * FUND.length));
+  return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
 }
 
 /** One sentence, without a full stop, about whoever `subject` is. */
