@@ -67,9 +67,11 @@ function check(options: GenerateOptions): void {
   const problems = Object.entries(options)
     .filter(([name, value]) => !Number.isSafeInteger(value) || (value < 0 && name !== 'seed'))
     .map(([name, value]) => `${name} is ${value}, not a whole number`);
-  if (options.etfProviders > options.brands) problems.push('etfProviders is greater than brands');
-  if (options.etfTickers > 0 && options.etfProviders === 0) problems.push('etfTickers need etfProviders');
-  if (options.cryptoSymbols > 0 && options.brands === 0) problems.push('cryptoSymbols need brands');
+  if (options.etfProviders > options.brands)
+    problems.push(`${options.etfProviders} ETF providers in ${options.brands} brands`);
+  if (options.etfTickers > 0 && options.etfProviders === 0)
+    problems.push('ETF tickers without ETF providers');
+  if (options.cryptoSymbols > 0 && options.brands === 0) problems.push('crypto symbols without brands');
   if (problems.length === 0) return;
   throw new NeverStartError({
     code: 'usage-invalid',

@@ -121,6 +121,25 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       },
     ],
   },
+  'generate-catalogue': {
+    argument: {
+      name: 'FILE',
+      description: 'the catalogue to write, as JSONL; packed when the name ends in .gz',
+    },
+    summary: 'write a catalogue of invented brands for serve --catalogue, of any size',
+    notes: [
+      'The same numbers always give the same file. Domains are brand-000000.com, brand-000001.de and so on, stock tickers',
+      'SAAA ..., ETF tickers EAAA ..., crypto symbols CAA ...; every third brand is listed. Four of five brands are exactly as',
+      'the specification writes them; every fifth has nulls and gaps, as live services send them.',
+    ],
+    examples: [
+      {
+        line: 'generate-catalogue brands.jsonl.gz',
+        does: '10,000 brands with the specified coverage: 2,000 crypto symbols, 10,000 ETFs of 320 providers',
+      },
+      { line: 'generate-catalogue brands.jsonl --brands 100000', does: 'a large one, some 230 MB' },
+    ],
+  },
   status: {
     summary: 'runs, queue, quota and budget',
     examples: [{ line: 'status --json', does: 'for programs' }],

@@ -7,7 +7,8 @@ import { choice, count, duration, path, yesOrNo } from './parse-value.js';
 import type { CommandName, Surroundings } from './setting.js';
 import { COMMAND_NAMES, derived, optional, setting } from './setting.js';
 
-const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => name !== 'serve');
+const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
+const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
 const EVERY = COMMAND_NAMES;
 /** Those of pino. */
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -101,7 +102,7 @@ export const BEHAVIOUR_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Behaviour',
-    commands: ['run', 'plan', 'watch', 'worker', 'serve', 'up', 'config'],
+    commands: ['run', 'plan', 'watch', 'worker', 'serve', 'generate-catalogue', 'up', 'config'],
     description: 'no progress and no summary; warnings and errors only',
   }),
   json: setting({

@@ -173,4 +173,27 @@ export const LOCAL_SERVICE_SETTINGS = {
     defaultNote: 'this month',
     description: 'the month of --statement (UTC)',
   }),
+  ...generatorSettings(),
 } as const;
+
+/** What a generated catalogue covers; the defaults are the specification's coverage. */
+function generatorSettings() {
+  const number = (flag: `--${string}`, fallback: string, description: string) =>
+    setting({
+      flag,
+      env: null,
+      isInFile: false,
+      kind: count(0, 10_000_000),
+      default: fallback,
+      group: 'Local service',
+      commands: ['generate-catalogue'],
+      description,
+    });
+  return {
+    brands: number('--brands', '10000', 'how many brands'),
+    cryptoSymbols: number('--crypto-symbols', '2000', 'how many crypto symbols they have'),
+    etfTickers: number('--etf-tickers', '10000', 'how many ETF tickers they have'),
+    etfProviders: number('--etf-providers', '320', 'how many of the brands are providers of those ETFs'),
+    seed: number('--seed', '1', 'another one gives other texts, scores and companies under the same keys'),
+  };
+}

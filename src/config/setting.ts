@@ -11,6 +11,7 @@ export const COMMAND_NAMES = [
   'up',
   'worker',
   'serve',
+  'generate-catalogue',
   'status',
   'pause',
   'resume',

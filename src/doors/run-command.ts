@@ -32,6 +32,12 @@ export async function runCommand(
       return (await import('./up.js')).runUp(loaded, door);
     case 'serve':
       return (await import('./serve-command.js')).runServe(settings, door);
+    case 'generate-catalogue':
+      return (await import('./generate-catalogue-command.js')).runGenerateCatalogue(
+        args[0] ?? '',
+        settings,
+        door,
+      );
     case 'config':
       door.stdout.write(
         settings.json

@@ -284,8 +284,8 @@ describe('writing a catalogue', () => {
   });
 
   test.each<[string, Partial<GenerateOptions>]>([
-    ['etfProviders is greater than brands', { brands: 10 }],
-    ['etfTickers need etfProviders', { etfProviders: 0 }],
+    ['30 ETF providers in 10 brands', { brands: 10 }],
+    ['ETF tickers without ETF providers', { etfProviders: 0 }],
     ['brands is -1', { brands: -1 }],
     ['seed is NaN', { seed: Number.NaN }],
     ['bodyBytes is 0.5', { bodyBytes: 0.5 }],

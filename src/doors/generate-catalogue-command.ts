@@ -1,0 +1,25 @@
+/**
+ * The door of `generate-catalogue`: a catalogue of invented brands for the local service.
+ */
+import { writeCatalogue } from '../catalogue/generate-catalogue.js';
+import type { Settings } from '../config/settings.js';
+import { EXIT, type ExitCode } from '../errors.js';
+import type { DoorStreams } from './door-streams.js';
+
+/** Throws NeverStartError for numbers that do not fit together, FailFileError when the file cannot be written. */
+export async function runGenerateCatalogue(
+  path: string,
+  settings: Settings,
+  door: Pick<DoorStreams, 'stdout' | 'stderr'>,
+): Promise<ExitCode> {
+  const { brands, cryptoSymbols, etfTickers, etfProviders, seed } = settings;
+  const numbers = { brands, cryptoSymbols, etfTickers, etfProviders, seed };
+  await writeCatalogue(path, numbers);
+  if (settings.json) door.stdout.write(`${JSON.stringify({ file: path, ...numbers })}\n`);
+  if (!settings.quiet) {
+    door.stderr.write(
+      `${path} has ${brands} brands; serve them with: brand-enrich serve --catalogue ${path}\n`,
+    );
+  }
+  return EXIT.done;
+}
