@@ -59,7 +59,7 @@ export function createService(options: CreateServiceOptions): LocalService {
   const catalogue = withOwnBrand(options.catalogue, ownDomain);
   const journal = openUsageJournal(options.usageFile ?? null);
   const billed = openBilledLog({ path: options.journalFile ?? null, trace: options.trace ?? false });
-  const notifier = createNotifier({ mail: accounts.mail, log });
+  const notifier = createNotifier({ accounts: accounts.all, mail: accounts.mail, journal, clock, log });
   const meter = createMeter({
     accounts: accounts.all,
     journal,
@@ -143,9 +143,10 @@ export function createService(options: CreateServiceOptions): LocalService {
     async close() {
       if (isClosed) return;
       isClosed = true;
+      // Until the last word of a delivery is in the journal.
+      await notifier.close();
       journal.close();
       billed.close();
-      await notifier.close();
     },
   };
 }

@@ -11,7 +11,7 @@ import { isPastNotice, requestLimit, type Statement, statementOf } from './plan-
 import type { StatementFile } from './statement-file.js';
 import type { UsageJournal } from './usage-journal.js';
 import { monthOf, nextMonthStart } from './usage-month.js';
-import type { Notifier } from './usage-notice.js';
+import { channelsOf, type Notifier } from './usage-notice.js';
 
 export interface Meter {
   /** Whether the account may have another request that counts. Changes nothing. */
@@ -79,15 +79,14 @@ export function createMeter(options: MeterOptions): Meter {
     count(account) {
       const before = journal.read(account.name, periodOf(account));
       const requests = before.requests + 1;
-      const isDue = !before.isNoticed && isPastNotice(account, requests);
-      journal.change({ ...before, requests, isNoticed: before.isNoticed || isDue });
-      if (!isDue) return;
-      notifier.notify(account, {
-        account: account.name,
-        period: before.period,
-        requests,
-        quota: account.quota,
-      });
+      const isDue = before.notice === null && isPastNotice(account, requests);
+      if (!isDue) {
+        journal.change({ ...before, requests });
+        return;
+      }
+      const notice = { at: clock.now(), requests, quota: account.quota, open: channelsOf(account) };
+      journal.change({ ...before, requests, notice });
+      notifier.notify(account, before.period);
     },
     usage: (account) => journal.read(account.name, periodOf(account)).requests,
     statement(account, wanted) {

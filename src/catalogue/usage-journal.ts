@@ -18,15 +18,26 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
+import { z } from 'zod';
 import { FailFileError } from '../errors.js';
+import type { Channel } from '../notify/deliveries.js';
 
 export interface UsageCount {
   readonly account: string;
   /** `YYYY-MM`, or `lifetime`. */
   readonly period: string;
   readonly requests: number;
-  /** The 80 % notice of this period has been given. */
-  readonly isNoticed: boolean;
+  /** The 80 % notice of this period; null: not due yet. */
+  readonly notice: NoticeState | null;
+}
+
+export interface NoticeState {
+  /** When it fell due, in milliseconds, and what it says. */
+  readonly at: number;
+  readonly requests: number;
+  readonly quota: number;
+  /** Ways that it has not gone yet. */
+  readonly open: readonly Channel[];
 }
 
 export interface UsageJournal {
@@ -64,7 +75,7 @@ export function openUsageJournal(path: string | null): UsageJournal {
 
   return {
     read: (account, period) =>
-      counts.get(countKey(account, period)) ?? { account, period, requests: 0, isNoticed: false },
+      counts.get(countKey(account, period)) ?? { account, period, requests: 0, notice: null },
     change(count) {
       const key = countKey(count.account, count.period);
       counts.set(key, count);
@@ -109,10 +120,16 @@ function readCounts(path: string): Map<string, UsageCount> {
     counts.set(key, {
       ...count,
       requests: Math.max(count.requests, earlier?.requests ?? 0),
-      isNoticed: count.isNoticed || (earlier?.isNoticed ?? false),
+      notice: latestNotice(earlier?.notice ?? null, count.notice),
     });
   }
   return counts;
+}
+
+/** What has gone one way is not owed again, whichever line is read last. */
+function latestNotice(earlier: NoticeState | null, later: NoticeState | null): NoticeState | null {
+  if (earlier === null || later === null) return earlier ?? later;
+  return { ...earlier, open: earlier.open.filter((channel) => later.open.includes(channel)) };
 }
 
 interface JournalFile {
@@ -177,16 +194,34 @@ function countLine(count: UsageCount): string {
   return `${JSON.stringify(count)}\n`;
 }
 
+const noticeSchema = z.object({
+  at: z.number(),
+  requests: z.number(),
+  quota: z.number(),
+  open: z.array(z.enum(['webhook', 'e-mail'])),
+});
+/** Versions before kept no more than `isNoticed`: that the notice was begun. */
+const BEGUN: NoticeState = { at: 0, requests: 0, quota: 0, open: [] };
+const lineSchema = z.object({
+  account: z.string(),
+  period: z.string(),
+  requests: z.int().min(0),
+  notice: noticeSchema.nullish(),
+  isNoticed: z.boolean().optional(),
+});
+
 /** null: a torn or foreign line. */
 function parseLine(line: string): UsageCount | null {
+  let json: unknown;
   try {
-    const { account, period, requests, isNoticed } = JSON.parse(line) as Partial<UsageCount>;
-    if (typeof account !== 'string' || typeof period !== 'string' || !Number.isSafeInteger(requests))
-      return null;
-    return { account, period, requests: requests ?? 0, isNoticed: isNoticed === true };
+    json = JSON.parse(line);
   } catch {
     return null;
   }
+  const parsed = lineSchema.safeParse(json);
+  if (!parsed.success) return null;
+  const { isNoticed, notice, ...count } = parsed.data;
+  return { ...count, notice: notice ?? (isNoticed === true ? BEGUN : null) };
 }
 
 function attempt<T>(path: string, action: () => T): T {

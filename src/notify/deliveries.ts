@@ -1,10 +1,18 @@
 /**
- * Deliveries under way: nobody waits for one, each failure is a line in the log and nothing else, and those that are still
- * under way at the end are waited for a short while.
+ * Deliveries under way: nobody waits for one, each failure is a line in the log, and those that are still under way at the
+ * end are waited for a short while. One that must arrive is tried again for days; that it outlives the process is its owner's
+ * to see to.
  */
+import { type Clock, systemClock } from '../clock.js';
 import { errorText } from '../errors.js';
 import { withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
+
+/** How a notice travels. */
+export type Channel = 'webhook' | 'e-mail';
+
+/** `stopped`: closed before it was delivered; `expired`: tried for so long that nobody waits for it any more. */
+export type DeliveryEnd = 'delivered' | 'expired' | 'stopped';
 
 export interface Deliveries {
   /**
@@ -12,39 +20,78 @@ export interface Deliveries {
    * delivered.
    */
   begin(
-    by: 'webhook' | 'e-mail',
+    by: Channel,
     facts: Readonly<Record<string, unknown>>,
     deliver: () => Promise<unknown>,
   ): Promise<boolean>;
-  /** Waits for those under way, `atMostMs` in all. Never rejects. */
+  /** Tries until it is delivered, until three days after `since`, or until closed. Never rejects. */
+  persist(
+    by: Channel,
+    facts: Readonly<Record<string, unknown>>,
+    deliver: () => Promise<unknown>,
+    since: number,
+  ): Promise<DeliveryEnd>;
+  /** Begins no further try and waits for those under way, `atMostMs` in all. Never rejects. */
   close(atMostMs?: number): Promise<void>;
 }
 
 /** No delivery may hold up an end for longer. */
 export const DELIVERY_MS = 10_000;
 
+const FIRST_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 10 * 60_000;
+/** Over a weekend: a receiver that nobody mends before Monday still gets it. */
+const KEPT_MS = 3 * 24 * 60 * 60_000;
+
+/** How long to wait after so many failed tries of what is owed since then; null: it is given up. */
+export function nextTryMs(failed: number, since: number, now: number): number | null {
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failed - 1, 20), LONGEST_WAIT_MS);
+  return now + waitMs > since + KEPT_MS ? null : waitMs;
+}
+
 /** `name`: what is delivered, in the words of the log. */
-export function createDeliveries(log: Log, name: string): Deliveries {
-  const underWay = new Set<Promise<boolean>>();
+export function createDeliveries(log: Log, name: string, clock: Clock = systemClock): Deliveries {
+  const underWay = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  const track = <T>(promise: Promise<T>): Promise<T> => {
+    const tracked: Promise<T> = promise.finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+    return tracked;
+  };
+
+  const attempt: Deliveries['begin'] = (by, facts, deliver) =>
+    Promise.resolve()
+      .then(deliver)
+      .then(
+        () => {
+          log.info({ ...facts, by }, `${name} delivered`);
+          return true;
+        },
+        (error) => {
+          log.error({ ...facts, by, error: errorText(error) }, `${name} not delivered`);
+          return false;
+        },
+      );
+
+  const persist: Deliveries['persist'] = async (by, facts, deliver, since) => {
+    for (let failed = 1; !closing.signal.aborted; failed += 1) {
+      if (await attempt(by, facts, deliver)) return 'delivered';
+      const waitMs = nextTryMs(failed, since, clock.now());
+      if (waitMs === null) {
+        log.error({ ...facts, by }, `${name} given up after three days`);
+        return 'expired';
+      }
+      await clock.sleep(waitMs, closing.signal).catch(() => undefined);
+    }
+    return 'stopped';
+  };
+
   return {
-    begin(by, facts, deliver) {
-      const settled: Promise<boolean> = Promise.resolve()
-        .then(deliver)
-        .then(
-          () => {
-            log.info({ ...facts, by }, `${name} delivered`);
-            return true;
-          },
-          (error) => {
-            log.error({ ...facts, by, error: errorText(error) }, `${name} not delivered`);
-            return false;
-          },
-        )
-        .finally(() => underWay.delete(settled));
-      underWay.add(settled);
-      return settled;
-    },
+    begin: (by, facts, deliver) => track(attempt(by, facts, deliver)),
+    persist: (by, facts, deliver, since) => track(persist(by, facts, deliver, since)),
     async close(atMostMs = DELIVERY_MS) {
+      closing.abort();
       await withinDeadline(Promise.all(underWay), atMostMs);
     },
   };

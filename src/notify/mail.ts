@@ -6,6 +6,8 @@ export interface MailMessage {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
+  /** Of a message that a later process may send again: mailboxes tell a repeated one by it. Default: a new one. */
+  readonly id?: string;
 }
 
 export interface MailServer {
@@ -31,7 +33,9 @@ export async function sendMail(server: MailServer, message: MailMessage): Promis
     dnsTimeout: STEP_MS,
   });
   try {
-    await transport.sendMail({ ...message, to: [...message.to] });
+    const { id, to, ...rest } = message;
+    const messageId = id === undefined ? {} : { messageId: `<${id}@brand-enrich>` };
+    await transport.sendMail({ ...rest, ...messageId, to: [...to] });
   } finally {
     transport.close();
   }

@@ -13,6 +13,8 @@ export interface WebhookMessage {
   readonly content: unknown;
   /** null: not signed. */
   readonly secret: string | null;
+  /** Of a message that a later process may send again: receivers tell a repeated one by it. Default: a new one. */
+  readonly id?: string;
 }
 
 export interface WebhookTerms {
@@ -45,7 +47,7 @@ export async function postWebhook(message: WebhookMessage, terms = WEBHOOK_TERMS
   const { clock } = terms;
   const deadline = AbortSignal.timeout(terms.totalMs);
   const signal = terms.stop === undefined ? deadline : AbortSignal.any([deadline, terms.stop]);
-  const id = `msg_${randomUUID()}`;
+  const id = `msg_${message.id ?? randomUUID()}`;
   const body = JSON.stringify(message.content);
   for (let tries = 0; ; tries += 1) {
     const headers = signatureHeaders({ id, sentAt: clock.now(), body }, message.secret);

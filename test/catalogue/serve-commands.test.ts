@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { killLeftovers, runCli, startCli } from '../support/cli.js';
+import { startMailServer } from './small-servers.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 afterEach(killLeftovers);
@@ -45,6 +46,35 @@ it.each([
   expect([refused.code, refused.stdout]).toEqual([2, '']);
   expect(refused.stderr).toContain(words);
   expect(existsSync(join(cwd, 'x.jsonl'))).toBe(false);
+});
+
+it('the e-mail that a killed service owed is sent by the next one, once', async () => {
+  const cwd = temporaryFolder();
+  const away = await startMailServer();
+  await away.close();
+  const smtp = { url: `smtp://127.0.0.1:${away.port}`, from: 'brands@brand-service.example' };
+  const account = { name: 'data', token: 'demo-token', quota: 5, notices: { email: 'team@example.com' } };
+  writeFileSync(join(cwd, 'accounts.json'), JSON.stringify({ smtp, accounts: [account] }));
+  const start = async () => {
+    const service = startCli(['serve', '--accounts', 'accounts.json', '--port', '0'], { cwd });
+    await service.untilSaid(/ at http\S+/);
+    return { service, url: /http:\S+/.exec(service.said)?.[0] ?? '' };
+  };
+  const first = await start();
+  for (let i = 0; i < 5; i += 1) await ask(first.url, `domain/site-${i}.com`);
+  await first.service.untilSaid(/not delivered/);
+  first.service.kill('SIGKILL');
+  await first.service.done;
+  const mail = await startMailServer(away.port);
+  const second = await start();
+  expect((await mail.next()).text).toContain('5 of 5 requests');
+  second.service.kill('SIGTERM');
+  await second.service.done;
+  const third = await start();
+  third.service.kill('SIGTERM');
+  await third.service.done;
+  expect(mail.count).toBe(1);
+  await mail.close();
 });
 
 it('a month is stated by its name without a service', async () => {

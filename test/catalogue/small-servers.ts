@@ -11,8 +11,8 @@ export interface Received<T> {
   close(): Promise<void>;
 }
 
-/** Answers every POST with `status`. */
-export async function startWebhook(status = 200): Promise<Received<unknown>> {
+/** Answers every POST with `status`. Port 0 is any free one. */
+export async function startWebhook(status = 200, port = 0): Promise<Received<unknown>> {
   const box = createBox<unknown>();
   const server = createHttpServer((request, response) => {
     let text = '';
@@ -24,7 +24,7 @@ export async function startWebhook(status = 200): Promise<Received<unknown>> {
       box.put(JSON.parse(text));
     });
   });
-  return opened(server, box);
+  return opened(server, box, port);
 }
 
 export interface Mail {
@@ -33,7 +33,7 @@ export interface Mail {
 }
 
 /** Speaks as much SMTP (RFC 5321) as a delivery needs. */
-export async function startMailServer(): Promise<Received<Mail>> {
+export async function startMailServer(port = 0): Promise<Received<Mail>> {
   const box = createBox<Mail>();
   const server = createServer((socket) => {
     let to = '';
@@ -57,7 +57,7 @@ export async function startMailServer(): Promise<Received<Mail>> {
     });
     socket.on('error', () => undefined);
   });
-  return opened(server, box);
+  return opened(server, box, port);
 }
 
 interface Box<T> {
@@ -89,8 +89,8 @@ function createBox<T>(): Box<T> {
   };
 }
 
-async function opened<T>(server: Server, box: Box<T>): Promise<Received<T>> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+async function opened<T>(server: Server, box: Box<T>, port: number): Promise<Received<T>> {
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
     next: () => box.next(),

@@ -1,16 +1,22 @@
 import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openUsageJournal, readUsageCounts, type UsageCount } from '../../src/catalogue/usage-journal.js';
+import {
+  type NoticeState,
+  openUsageJournal,
+  readUsageCounts,
+  type UsageCount,
+} from '../../src/catalogue/usage-journal.js';
 import { FailFileError } from '../../src/errors.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const newPath = () => join(temporaryFolder(), 'usage.jsonl');
+const NOTICE: NoticeState = { at: 1, requests: 5, quota: 6, open: ['e-mail'] };
 const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount => ({
   account: 'data',
   period: '2026-03',
   requests,
-  isNoticed: false,
+  notice: null,
   ...change,
 });
 
@@ -42,11 +48,25 @@ describe('the usage journal', () => {
     ['an older count after a newer one', `${JSON.stringify(count(3))}\n`],
   ])('%s loses nothing', (_title, tail) => {
     const path = newPath();
-    writeFileSync(path, `${JSON.stringify(count(5, { isNoticed: true }))}\n${tail}`);
+    writeFileSync(path, `${JSON.stringify(count(5, { notice: NOTICE }))}\n${tail}`);
     const journal = openUsageJournal(path);
-    expect(journal.read('data', '2026-03')).toEqual(count(5, { isNoticed: true }));
+    expect(journal.read('data', '2026-03')).toEqual(count(5, { notice: NOTICE }));
     journal.close();
-    expect(readUsageCounts(path)).toEqual([count(5, { isNoticed: true })]);
+    expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
+  });
+
+  it('a notice that has gone one way is not owed again, whichever line is read last', () => {
+    const path = newPath();
+    const lines = [['webhook', 'e-mail'], ['e-mail'], ['webhook', 'e-mail']] as const;
+    const texts = lines.map((open) => JSON.stringify(count(5, { notice: { ...NOTICE, open } })));
+    writeFileSync(path, `${texts.join('\n')}\n`);
+    expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
+  });
+
+  it('a notice that a version before had begun is not given again', () => {
+    const path = newPath();
+    writeFileSync(path, '{"account":"data","period":"2026-03","requests":5,"isNoticed":true}\n');
+    expect(readUsageCounts(path)).toMatchObject([{ requests: 5, notice: { open: [] } }]);
   });
 
   it('opening makes the file small again', () => {

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createDeliveries } from '../../src/notify/deliveries.js';
+import { createDeliveries, nextTryMs } from '../../src/notify/deliveries.js';
 import { sendMail } from '../../src/notify/mail.js';
 import { startMailServer } from '../catalogue/small-servers.js';
 
@@ -44,6 +44,22 @@ describe('deliveries', () => {
     const { deliveries } = listening();
     void deliveries.begin('webhook', {}, () => new Promise(() => undefined));
     await expect(deliveries.close(10)).resolves.toBeUndefined();
+  });
+});
+
+describe('the wait after a failed try', () => {
+  const DAY = 86_400_000;
+  it.each([
+    [1, 0, 5_000],
+    [2, 5_000, 10_000],
+    [5, 60_000, 80_000],
+    [8, DAY, 600_000],
+    [400, 2.9 * DAY, 600_000],
+    [400, 3 * DAY, null],
+    [1, 90 * DAY, null],
+    [9_999, -DAY, 600_000],
+  ])('%i, %i ms after it fell due, is %s', (failed, age, waitMs) => {
+    expect(nextTryMs(failed, 1_000, 1_000 + age)).toBe(waitMs);
   });
 });
 
