@@ -1,9 +1,9 @@
 /**
  * Tells those who want to be told: picks the events that are asked for and begins a delivery to each place. It never throws once it is
- * open, waits for nobody, and changes no exit code. What is said is in `notice.ts`, how it travels in the room `notify`.
+ * open, waits for nobody, and changes no exit code. What cannot be delivered now is kept in the state folder and goes out with
+ * whatever command notifies the same receiver next. What is said is in `notice.ts`, how it travels in `notify`.
  */
-import { createHash } from 'node:crypto';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.js';
 import { isLoopbackUrl } from '../config/address-values.js';
@@ -13,6 +13,7 @@ import { withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { createDeliveries, DELIVERY_MS } from '../notify/deliveries.js';
 import { sendMail } from '../notify/mail.js';
+import { type Letter, openOutbox } from '../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../notify/webhook.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
@@ -45,68 +46,71 @@ export function openNotifier(options: NotifierOptions): Notifier {
   const { notifyUrl: url, notifyEmail: to, smtpUrl, notifyOn } = settings;
   const from = settings.notifyFrom ?? to[0] ?? '';
   const secret = readNotifySecret(settings);
-  const deliveries = createDeliveries(log, 'notification');
+  const receivers = { webhook: url === null ? null : hashOf(url), 'e-mail': hashOf(to.join('\n')) } as const;
   const seen = new Set<string>();
-  const claims = new Set<Promise<void>>();
+  const posting = new Set<Promise<void>>();
 
-  function begin(notice: Notice): Promise<boolean>[] {
-    const facts = { event: notice.event, run: notice.run.id };
-    const begun: Promise<boolean>[] = [];
-    if (url !== null) {
-      const message = { url, content: notice, secret };
-      begun.push(deliveries.begin('webhook', facts, () => postWebhook(message, { ...WEBHOOK_TERMS, clock })));
+  /** null: a letter to another receiver, left by a command with other settings. */
+  function sendOf({ id, channel, to: receiver, content }: Letter): (() => Promise<void>) | null {
+    if (receiver !== receivers[channel]) return null;
+    // Letters hold what this file put into them.
+    const notice = content as Notice;
+    if (channel === 'webhook') {
+      if (url === null) return null;
+      return () => postWebhook({ url, content: notice, secret, id }, { ...WEBHOOK_TERMS, clock });
     }
-    if (to.length > 0 && smtpUrl !== null) {
-      const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl) };
-      const message = { from, to, ...noticeMail(notice) };
-      begun.push(deliveries.begin('e-mail', facts, () => sendMail(server, message)));
-    }
-    return begun;
+    if (to.length === 0 || smtpUrl === null) return null;
+    const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl) };
+    return () => sendMail(server, { from, to, id, ...noticeMail(notice) });
   }
 
-  /** What could not be delivered anywhere is told again by the next who notices. */
-  async function tellOnce(name: string, notice: Notice): Promise<void> {
-    const mark = join(options.stateFolder, 'notified', name);
-    if (!(await claimMark(mark))) return;
-    const begun = begin(notice);
-    const delivered = await Promise.all(begun);
-    if (!delivered.includes(true)) await rm(mark, { force: true }).catch(() => undefined);
+  const outbox =
+    url === null && to.length === 0
+      ? null
+      : openOutbox({
+          folder: join(options.stateFolder, 'notified'),
+          deliveries: createDeliveries(log, 'notification', clock),
+          clock,
+          sendOf,
+          factsOf: ({ content }) => ({ event: (content as Notice).event, run: (content as Notice).run.id }),
+        });
+
+  /** `id`: the same for whoever tells the same. */
+  async function post(notice: Notice, id: string, isOnce: boolean): Promise<void> {
+    const letter = { at: clock.now(), content: notice };
+    if (receivers.webhook !== null)
+      await outbox?.post(
+        { ...letter, id: `${id}-webhook`, channel: 'webhook', to: receivers.webhook },
+        isOnce,
+      );
+    if (to.length > 0)
+      await outbox?.post({ ...letter, id: `${id}-mail`, channel: 'e-mail', to: receivers['e-mail'] }, isOnce);
+  }
+
+  function track(promise: Promise<void>): void {
+    const tracked: Promise<void> = promise.finally(() => posting.delete(tracked));
+    posting.add(tracked);
   }
 
   return {
     tell(notice) {
-      if (notice !== null && notifyOn.includes(notice.event)) begin(notice);
+      if (notice !== null && notifyOn.includes(notice.event)) track(post(notice, randomUUID(), false));
     },
     tellNearLimit(account, state, run) {
       if (state === null || !notifyOn.includes('limit') || !isNearLimit(state)) return;
-      if (url === null && to.length === 0) return;
+      if (outbox === null) return;
       const name = hashOf(`${account}\n${state.period}\n${limitOf(state)}`);
       if (seen.has(name)) return;
       seen.add(name);
       const scene = { at: clock.now(), isSample: settings.sample, run };
-      const claim: Promise<void> = tellOnce(
-        name,
-        noticeOfAccount('limit', scene, '80 % of the limit is used', state),
-      ).finally(() => claims.delete(claim));
-      claims.add(claim);
+      track(post(noticeOfAccount('limit', scene, '80 % of the limit is used', state), name, true));
     },
     async close() {
       const atMostMs = stop.aborted ? HURRIED_MS : DELIVERY_MS;
-      const all = Promise.all(claims).then(() => deliveries.close(atMostMs));
-      await withinDeadline(all, atMostMs);
+      const all = Promise.all(posting).then(() => outbox?.close(atMostMs));
+      await withinDeadline(all, atMostMs + 500);
     },
   };
-}
-
-/** False when somebody has it. Where no mark can be made, telling twice is better than not at all. */
-async function claimMark(path: string): Promise<boolean> {
-  try {
-    await mkdir(join(path, '..'), { recursive: true });
-    await writeFile(path, '', { flag: 'wx' });
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'EEXIST');
-  }
 }
 
 function hashOf(text: string): string {

@@ -25,7 +25,7 @@ import {
 import { type LoadFlags, STAMPED } from '../schedules/scheduled-command.js';
 import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
-import { openNotifier } from './notifier.js';
+import { type Notifier, openNotifier } from './notifier.js';
 import type { OpenedMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
 import type { OpenedTelemetry } from './open-telemetry.js';
@@ -60,37 +60,45 @@ export interface HostedWorker {
 /** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
 export function createHostedScheduleRunner(options: ScheduleHostOptions): ScheduleRunner {
   const { engine, log } = options;
-  return createScheduleRunner({
+  const notifiers = new Map<string, Notifier>();
+  const runner = createScheduleRunner({
     engine,
     host: hostname(),
     name: `${process.pid}-${randomBytes(4).toString('hex')}`,
-    execute: (work) => runScheduled(work, options),
+    execute: (work) => runScheduled(work, options, notifiers),
     clock: systemClock,
     log,
   });
+  return {
+    start: () => runner.start(),
+    async stop() {
+      await runner.stop();
+      await Promise.all([...notifiers.values()].map((notifier) => notifier.close()));
+    },
+  };
 }
 
 type Executed = Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>;
 
-function runScheduled(work: ScheduledWork, options: ScheduleHostOptions): Promise<Executed> {
-  return withReleasers(async (releasers) => {
-    const { schedule, stop } = work;
-    const settings = await settingsOf(work, options);
-    const notifier = openNotifier({ settings, stateFolder: settings.state, log: options.log, stop });
-    releasers.push(() => notifier.close());
-    const notices = createRunNotices({
-      notifier,
-      input: schedule.input,
-      isSample: false,
-      clock: systemClock,
-    });
-    try {
-      return await enrichScheduled(work, settings, notices, options);
-    } catch (error) {
-      if (!stop.aborted) notices.noteError(error);
-      throw error;
-    }
-  });
+/** The notifier of a schedule stays until its next run: what could not be delivered at the end of this one is tried again. */
+async function runScheduled(
+  work: ScheduledWork,
+  options: ScheduleHostOptions,
+  notifiers: Map<string, Notifier>,
+): Promise<Executed> {
+  const { schedule, stop } = work;
+  const settings = await settingsOf(work, options);
+  const earlier = notifiers.get(schedule.name);
+  const notifier = openNotifier({ settings, stateFolder: settings.state, log: options.log, stop });
+  notifiers.set(schedule.name, notifier);
+  await earlier?.close();
+  const notices = createRunNotices({ notifier, input: schedule.input, isSample: false, clock: systemClock });
+  try {
+    return await enrichScheduled(work, settings, notices, options);
+  } catch (error) {
+    if (!stop.aborted) notices.noteError(error);
+    throw error;
+  }
 }
 
 async function settingsOf(

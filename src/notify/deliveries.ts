@@ -41,7 +41,7 @@ export const DELIVERY_MS = 10_000;
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 /** Over a weekend: a receiver that nobody mends before Monday still gets it. */
-const KEPT_MS = 3 * 24 * 60 * 60_000;
+export const KEPT_MS = 3 * 24 * 60 * 60_000;
 
 /** How long to wait after so many failed tries of what is owed since then; null: it is given up. */
 export function nextTryMs(failed: number, since: number, now: number): number | null {

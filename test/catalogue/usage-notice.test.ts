@@ -189,7 +189,7 @@ function createWaitingClock(start = NOON) {
   return {
     now: () => now,
     sleep(ms: number, signal?: AbortSignal): Promise<void> {
-      if (ms < 5_000) return Promise.resolve();
+      if (ms < 5_000 || signal?.aborted) return Promise.resolve();
       waits.push(ms);
       for (const look of watchers) look();
       return new Promise((resolve) => {

@@ -1,0 +1,169 @@
+/**
+ * Messages that must arrive, kept as files until they have: a process writes each one down before its first try, and what it
+ * still owes when it ends, however it ends, is taken over by the next one that has the same receiver. A file belongs to
+ * whoever touched it within the last minute. A message that was delivered in the moment of a kill may go twice, under the
+ * same id. Receivers are known by a hash, so that no file holds an address with a secret in it.
+ */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import type { Clock } from '../clock.js';
+import type { Channel, Deliveries } from './deliveries.js';
+import { KEPT_MS } from './deliveries.js';
+
+export interface Letter {
+  readonly id: string;
+  readonly channel: Channel;
+  /** Stands for the receiver. */
+  readonly to: string;
+  /** When it was written, in milliseconds. */
+  readonly at: number;
+  readonly content: unknown;
+}
+
+export interface Outbox {
+  /**
+   * Keeps the letter and begins its delivery. `isOnce`: unless one of that id was ever posted to this folder. Where nothing
+   * can be written it is tried without being kept. Never rejects.
+   */
+  post(letter: Letter, isOnce: boolean): Promise<void>;
+  /** Stops taking over what others left, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
+  close(atMostMs: number): Promise<void>;
+}
+
+export interface OutboxOptions {
+  readonly folder: string;
+  readonly deliveries: Deliveries;
+  readonly clock: Clock;
+  /** How a letter is sent; null: its receiver is none of this process's. */
+  readonly sendOf: (letter: Letter) => (() => Promise<unknown>) | null;
+  /** What the log says that it is about. */
+  readonly factsOf: (letter: Letter) => Readonly<Record<string, unknown>>;
+}
+
+const ROUND_MS = 20_000;
+/** Three rounds: an owner that was held up for a moment keeps what it has. */
+const LEASE_MS = 60_000;
+
+const letterSchema = z.object({
+  id: z.string(),
+  channel: z.enum(['webhook', 'e-mail']),
+  to: z.string(),
+  at: z.number(),
+  content: z.unknown(),
+});
+
+/** Begins at once with what others left. */
+export function openOutbox(options: OutboxOptions): Outbox {
+  const { folder, deliveries, clock, sendOf, factsOf } = options;
+  const owned = new Map<string, string>();
+  const closing = new AbortController();
+
+  const begin = (letter: Letter, path: string | null) => {
+    const send = sendOf(letter);
+    if (send === null) return;
+    if (path !== null) owned.set(letter.id, path);
+    void deliveries.persist(letter.channel, factsOf(letter), send, letter.at).then(async (end) => {
+      if (path === null || end === 'stopped') return;
+      await rm(path, { force: true }).catch(() => undefined);
+      owned.delete(letter.id);
+    });
+  };
+
+  /** Takes over one file if nobody has it. */
+  const take = async (name: string): Promise<void> => {
+    const [, id, owners] = /^([\w-]+)\.(\d+)\.json$/.exec(name) ?? [];
+    if (id === undefined || owned.has(id)) return;
+    const path = join(folder, name);
+    const touched = (await stat(path)).mtimeMs;
+    if (Math.abs(clock.now() - touched) < LEASE_MS) return;
+    const letter = readLetter(await readFile(path, 'utf8'));
+    if (letter === null || clock.now() - letter.at > KEPT_MS) {
+      await rm(path, { force: true });
+      return;
+    }
+    if (sendOf(letter) === null || closing.signal.aborted) return;
+    const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
+    // Of two that try, one finds the file gone.
+    await rename(path, taken);
+    await touch(taken);
+    begin(letter, taken);
+  };
+
+  const touch = (path: string, at = clock.now()) => utimes(path, at / 1_000, at / 1_000);
+
+  /** Whole or not at all. False when somebody has it. */
+  const create = async (path: string, text: string): Promise<boolean> => {
+    const draft = `${path}.${randomUUID()}`;
+    await writeFile(draft, text, { mode: 0o600 });
+    try {
+      await touch(draft);
+      return await unlessThere(link(draft, path));
+    } finally {
+      await rm(draft, { force: true });
+    }
+  };
+
+  const goRound = async (): Promise<void> => {
+    for (const path of owned.values()) await touch(path).catch(() => undefined);
+    const names = await readdir(folder).catch(() => []);
+    for (const name of names) await take(name).catch(() => undefined);
+  };
+
+  const firstRound = goRound();
+  const rounds = (async () => {
+    await firstRound;
+    while (!closing.signal.aborted) {
+      await clock.sleep(ROUND_MS, closing.signal).catch(() => undefined);
+      if (!closing.signal.aborted) await goRound();
+    }
+  })();
+
+  return {
+    async post(letter, isOnce) {
+      const path = join(folder, `${letter.id}.0.json`);
+      const mark = join(folder, `${letter.id}.told`);
+      try {
+        if (isOnce && (await stat(mark).catch(() => null))) return;
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+        if (!(await create(path, JSON.stringify(letter)))) return;
+        // Marked before it is sent: whoever finds its file gone finds the mark.
+        if (isOnce && !(await unlessThere(writeFile(mark, '', { flag: 'wx', mode: 0o600 })))) {
+          await rm(path, { force: true });
+          return;
+        }
+        begin(letter, path);
+      } catch {
+        begin(letter, null);
+      }
+    },
+    async close(atMostMs) {
+      // The shortest command tries once what is owed.
+      await firstRound;
+      closing.abort();
+      await rounds;
+      await deliveries.close(atMostMs);
+      for (const path of owned.values()) await touch(path, 0).catch(() => undefined);
+    },
+  };
+}
+
+/** False when what was to be made is there. */
+async function unlessThere(making: Promise<void>): Promise<boolean> {
+  try {
+    await making;
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function readLetter(text: string): Letter | null {
+  try {
+    return letterSchema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
