@@ -3,6 +3,8 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { parseAccounts } from '../src/catalogue/accounts.ts';
+import { readCatalogueLine } from '../src/catalogue/catalogue-line.ts';
 import { EXIT_MEANINGS } from '../src/config/help.ts';
 import { settingsTable } from '../src/config/settings-docs.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
@@ -44,4 +46,14 @@ describe('the README', () => {
       expect(block(name).exec(text)?.[2]).toBe(`${made}\n`);
     });
   }
+
+  it('shows an accounts file and a line of a catalogue that can be served', () => {
+    const text = readFileSync(README, 'utf8');
+    const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
+    const accounts = blocks.find((json) => json.includes('"tokenSha256"')) ?? '';
+    const { all } = parseAccounts(accounts.replace('<64 hex digits>', 'a1'.repeat(32)), 'README');
+    expect(all).toMatchObject([{ name: 'data-team', plan: 'paid' }]);
+    const line = blocks.find((json) => json.startsWith('{"brand"')) ?? '';
+    expect(readCatalogueLine(Buffer.from(line.trim()))).toMatchObject({ type: 'brand' });
+  });
 });

@@ -54,7 +54,7 @@ const FONT_ORIGINS = ['google', 'custom', 'system'] as const;
 /** Line `index` of the catalogue, without a line end. */
 export function makeLine(index: number, coverage: GenerateOptions): string {
   const chance = createChance(coverage.seed, index);
-  const adult = adultOf(index);
+  const adult = adultOf(index, coverage);
   const keys = {
     domains: [generatedDomain(index), ...(index % 10 === 6 ? [generatedFormerDomain(index)] : [])],
     tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfsOf(index, coverage)],
@@ -164,9 +164,9 @@ function makeFont(index: number, chance: Chance, type: string, isLive: boolean) 
     : { name, type, origin, originId: name, weights };
 }
 
-/** One brand in 500 is adult; every second of those is withheld. */
-function adultOf(index: number): AdultStatus {
-  if (index % 500 !== 499) return 'none';
+/** One brand in 500 is adult; every second of those is withheld. What was asked for by number is always answered. */
+function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions): AdultStatus {
+  if (index % 500 !== 499 || index < etfProviders + cryptoSymbols) return 'none';
   return index % 1_000 === 499 ? 'flagged' : 'withheld';
 }
 
