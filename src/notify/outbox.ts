@@ -4,8 +4,7 @@
  * whoever touched it within the last minute. A message that was delivered in the moment of a kill may go twice, under the
  * same id. Receivers are known by a hash, so that no file holds an address with a secret in it.
  */
-import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../clock.js';
@@ -85,25 +84,13 @@ export function openOutbox(options: OutboxOptions): Outbox {
     }
     if (sendOf(letter) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
-    // Of two that try, one finds the file gone.
+    // Of two that try, one finds the file gone; whoever comes later finds it touched.
+    await touch(path);
     await rename(path, taken);
-    await touch(taken);
     begin(letter, taken);
   };
 
   const touch = (path: string, at = clock.now()) => utimes(path, at / 1_000, at / 1_000);
-
-  /** Whole or not at all. False when somebody has it. */
-  const create = async (path: string, text: string): Promise<boolean> => {
-    const draft = `${path}.${randomUUID()}`;
-    await writeFile(draft, text, { mode: 0o600 });
-    try {
-      await touch(draft);
-      return await unlessThere(link(draft, path));
-    } finally {
-      await rm(draft, { force: true });
-    }
-  };
 
   const goRound = async (): Promise<void> => {
     for (const path of owned.values()) await touch(path).catch(() => undefined);
@@ -127,9 +114,10 @@ export function openOutbox(options: OutboxOptions): Outbox {
       try {
         if (isOnce && (await stat(mark).catch(() => null))) return;
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        if (!(await create(path, JSON.stringify(letter)))) return;
+        if (!(await createFile(path, JSON.stringify(letter)))) return;
+        await touch(path);
         // Marked before it is sent: whoever finds its file gone finds the mark.
-        if (isOnce && !(await unlessThere(writeFile(mark, '', { flag: 'wx', mode: 0o600 })))) {
+        if (isOnce && !(await createFile(mark, ''))) {
           await rm(path, { force: true });
           return;
         }
@@ -149,10 +137,10 @@ export function openOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-/** False when what was to be made is there. */
-async function unlessThere(making: Promise<void>): Promise<boolean> {
+/** False when it is there. What a kill cuts short is young, so nobody reads it before it is thrown away. */
+async function createFile(path: string, text: string): Promise<boolean> {
   try {
-    await making;
+    await writeFile(path, text, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;

@@ -13,7 +13,7 @@ import { type Hook, startHook } from '../notify/hook-server.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
 
 const RUN = { id: 'r-1', label: 'host: customers.csv' };
-const NOW = Date.parse('2026-11-20T12:00:00Z');
+const NOW = Date.now();
 const SCENE = { at: 0, isSample: false, run: RUN };
 
 function stateFolder(): string {
