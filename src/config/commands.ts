@@ -137,7 +137,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
         line: 'generate-catalogue brands.jsonl.gz',
         does: '10,000 brands with the specified coverage: 2,000 crypto symbols, 10,000 ETFs of 320 providers',
       },
-      { line: 'generate-catalogue brands.jsonl --brands 100000', does: 'a large one, some 230 MB' },
+      { line: 'generate-catalogue brands.jsonl --brands 100000', does: 'a large one, some 220 MB' },
     ],
   },
   status: {
