@@ -9,7 +9,7 @@ import { createScene, describeOn, domainList, type Scene } from '../support/scen
 /** Requests that the service bills beyond its quota. */
 const beyond = ({ service }: Scene) => Math.max(0, service.meter.billed - service.options.quota);
 
-async function overageIn(scene: Scene, name: string): Promise<{ overage: number; overageCost: string }> {
+async function overageIn(scene: Scene, name: string) {
   return (await readReport(scene.path(name))).requests;
 }
 

@@ -51,6 +51,7 @@ interface Billed {
   readonly runKey: string;
   readonly generation: string;
   readonly isDatedNext: boolean;
+  readonly isUndated: boolean;
 }
 
 export interface ModelRun {
@@ -71,18 +72,15 @@ export interface ModelAccount {
   period: string | null;
   pendingPeriod: string | null;
   pendingSince: number;
-  /** When a reading of the next period was last seen. */
+  /** When a reading of the next period was last seen; 0: never, or one of this period came after it. */
   pendingSeenAt: number;
   /** How often in a row usage had fallen with it: 0, 1 or 2. */
   pendingFalls: number;
   /** The permit that goes alone to find out whether the next period has begun. */
   pendingAsked: string | null;
-  /**
-   * Billed requests without a date that were settled since the next period was first seen, in the exchange that saw it included:
-   * they may belong to it, and count in it when it opens.
-   */
+  /** Billed requests without a date that may belong to the next period: they count in both. */
   pendingSent: number;
-  /** Billed requests whose answers are dated in the next period: they count in both until it opens. */
+  /** Billed requests that are dated in the next period, or came without a date after a reading of it: they count in both until it opens. */
   pendingDated: number;
   sent: number;
   held: number;
@@ -251,13 +249,20 @@ function close(
   // The first answers name the period that requests before them were sent in.
   if (permit.period === null || permit.period === account.period) account.sent += 1;
   const isDatedNext = isLater(datedIn, account.period);
+  const isUndated = datedIn === null;
   if (isDatedNext) account.pendingDated += 1;
-  else if (datedIn === null) account.pendingSent += 1;
+  else if (isUndated) account.pendingSent += 1;
   if (as === 'doubtful') {
     const name = `${permit.run} ${permit.key}`;
     world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
   }
-  billed.push({ run: permit.run, runKey: permit.runKey, generation: permit.generation, isDatedNext });
+  billed.push({
+    run: permit.run,
+    runKey: permit.runKey,
+    generation: permit.generation,
+    isDatedNext,
+    isUndated,
+  });
   count(account, now);
 }
 
@@ -284,12 +289,22 @@ function bookOverage(
 ): void {
   const numDated = billed.filter(({ isDatedNext }) => isDatedNext).length;
   const hasOpened = account.period !== before.period && before.period !== null;
-  let position = (hasOpened ? before.standing : standing(account)) - (billed.length - numDated);
+  // Without a date it belongs where the last reading was.
+  const isNextSeen = hasOpened || account.pendingSeenAt > 0;
+  const numUndated = isNextSeen ? billed.filter(({ isUndated }) => isUndated).length : 0;
+  if (!hasOpened) {
+    account.pendingDated += numUndated;
+    account.pendingSent -= numUndated;
+  }
+  let position = hasOpened
+    ? before.standing - (billed.length - numDated)
+    : standing(account) - (billed.length - numDated - numUndated);
   let datedPosition = before.dated - numDated;
-  for (const { run, runKey, generation, isDatedNext } of billed) {
-    if (isDatedNext) datedPosition += 1;
+  for (const { run, runKey, generation, isDatedNext, isUndated } of billed) {
+    const isNext = isDatedNext || (isUndated && isNextSeen);
+    if (isNext) datedPosition += 1;
     else position += 1;
-    if ((isDatedNext ? datedPosition : position) <= quota) continue;
+    if ((isNext ? datedPosition : position) <= quota) continue;
     world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + 1);
     const caps = world.caps.get(runKey);
     if (caps?.generation === generation) caps.overage += 1;
@@ -352,6 +367,7 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
       // Not in a row: the service still is in this period.
       account.pendingFalls = 0;
       account.pendingSince = now;
+      account.pendingSeenAt = 0;
     }
   } else if (next === 'none' && account.period === null) account.period = 'none';
   if (reading.quota !== null) {

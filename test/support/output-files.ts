@@ -28,7 +28,13 @@ export interface ReportFile {
   };
   readonly reason: string | null;
   readonly rows: Readonly<Record<string, number>>;
-  readonly requests: { readonly sent: number; readonly billed: number; readonly unreported: number };
+  readonly requests: {
+    readonly sent: number;
+    readonly billed: number;
+    readonly unreported: number;
+    readonly overage: number;
+    readonly overageCost: string;
+  };
   readonly accounting: {
     readonly recordsRead: number;
     readonly rowsByStatus: number;

@@ -120,7 +120,9 @@ local function close(account, id, as, datedIn)
   if isDatedNext then account.pendingDated = account.pendingDated + 1
   elseif datedIn == nil then account.pendingSent = account.pendingSent + 1 end
   if as == 'doubtful' then doubt(permit.run, permit.key) end
-  billed[#billed + 1] = { run = permit.run, used = used, isDatedNext = isDatedNext }
+  billed[#billed + 1] = {
+    run = permit.run, used = used, isDatedNext = isDatedNext, isUndated = datedIn == nil,
+  }
   turn(account)
   account.minuteSent = account.minuteSent + 1
   account.secondSent = account.secondSent + 1
@@ -145,14 +147,26 @@ end
 local overageOf = {}
 local function bookOverage(account, policy, before)
   if #billed == 0 then return end
-  local quota, numDated = billedQuota(account, policy), 0
-  for _, each in ipairs(billed) do if each.isDatedNext then numDated = numDated + 1 end end
+  local quota, numDated, numUndated = billedQuota(account, policy), 0, 0
   local hasOpened = before.period ~= nil and account.period ~= before.period
-  local position = (hasOpened and before.standing or standingOf(account).standing) - (#billed - numDated)
+  -- Without a date it belongs where the last reading was.
+  local isNextSeen = hasOpened or account.pendingSeenAt > 0
+  for _, each in ipairs(billed) do
+    if each.isDatedNext then numDated = numDated + 1
+    elseif each.isUndated and isNextSeen then numUndated = numUndated + 1 end
+  end
+  local position
+  if hasOpened then position = before.standing - (#billed - numDated)
+  else
+    account.pendingDated = account.pendingDated + numUndated
+    account.pendingSent = account.pendingSent - numUndated
+    position = standingOf(account).standing - (#billed - numDated - numUndated)
+  end
   local datedPosition = before.dated - numDated
   for _, each in ipairs(billed) do
-    if each.isDatedNext then datedPosition = datedPosition + 1 else position = position + 1 end
-    if (each.isDatedNext and datedPosition or position) > quota then
+    local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
+    if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
+    if (isNext and datedPosition or position) > quota then
       overageOf[each.run] = (overageOf[each.run] or 0) + 1
       if each.used then each.used.overage = each.used.overage + 1 end
     end

@@ -73,6 +73,7 @@ local function followPeriod(account, reading, hasConfirmed)
       -- Not in a row: the service still is in this period.
       account.pendingFalls = 0
       account.pendingSince = now
+      account.pendingSeenAt = 0
     end
   elseif following == 'none' and account.period == nil then account.period = 'none' end
   return true

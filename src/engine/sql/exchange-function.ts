@@ -73,7 +73,7 @@ BEGIN
     v_has_confirmed := v_settled.has_confirmed;
   ELSE
     SELECT '{}'::text[] AS billed_runs, '{}'::text[] AS billed_keys, '{}'::text[] AS billed_generations,
-           '{}'::boolean[] AS billed_dated INTO v_settled;
+           '{}'::boolean[] AS billed_dated, '{}'::boolean[] AS billed_undated INTO v_settled;
   END IF;
   v_before := a;
   IF p->'reading' <> 'null' THEN
@@ -91,9 +91,10 @@ BEGIN
   END IF;
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
-  PERFORM brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
+  a := brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
     v_swept.billed_runs || v_settled.billed_runs, v_swept.billed_keys || v_settled.billed_keys,
-    v_swept.billed_generations || v_settled.billed_generations, v_swept.billed_dated || v_settled.billed_dated);
+    v_swept.billed_generations || v_settled.billed_generations, v_swept.billed_dated || v_settled.billed_dated,
+    v_swept.billed_undated || v_settled.billed_undated);
   IF v_has_probe_billed AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
     a.pace_version := a.pace_version + 1;

@@ -64,7 +64,7 @@ $$;
 -- are dated in a later period.
 CREATE OR REPLACE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT has_confirmed boolean, OUT billed_runs text[],
-  OUT billed_keys text[], OUT billed_generations text[], OUT billed_dated boolean[],
+  OUT billed_keys text[], OUT billed_generations text[], OUT billed_dated boolean[], OUT billed_undated boolean[],
   p_ids text[], p_as text[], p_dates text[], p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_unknown bigint; v_freed text[];
@@ -97,9 +97,10 @@ BEGIN
          coalesce(array_agg(run ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
          coalesce(array_agg(run_key ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
          coalesce(array_agg(generation ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
-         coalesce(array_agg(is_dated_next ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}')
+         coalesce(array_agg(is_dated_next ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
+         coalesce(array_agg(is_undated ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}')
     INTO v_probes, v_held, v_sent, v_spent, v_dated, v_unknown, has_probe_billed, has_confirmed, v_freed,
-         billed_runs, billed_keys, billed_generations, billed_dated FROM gone;
+         billed_runs, billed_keys, billed_generations, billed_dated, billed_undated FROM gone;
   -- A statement of its own: runs are locked after their keys.
   IF v_freed IS NOT NULL THEN
     UPDATE brand_enrich.run r SET spent = r.spent - f.freed
@@ -125,24 +126,32 @@ $$;
 -- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
 -- were billed in. p_before: the account after closing them and before the reading.
 CREATE OR REPLACE FUNCTION brand_enrich.book_overage(
-  a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_runs text[], p_keys text[], p_generations text[],
-  p_dated boolean[]
-) RETURNS void LANGUAGE plpgsql AS $$
+  INOUT a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_runs text[], p_keys text[],
+  p_generations text[], p_dated boolean[], p_undated boolean[]
+) LANGUAGE plpgsql AS $$
 DECLARE
-  v_num_dated bigint; v_position bigint; v_dated_position bigint; v_over_runs text[] := '{}'; v_over_keys text[] := '{}';
-  v_over_generations text[] := '{}'; v_is_over boolean;
+  v_num_dated bigint; v_num_undated bigint := 0; v_position bigint; v_dated_position bigint; v_over_runs text[] := '{}';
+  v_over_keys text[] := '{}'; v_over_generations text[] := '{}'; v_is_over boolean;
+  v_has_opened boolean := p_before.period IS NOT NULL AND a.period IS DISTINCT FROM p_before.period;
+  -- Without a date it belongs where the last reading was.
+  v_is_next_seen boolean := v_has_opened OR a.pending_seen_at > 0;
 BEGIN
-  IF p_quota IS NULL OR p_runs = '{}' THEN RETURN; END IF;
+  IF p_runs = '{}' THEN RETURN; END IF;
   v_num_dated := (SELECT count(*) FROM unnest(p_dated) d WHERE d);
-  v_position := CASE WHEN p_before.period IS NOT NULL AND a.period IS DISTINCT FROM p_before.period
-                     THEN brand_enrich.standing_of(p_before) ELSE brand_enrich.standing_of(a) END;
+  IF v_is_next_seen THEN v_num_undated := (SELECT count(*) FROM unnest(p_undated) d WHERE d); END IF;
+  IF v_has_opened THEN v_position := brand_enrich.standing_of(p_before);
+  ELSE
+    a.pending_dated := a.pending_dated + v_num_undated;
+    a.pending_sent := a.pending_sent - v_num_undated;
+    v_position := brand_enrich.standing_of(a) + v_num_undated;
+  END IF;
   v_dated_position := p_before.pending_dated;
   -- Nearly always: all of them are within the quota.
-  IF v_position <= p_quota AND v_dated_position <= p_quota THEN RETURN; END IF;
+  IF p_quota IS NULL OR v_position <= p_quota AND v_dated_position + v_num_undated <= p_quota THEN RETURN; END IF;
   v_position := v_position - (cardinality(p_runs) - v_num_dated);
   v_dated_position := v_dated_position - v_num_dated;
   FOR i IN 1 .. cardinality(p_runs) LOOP
-    IF p_dated[i] THEN
+    IF p_dated[i] OR (p_undated[i] AND v_is_next_seen) THEN
       v_dated_position := v_dated_position + 1;
       v_is_over := v_dated_position > p_quota;
     ELSE
@@ -168,11 +177,12 @@ END $$;
 -- at nothing.
 CREATE OR REPLACE FUNCTION brand_enrich.sweep(
   INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
-  OUT billed_dated boolean[], p_now bigint
+  OUT billed_dated boolean[], OUT billed_undated boolean[], p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE v_ids text[]; r record;
 BEGIN
   billed_runs := '{}'; billed_keys := '{}'; billed_generations := '{}'; billed_dated := '{}';
+  billed_undated := '{}';
   IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
   SELECT array_agg(id ORDER BY deadline, id COLLATE "C") FILTER (WHERE deadline <= p_now),
          min(deadline) FILTER (WHERE deadline > p_now)
@@ -182,19 +192,20 @@ BEGIN
       array_fill('billed'::text, ARRAY[cardinality(v_ids)]), array_fill(NULL::text, ARRAY[cardinality(v_ids)]), p_now);
     a := r.a;
     billed_runs := r.billed_runs; billed_keys := r.billed_keys;
-    billed_generations := r.billed_generations; billed_dated := r.billed_dated;
+    billed_generations := r.billed_generations; billed_dated := r.billed_dated; billed_undated := r.billed_undated;
   END IF;
 END $$;
 
 -- Sweeps outside of an exchange.
 CREATE OR REPLACE FUNCTION brand_enrich.sweep_alone(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
-DECLARE r record;
+DECLARE r record; v_policy record;
 BEGIN
   SELECT * INTO r FROM brand_enrich.sweep(a, p_now);
   a := r.a;
   IF r.billed_runs <> '{}' THEN
-    PERFORM brand_enrich.book_overage(a, a, coalesce(a.quota, p.quota_cap), r.billed_runs, r.billed_keys,
-      r.billed_generations, r.billed_dated) FROM brand_enrich.policy_of(a.name, p_now) p;
+    SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
+    a := brand_enrich.book_overage(a, a, coalesce(a.quota, v_policy.quota_cap), r.billed_runs, r.billed_keys,
+      r.billed_generations, r.billed_dated, r.billed_undated);
   END IF;
 END $$;
 
@@ -273,7 +284,7 @@ BEGIN
       IF NOT r.has_opened THEN RETURN; END IF;
     ELSE
       -- Not in a row: the service still is in this period.
-      a.pending_falls := 0; a.pending_since := p_now;
+      a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
     END IF;
   ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
   END IF;
