@@ -19,6 +19,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'decimal.ts',
     'log.ts',
     'lifecycle.ts',
+    'process-identity.ts',
     'table.ts',
     'config',
     'contract',

@@ -17,6 +17,7 @@ import { openInput } from '../intake/open-input.js';
 import { type Releasers, withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
+import { isProcessGone, processIdentity } from '../process-identity.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { freshnessOf, type RunProgress } from '../runs/run-store.js';
 import { accountOfRun, settledRun } from './account-state.js';
@@ -78,11 +79,12 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     await assertPlaces(request.input, names);
     await assertDiskRoom(folder, names);
 
+    await endGoneRuns(engine);
     const run = await engine.runs.start({
       id: newRunId(startedAt),
       key: runKey(survey.contentHash, request),
       label: `${hostname()}: ${basename(input.name)}`,
-      settings: request.settings,
+      settings: { ...request.settings, process: processIdentity() },
     });
     releasers.push(beatRegularly(engine, run.id, log));
     await engine.runs.setSize(run.id, { rows: survey.rows.count, identifiers: survey.answers.wanted });
@@ -177,6 +179,20 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       endedAt: clock.now(),
     };
   });
+}
+
+/** Runs looked at for such whose process was killed: it may have been the last thing that happened, or long ago. */
+const RUNS_LOOKED_AT = 100;
+
+/**
+ * Ends the runs of processes that were killed on this machine. Until their heartbeats are old nobody else can tell, and their chunks
+ * would be worked on, and paid for, in their names.
+ */
+async function endGoneRuns({ runs }: Pick<RunEngine, 'runs'>): Promise<void> {
+  for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
+    if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
+      await runs.end(id, 'stopped', 'its process was killed');
+  }
 }
 
 /** Workers may have told more since the last look. */

@@ -35,6 +35,8 @@ export interface RunSettings {
   readonly maxOverageRequests: number | null;
   /** Total time-out of one request. */
   readonly timeoutMs: number;
+  /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
+  readonly process?: string;
 }
 
 export interface NewRun {

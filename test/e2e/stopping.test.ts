@@ -75,6 +75,34 @@ describeOn([redis], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
+  test('after kill -9 the next run of the same command pays in its own name, and the dead one is ended', async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(3_000));
+    const command = ['run', 'list.csv', '--timeout', '2s'];
+    const killed = scene.start(command);
+    await scene.service.until(() => meter.billed >= 300);
+    killed.kill('SIGKILL');
+    await killed.done;
+    await scene.service.until(() => meter.inFlight === 0);
+    const before = meter.billed;
+    const again = await scene.run([...command, '--json']);
+    expect(again.code, again.stderr).toBe(0);
+    const { requests } = JSON.parse(again.stdout) as {
+      requests: { sent: number; billed: number; savedByOthers: number };
+    };
+    expect(requests).toMatchObject({
+      sent: meter.billed - before,
+      billed: meter.billed - before,
+      savedByOthers: 0,
+    });
+    const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout) as {
+      runs: { status: string; reason: string | null }[];
+    };
+    expect(runs.map(({ status }) => status)).toEqual(['completed', 'stopped']);
+    expect(runs[1]?.reason).toBe('its process was killed');
+  });
+
   test('what a killed worker had sent is told with what was billed', async () => {
     const scene = await createScene(engine, { latencyMs: 50 });
     const { meter, options } = scene.service;
