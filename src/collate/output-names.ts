@@ -101,19 +101,48 @@ function partsOf(path: string): NameParts {
 }
 
 function refuseClashes(input: string, names: OutputNames): void {
-  const { complete, partial, errors, report, reportHtml } = names;
-  const paths = [complete, partial, errors, report, reportHtml].filter((path) => path !== '-');
-  const taken = new Set(input === '-' ? [] : [resolve(input)]);
-  for (const path of paths) {
-    const full = resolve(path);
-    if (taken.has(full)) {
-      throw new NeverStartError({
-        code: 'usage-invalid',
-        what: 'two files of this run have the same name',
-        subject: path,
-        todo: 'choose another name with -o, --errors or --report',
-      });
-    }
-    taken.add(full);
+  const source = input === '-' ? null : resolve(input);
+  const taken = new Map<string, OutputFile>();
+  for (const file of OUTPUT_FILES) {
+    const path = names[file];
+    if (path === '-') continue;
+    const place = resolve(path);
+    if (place === source) throw overwritesInput(file, path);
+    const other = taken.get(place);
+    if (other !== undefined) throw sameOutput(other, file, path);
+    taken.set(place, file);
   }
+}
+
+/** The files of a run, in the order in which their names are judged. */
+export const OUTPUT_FILES = ['complete', 'partial', 'errors', 'report', 'reportHtml'] as const;
+export type OutputFile = (typeof OUTPUT_FILES)[number];
+
+const FILE_WORDS: Readonly<Record<OutputFile, { readonly name: string; readonly flag: string }>> = {
+  complete: { name: 'the output', flag: '-o' },
+  partial: { name: 'the partial output', flag: '-o' },
+  errors: { name: 'the errors file', flag: '--errors' },
+  report: { name: 'the report', flag: '--report' },
+  reportHtml: { name: 'the page of the report', flag: '--report' },
+};
+
+/** `shown`: the path as people know it. */
+export function overwritesInput(file: OutputFile, shown: string): NeverStartError {
+  const { name, flag } = FILE_WORDS[file];
+  return new NeverStartError({
+    code: 'usage-invalid',
+    what: `${name} would overwrite the input`,
+    subject: shown,
+    todo: `choose another name with ${flag}`,
+  });
+}
+
+export function sameOutput(one: OutputFile, other: OutputFile, shown: string): NeverStartError {
+  const flags = [...new Set([FILE_WORDS[one].flag, FILE_WORDS[other].flag])];
+  return new NeverStartError({
+    code: 'usage-invalid',
+    what: `${FILE_WORDS[one].name} and ${FILE_WORDS[other].name} are the same file`,
+    subject: shown,
+    todo: `choose another name with ${flags.join(' or ')}`,
+  });
 }

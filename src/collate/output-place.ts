@@ -2,11 +2,16 @@
  * Where outputs really go: symbolic links are followed, as a shell's `>` follows them, also those that lead to nothing yet.
  * Whether all places of a run can be written is found out here before anything is spent; writing is `output-sink.ts`'s.
  */
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { NeverStartError } from '../errors.js';
-import type { OutputNames } from './output-names.js';
+import {
+  OUTPUT_FILES,
+  type OutputFile,
+  type OutputNames,
+  overwritesInput,
+  sameOutput,
+} from './output-names.js';
 import { writeFailure } from './write-failure.js';
 
 /** As many links as Linux follows. */
@@ -28,19 +33,24 @@ export async function placeOf(target: string): Promise<string> {
 
 /**
  * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder that is missing and for
- * one that may not be written to; NeverStartError `usage-invalid` when a link leads to the input or to another output.
+ * one that may not be written to; NeverStartError `usage-invalid` when a path, by links or otherwise, is the input or another output.
  */
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
-  const taken = new Set(input === '-' ? [] : [await placeOf(input)]);
-  const { complete, partial, errors, report, reportHtml } = names;
-  for (const path of [complete, partial, errors, report, reportHtml]) {
+  const source = input === '-' ? null : await stat(input).catch(() => null);
+  const inputPlace = input === '-' ? null : await placeOf(input);
+  const taken = new Map<string, OutputFile>();
+  for (const file of OUTPUT_FILES) {
+    const path = names[file];
     if (path === '-') continue;
     const place = await placeOf(path);
-    if (taken.has(place)) throw sameFile(path, place);
+    const shown = resolve(path) === place ? path : `${path}, which leads to ${place}`;
     const existing = await stat(place).catch(() => null);
+    if (place === inputPlace || isSameFile(source, existing)) throw overwritesInput(file, shown);
+    const other = taken.get(place);
+    if (other !== undefined) throw sameOutput(other, file, shown);
     // Pipes and devices are written as they are, and may lead to the same end.
     if (existing !== null && !existing.isFile() && !existing.isDirectory()) continue;
-    taken.add(place);
+    taken.set(place, file);
     try {
       if (existing?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
       // With its dot it must be a folder.
@@ -51,11 +61,13 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
   }
 }
 
-function sameFile(path: string, place: string): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: 'two files of this run are the same file',
-    subject: resolve(path) === place ? path : `${path}, which leads to ${place}`,
-    todo: 'choose another name with -o, --errors or --report',
-  });
+/** The same folder may be mounted at two places, and a file may have two names. */
+function isSameFile(one: Stats | null, other: Stats | null): boolean {
+  return (
+    one?.isFile() === true &&
+    other !== null &&
+    one.ino !== 0 &&
+    one.ino === other.ino &&
+    one.dev === other.dev
+  );
 }

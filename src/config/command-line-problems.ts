@@ -57,6 +57,10 @@ function unknownCommand(word: string, suggestion: string | undefined, otherwise:
 }
 
 function findWordProblems(command: CommandName, words: readonly string[]): Problem[] {
+  if (isScheduleWithoutDashes(command, words)) {
+    const todo = 'put -- before run: schedule add NAME --cron CRON -- run INPUT';
+    return [usageProblem('flags of the run are taken for flags of schedule add', command, todo)];
+  }
   const lines = settingsOf(command).map(([, line]) => line);
   const problems: Problem[] = [];
   let operands = 0;
@@ -84,6 +88,11 @@ function findWordProblems(command: CommandName, words: readonly string[]): Probl
   }
   if (problems.length === 0) problems.push(...findOperandProblems(command, operands));
   return problems;
+}
+
+/** Whatever is wrong with the flags then: those of the run would be wrong here too. */
+function isScheduleWithoutDashes(command: CommandName, words: readonly string[]): boolean {
+  return command === 'schedule add' && words.includes('run') && !words.includes('--');
 }
 
 function isFlagOf(line: Setting<unknown>, word: string): boolean {

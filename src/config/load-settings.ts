@@ -17,6 +17,7 @@ import { splitText } from './setting.js';
 import { applyRules } from './setting-rules.js';
 import type { LoadedSettings, Origin, Origins, Settings } from './settings.js';
 import { SETTING_ENTRIES } from './settings.js';
+import type { Refusal } from './value-kind.js';
 
 export interface SettingSources {
   /** By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the same. */
@@ -64,18 +65,27 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
       origins[name] = said.origin;
     } else {
       unread.add(name);
-      const refusal = parsed?.refusal ?? {
+      const refusal: Refusal = parsed?.refusal ?? {
         expected: 'a text, a number or true or false',
         write: 'it as one',
       };
       const what = `${shownValue(line, texts, said.value)} is not ${refusal.expected}`;
-      problems.push(usageProblem(what, said.place, didYouMean(refusal.nearest, `write ${refusal.write}`)));
+      problems.push(
+        usageProblem(what, said.place, didYouMean(refusal.nearest, `write ${howTo(line, refusal)}`)),
+      );
     }
   }
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
   const ruled = applyRules({ ...found, command: sources.command, isUnread: (name) => unread.has(name) });
   return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
+}
+
+/** With the setting's own default as the example, where that is one. */
+function howTo({ example }: Setting<unknown>, refusal: Refusal): string {
+  return refusal.example === undefined
+    ? refusal.write
+    : `${refusal.write}, for example ${example ?? refusal.example}`;
 }
 
 function findSaid(line: Setting<unknown>, { flags, env, file }: SettingSources): Said | null {

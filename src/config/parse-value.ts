@@ -71,7 +71,7 @@ export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): Value
   return oneText('N', (seen) => {
     const value = /^\d{1,16}$/.test(seen) ? Number(seen) : Number.NaN;
     if (value >= min && value <= max) return accepted(value);
-    return refused(`a whole number ${bounds}`, `a whole number ${bounds}, for example ${example}`);
+    return refused(`a whole number ${bounds}`, `a whole number ${bounds}`, undefined, String(example));
   });
 }
 
@@ -82,15 +82,23 @@ export function parseDurationMs(seen: string): number | null {
   return Number(match[1]) * MS_OF_UNIT[match[2] as DurationUnit];
 }
 
+const EXAMPLE_MS = 10_000;
+
 /** A duration within bounds, both included and written as durations; the value is in milliseconds. */
 export function duration(min: string, max: string): ValueKind<number> {
   const minMs = parseDurationMs(min) ?? 0;
   const maxMs = parseDurationMs(max) ?? Number.MAX_SAFE_INTEGER;
+  const example = minMs <= EXAMPLE_MS && EXAMPLE_MS <= maxMs ? `${EXAMPLE_MS / 1_000}s` : max;
   return oneText('DURATION', (seen) => {
     const ms = parseDurationMs(seen);
-    const write = `a whole number and its unit (ms, s, m, h, d), from ${min} to ${max}, for example ${max}`;
-    if (ms === null) return refused('a duration', write);
-    return ms >= minMs && ms <= maxMs ? accepted(ms) : refused(`a duration from ${min} to ${max}`, write);
+    if (ms !== null && ms >= minMs && ms <= maxMs) return accepted(ms);
+    const write = `a whole number and its unit (ms, s, m, h, d), from ${min} to ${max}`;
+    return refused(
+      ms === null ? 'a duration' : `a duration from ${min} to ${max}`,
+      write,
+      undefined,
+      example,
+    );
   });
 }
 

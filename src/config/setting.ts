@@ -101,13 +101,16 @@ export interface Setting<T> {
   readonly fallback: (surroundings: Surroundings) => T;
   /** The default as people read it; empty when there is none. */
   readonly defaultText: string;
+  /** The default where it shows how a value is written; null when it does not. */
+  readonly example: string | null;
 }
 
 /** A line whose default is written as a user would write it: the same words make value and documentation. */
 export function setting<T>(line: SettingLine<T> & { readonly default: string }): Setting<T> {
   const parsed = line.kind.parse(splitText(line.kind, line.default));
   if (!parsed.ok) throw new Error(`the default of ${line.flag} is not ${parsed.refusal.expected}`);
-  return complete(line, () => parsed.value, line.kind.arity === 'switch' ? '' : line.default);
+  const written = line.kind.arity === 'switch' ? '' : line.default;
+  return complete(line, () => parsed.value, written);
 }
 
 /** A line without a default: null when nobody said anything. */
@@ -142,6 +145,8 @@ function complete<T>(
     secrecy: line.secrecy ?? 'open',
     fallback,
     defaultText: line.defaultNote ?? defaultText,
+    // 0 mostly stands for "not at all".
+    example: defaultText === '' || /^0[a-z]*$/.test(defaultText) ? null : defaultText,
   };
 }
 

@@ -9,8 +9,10 @@
 export interface Refusal {
   /** What the text should have been: `a duration`. */
   readonly expected: string;
-  /** What to write instead, with an example: `a whole number and its unit, for example 40s`. */
+  /** What to write instead: `a whole number and its unit (ms, s, m, h, d)`. */
   readonly write: string;
+  /** Where the setting has no default that would do as one. Absent: `write` has its own, or needs none. */
+  readonly example?: string | undefined;
   /** The right word that the text is closest to, when there is one. */
   readonly nearest?: string | undefined;
 }
@@ -39,8 +41,8 @@ export function accepted<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }
 
-export function refused(expected: string, write: string, nearest?: string): Parsed<never> {
-  return { ok: false, refusal: { expected, write, nearest } };
+export function refused(expected: string, write: string, nearest?: string, example?: string): Parsed<never> {
+  return { ok: false, refusal: { expected, write, nearest, example } };
 }
 
 /** A kind that reads one text. */

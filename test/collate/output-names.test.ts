@@ -104,12 +104,22 @@ describe('outputNames', () => {
   });
 
   it.each([
-    { output: './customers.csv' },
-    { errors: 'customers.csv' },
-    { output: 'x.csv', errors: 'x.csv' },
-    { report: 'customers.errors.csv' },
-  ])('refuses to write one file over another: %j', (changes) => {
+    [
+      { output: './customers.csv' },
+      'the output would overwrite the input: ./customers.csv; choose another name with -o',
+    ],
+    [
+      { errors: 'customers.csv' },
+      'the errors file would overwrite the input: customers.csv; choose another name with --errors',
+    ],
+    [
+      { output: 'x.csv', errors: 'x.csv' },
+      'the output and the errors file are the same file: x.csv; choose another name with -o or --errors',
+    ],
+    [{ report: 'customers.errors.csv' }, 'the errors file and the report are the same file'],
+  ])('refuses to write one file over another: %j', (changes, words) => {
     expect(() => namesOf(changes)).toThrow(NeverStartError);
+    expect(() => namesOf(changes)).toThrow(words);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Where outputs go, and which cannot: real files, folders and links. */
-import { mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOutput } from '../../src/collate/output-file.js';
@@ -116,5 +116,22 @@ describe('before anything is spent', () => {
       code: 'usage-invalid',
       subject: at('input.csv'),
     });
+  });
+
+  it('what would overwrite the input is called so, whatever its name there and whichever output it is', async () => {
+    await writeFile(at('input.csv'), 'a\n');
+    await link(at('input.csv'), at('second-name.csv'));
+    await symlink('input.csv', at('link.csv'));
+    await expect(check({ complete: at('link.csv') })).rejects.toThrow('the output would overwrite the input');
+    await expect(check({ complete: at('second-name.csv') })).rejects.toThrow(
+      'the output would overwrite the input',
+    );
+    await expect(check({ errors: at('there/../input.csv') })).rejects.toThrow(
+      'the errors file would overwrite the input',
+    );
+    await expect(check({ report: at('link.csv') })).rejects.toThrow('the report would overwrite the input');
+    await expect(check({ errors: at('out.csv') })).rejects.toThrow(
+      'the output and the errors file are the same file',
+    );
   });
 });

@@ -27,6 +27,16 @@ function refusal(...argv: string[]): NeverStartError {
 }
 
 describe('a command line', () => {
+  it.each([
+    'schedule add nightly run c.csv --cron 0_2 --max-cost 5',
+    'schedule add nightly --cron 0_2 run c.csv -o x.csv',
+    'schedule add run c.csv --plan paid',
+  ])('of a schedule whose run does not follow -- says where to put it: %s', (line) => {
+    expect(refusal(...line.split(' ')).todo).toBe(
+      'put -- before run: schedule add NAME --cron CRON -- run INPUT',
+    );
+  });
+
   it('becomes a command, its arguments and only the flags that were said', () => {
     expect(
       parse('run', 'in.csv', '-o', 'out.csv', '--column', 'site:domain', '--column=b', '--rate', '0'),

@@ -28,6 +28,22 @@ function refusal(sources: Parameters<typeof load>[0]): NeverStartError {
   throw new Error('nothing was refused');
 }
 
+describe('what a value is refused with', () => {
+  it.each([
+    ['timeout', '40s'],
+    ['concurrency', '64'],
+    ['maxAge', '7d'],
+    ['settle', '2s'],
+    ['poll', '10s'],
+    ['dashboardPort', '8787'],
+    ['limit', '100'],
+    ['skipLines', '100'],
+  ])('for %s has its default as the example, where it has one: %s', (key, example) => {
+    const { message } = refusal({ flags: { [key]: 'much' }, command: 'up' });
+    expect(message).toMatch(new RegExp(`, for example ${example}$`));
+  });
+});
+
 describe('precedence', () => {
   it.each([
     [{ flags: { rate: '1' }, env: { BRAND_ENRICH_RATE: '2' }, file: { rate: 3 } }, 1, 'flag'],
