@@ -15,6 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   [
     'model.ts',
     'errors.ts',
+    'system-error.ts',
     'clock.ts',
     'decimal.ts',
     'log.ts',

@@ -16,7 +16,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parseDecimal } from '../decimal.js';
-import { errorText, NeverStartError } from '../errors.js';
+import { NeverStartError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import { bearerToken, findHolder, hashToken } from './credentials.js';
 import type { PlanTerms } from './plan-terms.js';
 
@@ -122,7 +123,7 @@ export async function loadAccounts(path: string): Promise<Accounts> {
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    throw unusable(path, [errorText(error)]);
+    throw unusable(path, [systemWords(error)]);
   }
   return parseAccounts(text, path);
 }

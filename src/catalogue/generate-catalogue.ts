@@ -9,7 +9,8 @@ import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errorText, FailFileError, NeverStartError } from '../errors.js';
+import { FailFileError, NeverStartError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import { type GenerateOptions, makeLine } from './generate-brand.js';
 
 /** The coverage that the specification states ("What the service does"), in 10,000 brands. */
@@ -45,7 +46,7 @@ export async function writeCatalogue(path: string, options: GenerateOptions): Pr
     await rm(temporary, { force: true });
     throw new FailFileError({
       code: 'output-unwritable',
-      subject: `${path} (${errorText(error)})`,
+      subject: `${path} (${systemWords(error)})`,
       todo: 'choose a writable place with enough space',
       cause: error,
     });

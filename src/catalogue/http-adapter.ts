@@ -8,6 +8,7 @@ import { isIP, type Socket } from 'node:net';
 import { type Clock, systemClock } from '../clock.js';
 import { FailFileError } from '../errors.js';
 import { withinDeadline } from '../lifecycle.js';
+import { systemWords } from '../system-error.js';
 import type { Service, ServiceResponse } from './handle.js';
 
 export interface Listener {
@@ -70,7 +71,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
         new FailFileError({
           code: 'service-unreachable',
           what: 'the address cannot be listened on',
-          subject: `${host}:${port}`,
+          subject: `${host}:${port} (${systemWords(cause)})`,
           todo: 'choose another --port or --host',
           cause,
         }),

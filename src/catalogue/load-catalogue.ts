@@ -6,7 +6,8 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { errorText, FailFileError } from '../errors.js';
+import { FailFileError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import type { Catalogue } from './catalogue.js';
 import { createCatalogueIndex } from './catalogue-index.js';
 import { readCatalogueLine } from './catalogue-line.js';
@@ -114,7 +115,7 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
     throw new FailFileError({
       code: 'input-missing',
       what: 'the catalogue cannot be read',
-      subject: `${path} (${errorText(error)})`,
+      subject: `${path} (${systemWords(error)})`,
       todo: 'name a readable JSONL file, plain or gzip',
       cause: error,
     });

@@ -1,7 +1,8 @@
 /**
  * The words for a file that cannot be written: what went wrong and what helps, by the system's error code.
  */
-import { errorText, FailFileError } from '../errors.js';
+import { FailFileError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space and run again, answers that were paid for are kept',
@@ -23,7 +24,7 @@ export function writeFailure(path: string, error: unknown): FailFileError {
   return new FailFileError({
     code: 'output-unwritable',
     subject: path,
-    todo: ADVICE[code] ?? `${errorText(error)}: run again, answers that were paid for are kept`,
+    todo: ADVICE[code] ?? `${systemWords(error)}: run again, answers that were paid for are kept`,
     cause: error,
   });
 }

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { NeverStartError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import { findJsonFault } from './json-fault.js';
 import { nearest } from './nearest.js';
 import type { Problem } from './problems.js';
@@ -43,7 +44,7 @@ export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigF
     throw new NeverStartError({
       code: 'usage-invalid',
       what: 'the config file cannot be read',
-      subject: path,
+      subject: `${path} (${systemWords(error)})`,
       todo: 'name one that can be read with --config, or leave it out',
       cause: error,
     });

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { type ErrorCode, NeverStartError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import { maskTokenPath } from './mask.js';
 
 /** How the file is spoken of when it cannot be read. */
@@ -18,8 +19,15 @@ export function readSecretFile(path: string, { code, what, todo }: SecretFileWor
   try {
     return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
-    // No cause: its message would name the path, which may be the secret in the wrong place.
-    throw new NeverStartError({ code, what, subject: `${maskTokenPath(path)}${reason}`, todo });
+    // Neither message nor cause: they would name the path, which may be the secret in the wrong place.
+    const nameless = Object.assign(new Error('it cannot be opened'), {
+      code: (error as NodeJS.ErrnoException).code,
+    });
+    throw new NeverStartError({
+      code,
+      what,
+      subject: `${maskTokenPath(path)} (${systemWords(nameless)})`,
+      todo,
+    });
   }
 }

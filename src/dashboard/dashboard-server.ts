@@ -6,6 +6,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { isLoopbackHost } from '../config/address-values.js';
 import { FailFileError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import { createDashboardApp, type DashboardAppOptions } from './dashboard-app.js';
 
 export interface DashboardServer {
@@ -35,7 +36,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<D
         new FailFileError({
           code: 'service-unreachable',
           what: 'the address for the dashboard cannot be listened on',
-          subject: `${host}:${port}`,
+          subject: `${host}:${port} (${systemWords(cause)})`,
           todo: 'choose another --dashboard-port or --dashboard-host, or --no-dashboard',
           cause,
         }),

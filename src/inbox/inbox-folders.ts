@@ -10,7 +10,8 @@
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, FailFileError } from '../errors.js';
+import { FailFileError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
 export type Place = (typeof PLACES)[number];
@@ -30,7 +31,7 @@ export async function openFolders(folder: string): Promise<InboxFolders> {
     throw new FailFileError({
       code: 'input-missing',
       what: 'the folder to watch cannot be opened',
-      subject: folder,
+      subject: `${folder} (${systemWords(error)})`,
       todo: 'create it, or name another one',
       cause: error,
     });
@@ -40,7 +41,7 @@ export async function openFolders(folder: string): Promise<InboxFolders> {
   for (const place of PLACES) {
     const path = folders[place];
     await mkdir(path, { recursive: true }).catch((error: unknown) => {
-      throw unfit(path, errorText(error), 'allow this user to write to the folder', error);
+      throw unfit(path, systemWords(error), 'allow this user to write to the folder', error);
     });
     const stat = await lstat(path);
     if (!stat.isDirectory()) {

@@ -6,6 +6,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FailFileError, NeverStartError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import { spoolStream } from './spool-stream.js';
 
 export interface ByteSource {
@@ -96,8 +97,12 @@ export function inputChanged(name: string): FailFileError {
 }
 
 function unreadable(name: string, error: unknown, todo: string): FailFileError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new FailFileError({ code: 'input-missing', subject: `${name} (${reason})`, todo, cause: error });
+  return new FailFileError({
+    code: 'input-missing',
+    subject: `${name} (${systemWords(error)})`,
+    todo,
+    cause: error,
+  });
 }
 
 async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buffer> {

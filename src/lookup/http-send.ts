@@ -3,6 +3,7 @@
  * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
  */
 import { type Dispatcher, Pool } from 'undici';
+import { systemFault } from '../system-error.js';
 import { decodeBody } from './decode-body.js';
 import type { Send, SendResult } from './send.js';
 
@@ -119,7 +120,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.#settle({
         type: 'no_answer',
         wasSent: this.#wasSent,
-        reason: this.#abortReason ?? wordsOf(error),
+        ...(this.#abortReason === undefined ? faultOf(error) : { reason: this.#abortReason }),
       });
   }
 
@@ -152,9 +153,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** System codes say more than undici's wrapping; neither holds the request's headers. */
-function wordsOf(error: Error): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return code === undefined ? `${error.message}${cause}` : `${code}: ${error.message}${cause}`;
+/** Undici wraps nothing that holds the request's headers. */
+function faultOf(error: Error): { reason: string; isLasting?: true } {
+  const { words, isLasting } = systemFault(error);
+  return isLasting ? { reason: words, isLasting } : { reason: words };
 }

@@ -25,6 +25,8 @@ export type Meaning =
       readonly reason: string;
       readonly retryAfterMs: number | null;
       readonly isUnsent?: true;
+      /** Nor will it pass with time: the host's name, or its certificate, is wrong. */
+      readonly isLasting?: true;
     }
   | { readonly type: 'credentials'; readonly status: number; readonly reason: string }
   /** 429. `code` is what the service itself called it; null: it did not say. */
@@ -64,7 +66,13 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
           ...nothing,
         }
       : {
-          meaning: { type: 'unavailable', reason: result.reason, retryAfterMs: null, isUnsent: true },
+          meaning: {
+            type: 'unavailable',
+            reason: result.reason,
+            retryAfterMs: null,
+            isUnsent: true,
+            ...(result.isLasting ? { isLasting: true } : {}),
+          },
           cost: 'free',
           ...nothing,
         };

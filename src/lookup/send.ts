@@ -26,6 +26,8 @@ export type SendResult =
       /** Whether any byte of the request may have left: if not, nothing can have been billed. */
       readonly wasSent: boolean;
       readonly reason: string;
+      /** It will not pass with time: the host's name, or its certificate, is wrong. */
+      readonly isLasting?: true;
     };
 
 /** Never rejects. */

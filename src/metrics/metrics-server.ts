@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { FailFileError } from '../errors.js';
+import { systemWords } from '../system-error.js';
 import type { Metrics } from './metrics.js';
 import type { Readiness } from './readiness.js';
 
@@ -43,7 +44,7 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
         new FailFileError({
           code: 'service-unreachable',
           what: 'the address for metrics cannot be listened on',
-          subject: `${host}:${port}`,
+          subject: `${host}:${port} (${systemWords(cause)})`,
           todo: 'choose another --metrics-port or --metrics-host',
           cause,
         }),

@@ -4,9 +4,9 @@
  * to see to.
  */
 import { type Clock, systemClock } from '../clock.js';
-import { errorText } from '../errors.js';
 import { withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
+import { systemWords } from '../system-error.js';
 
 /** How a notice travels. */
 export type Channel = 'webhook' | 'e-mail';
@@ -69,7 +69,7 @@ export function createDeliveries(log: Log, name: string, clock: Clock = systemCl
           return true;
         },
         (error) => {
-          log.error({ ...facts, by, error: errorText(error) }, `${name} not delivered`);
+          log.error({ ...facts, by, error: systemWords(error) }, `${name} not delivered`);
           return false;
         },
       );

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.js';
-import { errorText } from '../errors.js';
+import { systemFault } from '../system-error.js';
 import { signatureHeaders } from './signature.js';
 
 export interface WebhookMessage {
@@ -89,13 +89,13 @@ async function postOnce(
     if (answer.ok) return null;
     return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
   } catch (error) {
-    return { what: signal.aborted ? 'no answer in time' : connectionTrouble(error), isPassing: true };
+    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionTrouble(error);
   }
 }
 
-/** `fetch` says "fetch failed"; why is in its cause, as a code such as ECONNREFUSED. */
-function connectionTrouble(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (cause instanceof Error && 'code' in cause) return `could not be reached (${cause.code})`;
-  return `could not be reached (${errorText(error)})`;
+/** `fetch` says "fetch failed"; why is in its cause. */
+function connectionTrouble(error: unknown): Trouble {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const { words, isLasting } = systemFault(cause);
+  return { what: `could not be reached (${words})`, isPassing: !isLasting };
 }

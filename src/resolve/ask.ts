@@ -16,7 +16,7 @@ import type { Governor } from '../quota/governor.js';
 import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
 import type { RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
-import { throttled, unreached, useless, WASTED_AT_MOST } from './halt-reasons.js';
+import { throttled, unreachableForGood, unreached, useless, WASTED_AT_MOST } from './halt-reasons.js';
 import type { Halts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
@@ -182,6 +182,9 @@ export async function ask(
         if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
           return come({ type: 'halted', halt: unreached(meaning.reason) });
         }
+        if (meaning.isLasting && tries >= QUICK_TRIES && !hasEverAnswered(context, run)) {
+          return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
+        }
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
         const again = {
           type: 'again',
@@ -222,6 +225,14 @@ function withoutPermit(
     case 'revoked':
       return { type: 'revoked' };
   }
+}
+
+/**
+ * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before. Where it did, a
+ * host that is not found is an outage, of its name server or of this machine's.
+ */
+function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord): boolean {
+  return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
 }
 
 function isThroughputRefusal(answer: Answer, governor: Governor): boolean {

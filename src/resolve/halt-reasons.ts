@@ -10,6 +10,11 @@ export function unreached(reason: string): RunHalt {
   return { why: 'unreachable', sentence: `the service was not reached for a minute: ${reason}` };
 }
 
+/** A misspelt host, or a certificate that is not trusted: waiting would not help. */
+export function unreachableForGood(reason: string): RunHalt {
+  return { why: 'unreachable', sentence: `the service cannot be reached: ${reason}` };
+}
+
 /** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
 export function useless(reason: string): RunHalt {
   return { why: 'unreachable', sentence: `${WASTED_AT_MOST} answers in a row were of no use: ${reason}` };

@@ -7,6 +7,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { maskAddress } from '../config/mask.js';
 import type { Log } from '../log.js';
+import { systemWords } from '../system-error.js';
 
 /** `url`: the whole address. `timeoutMs`: how long one delivery may take, with all its attempts. */
 export function createDelivery(url: string, timeoutMs: number, log: Log): SpanExporter {
@@ -38,5 +39,5 @@ export function createDelivery(url: string, timeoutMs: number, log: Log): SpanEx
 function reasonOf(error: Error | undefined): string {
   const code = error !== undefined && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `status ${code}`;
-  return typeof code === 'string' ? code : 'no good answer in time';
+  return typeof code === 'string' ? systemWords(error) : 'no good answer in time';
 }

@@ -197,11 +197,11 @@ describe('a bad line', () => {
 
 describe('a file', () => {
   test('that is missing is named', async () => {
-    expect(await messageOf(join(folder, 'nowhere.jsonl'))).toContain('nowhere.jsonl (ENOENT');
+    expect(await messageOf(join(folder, 'nowhere.jsonl'))).toContain('nowhere.jsonl (it does not exist)');
   });
 
   test('that is a folder is named', async () => {
-    expect(await messageOf(folder)).toContain('EISDIR');
+    expect(await messageOf(folder)).toContain('(it is a folder)');
   });
 
   test.each([

@@ -106,7 +106,7 @@ describe('secrets of notifications', () => {
     expect(refused.message).not.toContain('Sesame');
     const missing = join(folder, 'none.txt');
     expect(refusal(() => readNotifySecret(load({ notifySecretFile: missing }).settings)).message).toContain(
-      'ENOENT',
+      'it does not exist',
     );
   });
 });

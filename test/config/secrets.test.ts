@@ -82,8 +82,10 @@ describe('the token', () => {
   it('whose file is missing is asked for by the path', () => {
     const error = refusal(() => readToken({ token: null, tokenFile: join(folder, 'none') }));
     expect(error.code).toBe('usage-token-missing');
-    expect(error.message).toContain(`${join(folder, 'none')} (ENOENT)`);
-    expect(refusal(() => readToken({ token: null, tokenFile: folder })).message).toContain('(EISDIR)');
+    expect(error.message).toContain(`${join(folder, 'none')} (it does not exist)`);
+    expect(refusal(() => readToken({ token: null, tokenFile: folder })).message).toContain(
+      '(it is a folder)',
+    );
   });
 
   it('is not shown when it was given in place of its file', () => {

@@ -3,10 +3,12 @@
  * ways tells the token.
  */
 import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { createServer as createTlsServer } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpSend } from '../../src/lookup/http-send.js';
+import { SELF_SIGNED } from '../support/self-signed.js';
 import { answerText } from './raw-server.js';
 import { createSending, TOKEN, told } from './sending.js';
 
@@ -65,8 +67,40 @@ describe('a refused connection', () => {
     });
     const result = await send({ path: '/', authorization: `Bearer ${TOKEN}` });
     expect(result).toMatchObject({ type: 'no_answer', wasSent: false });
-    expect(result.type === 'no_answer' && result.reason).toContain('ECONNREFUSED');
+    expect(result).toHaveProperty('reason', `nothing listens at 127.0.0.1:${port}`);
     await close();
+  });
+});
+
+describe('an address that is wrong', () => {
+  const sendTo = async (baseUrl: string) => {
+    const { send, close } = createHttpSend({ baseUrl, connections: 2, timeoutMs: 20_000 });
+    onTestFinished(close);
+    return send({ path: '/', authorization: `Bearer ${TOKEN}` });
+  };
+  const listening = async (server: Server) => {
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return (server.address() as AddressInfo).port;
+  };
+  const wrong = (reason: unknown) => ({ type: 'no_answer', wasSent: false, reason, isLasting: true });
+
+  test('with a host that does not exist names it', async () => {
+    expect(await sendTo('https://nowhere.invalid')).toEqual(wrong('the host nowhere.invalid does not exist'));
+  });
+
+  test('with https to a port without TLS says so', async () => {
+    const port = await listening(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+    expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(wrong('that port does not speak TLS'));
+  });
+
+  test('with a certificate that nobody vouches for says how to trust it', async () => {
+    const port = await listening(createTlsServer(SELF_SIGNED));
+    expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
+      wrong(expect.stringMatching(/^the certificate is self-signed.*NODE_EXTRA_CA_CERTS$/)),
+    );
   });
 });
 

@@ -70,6 +70,14 @@ describe('a webhook', () => {
     expect(waits).toHaveLength(2);
   });
 
+  it('whose host does not exist is not tried again', async () => {
+    const { terms, waits } = quickTerms();
+    await expect(
+      postWebhook({ url: 'https://hooks.invalid/x', content: {}, secret: null }, terms),
+    ).rejects.toThrow('could not be reached (the host hooks.invalid does not exist)');
+    expect(waits).toEqual([]);
+  });
+
   it('is given up when its time is over, also in the middle of a try', async () => {
     const hook = await startHook(0);
     const { terms } = quickTerms({ totalMs: 150 });

@@ -4,6 +4,7 @@ import { unpackProfile } from '../../src/outcomes/codec.js';
 import type { Grant } from '../../src/quota/governor.js';
 import { type Asked, ask } from '../../src/resolve/ask.js';
 import type { FetchedAnswer } from '../../src/resolve/worker-listener.js';
+import { ledgerState } from '../pipeline/ledger-state.js';
 import {
   type Asking,
   type AskingOptions,
@@ -227,6 +228,37 @@ describe('a service that is down for a moment', () => {
       expect(result).toEqual({
         type,
         halt: { why: 'unreachable', sentence: 'the service was not reached for a minute: ENOTFOUND' },
+      });
+  });
+
+  it.each([
+    ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
+    ['that this run has had answers from may come back', { run: true }, 'again'],
+    ['that this account has had answers from may come back', { account: true }, 'again'],
+  ])('%s', async (_what, known: { run?: boolean; account?: boolean }, type) => {
+    const asking = createAsking({
+      answers: [
+        answerOf({
+          type: 'unavailable',
+          reason: 'the host api.exmaple.com does not exist',
+          retryAfterMs: null,
+          isUnsent: true,
+          isLasting: true,
+        }),
+      ],
+      state: known.account ? ledgerState({ usage: 3 }) : null,
+    });
+    const tally = { matched: 0, notFound: known.run ? 1 : 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+    const run = runRecord({}, { tally });
+    const { result } = await ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
+    expect(result.type).toBe(type);
+    expect(asking.clock.now() - NOON).toBeLessThan(3_000);
+    if (type === 'halted')
+      expect(result).toMatchObject({
+        halt: {
+          why: 'unreachable',
+          sentence: 'the service cannot be reached: the host api.exmaple.com does not exist',
+        },
       });
   });
 

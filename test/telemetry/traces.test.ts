@@ -258,6 +258,8 @@ describe('a collector', () => {
   it('that is not there is worth one', async () => {
     const collector = await startCollector();
     await collector.stop();
-    expect(await runAndClose(collector)).toMatchObject([{ level: 40, reason: 'ECONNREFUSED' }]);
+    expect(await runAndClose(collector)).toMatchObject([
+      { level: 40, reason: expect.stringMatching(/^nothing listens at/) },
+    ]);
   });
 });

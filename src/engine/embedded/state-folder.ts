@@ -4,7 +4,8 @@
  */
 import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, FailFileError } from '../../errors.js';
+import { FailFileError } from '../../errors.js';
+import { systemWords } from '../../system-error.js';
 
 /** Where the sockets of the lock are. */
 export function lockFolderOf(stateFolder: string): string {
@@ -25,7 +26,7 @@ export async function prepareStateFolder(stateFolder: string): Promise<void> {
   } catch (error) {
     throw new FailFileError({
       code: 'engine-unfit',
-      what: `the state folder cannot be used (${errorText(error)})`,
+      what: `the state folder cannot be used (${systemWords(error)})`,
       subject: stateFolder,
       todo: 'make it writable for this user, or name another with --state',
       cause: error,

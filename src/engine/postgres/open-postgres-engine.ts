@@ -8,6 +8,7 @@ import { BrandEnrichError, errorText, FailFileError } from '../../errors.js';
 import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
+import { systemWords } from '../../system-error.js';
 import type { Engine } from '../engine.js';
 import { createQueueLine } from '../queue-line.js';
 import type { SqlSession } from '../sql/database.js';
@@ -87,19 +88,24 @@ async function connect(open: () => Promise<PoolClient>, address: string, url: st
   try {
     return await open();
   } catch (error) {
-    throw new FailFileError({
-      code: 'engine-unreachable',
-      what: `the engine does not let us in (${withoutPassword(reasonOf(error), url)})`,
-      subject: address,
-      todo: 'check that PostgreSQL runs there and that user, password and database are right',
-    });
+    const reason = withoutPassword(systemWords(error), url);
+    // Its own word, as opposed to the system's.
+    const isReply = error instanceof Error && 'severity' in error;
+    throw new FailFileError(
+      isReply
+        ? {
+            code: 'engine-unreachable',
+            what: `the engine does not let us in (${reason})`,
+            subject: address,
+            todo: 'check user, password and database in the address (--engine)',
+          }
+        : {
+            code: 'engine-unreachable',
+            subject: `${address} (${reason})`,
+            todo: 'check the address (--engine), and that PostgreSQL runs and can be reached; then run again',
+          },
+    );
   }
-}
-
-/** The words of a failed connection. Node gives an empty one when several addresses were tried. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(errorText).join(', ');
-  return errorText(error);
 }
 
 /** Checks the server and brings both schemas up to date; what it warns of. */

@@ -7,9 +7,10 @@
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
-import { errorText, FailFileError } from '../../errors.js';
+import { FailFileError } from '../../errors.js';
 import { withinDeadline } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
+import { systemWords } from '../../system-error.js';
 import { storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -54,13 +55,17 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
   let isAway = false;
+  // That a store's connection cannot be opened is told by whoever opens it.
+  let isTold = use !== 'store';
   redis.on('error', (error) => {
-    if (!isAway) log.warn({ engine: address, use, reason: errorText(error) }, 'the engine is out of reach');
+    const reason = systemWords(error);
+    if (!isAway && isTold) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
     isAway = true;
   });
   redis.on('ready', () => {
-    if (isAway) log.info({ engine: address, use }, 'the engine is back');
+    if (isAway && isTold) log.info({ engine: address, use }, 'the engine is back');
     isAway = false;
+    isTold = true;
   });
   return redis;
 }

@@ -4,6 +4,7 @@
  */
 import type { BrandEnrichError } from '../../errors.js';
 import { errorText, FailFileError } from '../../errors.js';
+import { systemWords } from '../../system-error.js';
 
 /** Replies by which a server says that it cannot do its work, as told by Redis' own sources. */
 const REFUSALS = [
@@ -49,8 +50,8 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   if (!isReply(error)) {
     return new FailFileError({
       code: 'engine-unreachable',
-      subject: `${address} (${text})`,
-      todo: 'see that Redis runs and can be reached, then run again',
+      subject: `${address} (${systemWords(error)})`,
+      todo: 'check the address (--engine), and that Redis runs and can be reached; then run again',
       cause,
     });
   }

@@ -1,0 +1,111 @@
+/**
+ * System errors in words: files, names of hosts, connections and certificates, by the code that Node gives them. A code such as
+ * ENOENT is for programmers; whoever mistyped a path or an address is told what is not there.
+ */
+import { errorText } from './errors.js';
+
+export interface SystemFault {
+  /** Without a full stop; names host and port where the system did. Never holds a secret. */
+  readonly words: string;
+  /** It will not pass with time: an address or a certificate that is wrong. */
+  readonly isLasting: boolean;
+}
+
+/** What Node adds to an error of the system; nodemailer keeps the code under another name. */
+interface SystemDetail {
+  readonly code?: unknown;
+  readonly originalCode?: unknown;
+  readonly hostname?: unknown;
+  readonly address?: unknown;
+  readonly port?: unknown;
+  readonly path?: unknown;
+}
+
+const FILES: Readonly<Record<string, string>> = {
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of the path is a file, not a folder',
+  EISDIR: 'it is a folder',
+  EACCES: 'permission is missing',
+  EPERM: 'permission is missing',
+  EROFS: 'the file system is read-only',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EIO: 'the disk reports an error',
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+};
+
+const CONNECTIONS: Readonly<Record<string, string>> = {
+  ECONNRESET: 'the connection was closed by the other side',
+  EPIPE: 'the connection was closed by the other side',
+  UND_ERR_SOCKET: 'the connection was closed without an answer',
+  EHOSTUNREACH: 'there is no way to the host in this network',
+  ENETUNREACH: 'there is no way to the host in this network',
+  ETIMEDOUT: 'no connection was made in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
+  EADDRINUSE: 'the port is taken by another program',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+};
+
+const UNTRUSTED =
+  'is from an authority that this machine does not trust; name its certificate in NODE_EXTRA_CA_CERTS';
+const SELF_SIGNED = 'is self-signed; name it, or the authority behind it, in NODE_EXTRA_CA_CERTS';
+
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  DEPTH_ZERO_SELF_SIGNED_CERT: SELF_SIGNED,
+  SELF_SIGNED_CERT_IN_CHAIN: SELF_SIGNED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  CERT_UNTRUSTED: UNTRUSTED,
+  CERT_REVOKED: 'was revoked',
+  CERT_HAS_EXPIRED: "has expired, or this machine's clock is wrong",
+  CERT_NOT_YET_VALID: "is not valid yet, or this machine's clock is wrong",
+  ERR_TLS_CERT_ALTNAME_INVALID: 'belongs to another host',
+};
+
+/** OpenSSL's word for a first answer that is no TLS. */
+const NO_TLS = /WRONG_VERSION_NUMBER|wrong version number|packet length too long/;
+const NO_HTTP = /^HPE_|does not match the HTTP/;
+
+/** What went wrong, for a person. An error without a known code keeps its own words. */
+export function systemFault(error: unknown): SystemFault {
+  // Several addresses of one host were tried, each in vain.
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    const faults = error.errors.map(systemFault);
+    const words = [...new Set(faults.map((fault) => fault.words))].join(', ');
+    return { words, isLasting: faults.every((fault) => fault.isLasting) };
+  }
+  if (!(error instanceof Error)) return { words: errorText(error), isLasting: false };
+  const detail = error as SystemDetail;
+  const code = String(detail.originalCode ?? detail.code ?? '');
+  if (NO_TLS.test(code) || NO_TLS.test(error.message)) {
+    return { words: 'that port does not speak TLS', isLasting: true };
+  }
+  const certificate = CERTIFICATES[code];
+  if (certificate !== undefined) return { words: `the certificate ${certificate}`, isLasting: true };
+  return { words: passingWords(error, detail, code), isLasting: code === 'ENOTFOUND' };
+}
+
+/** {@link systemFault}'s words alone. */
+export function systemWords(error: unknown): string {
+  return systemFault(error).words;
+}
+
+function passingWords(error: Error, detail: SystemDetail, code: string): string {
+  const host = detail.hostname ?? detail.address;
+  const port = detail.port === undefined ? '' : `:${detail.port}`;
+  if (code === 'ENOTFOUND') return `the host ${host ?? ''} does not exist`.replace('  ', ' ');
+  if (code === 'EAI_AGAIN') return `the name ${host ?? ''} cannot be looked up just now`.replace('  ', ' ');
+  if (code === 'ECONNREFUSED') {
+    return host === undefined ? 'the connection was refused' : `nothing listens at ${host}${port}`;
+  }
+  if (NO_HTTP.test(code) || NO_HTTP.test(error.message)) return 'what answers there does not speak HTTP';
+  // Of a file the system names the path, of a connection it does not: EACCES is said of both.
+  const known = detail.path === undefined ? (CONNECTIONS[code] ?? FILES[code]) : FILES[code];
+  if (known !== undefined) return known;
+  const cause = error.cause instanceof Error ? ` (${systemWords(error.cause)})` : '';
+  return `${error.message || code}${cause}`;
+}
