@@ -58,6 +58,8 @@ export interface Asked {
 
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
+/** A name that is not found, or a certificate that is not trusted, for so long: a second look, and no more. */
+const LASTING_MS = 500;
 
 /** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
 export async function ask(
@@ -182,7 +184,8 @@ export async function ask(
         if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
           return come({ type: 'halted', halt: unreached(meaning.reason) });
         }
-        if (meaning.isLasting && tries >= QUICK_TRIES && !hasEverAnswered(context, run)) {
+        const isWrong = meaning.isLasting && breaker.badForMs(clock.now()) > LASTING_MS;
+        if (isWrong && !hasEverAnswered(context, run)) {
           return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
         }
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
