@@ -1,7 +1,7 @@
 /**
  * What a PostgreSQL server does in the background and PGlite does not: it has no background processes. Without
  * checkpoints the log of writes grows until the close (about 2 kB for each lookup) and is replayed whole after a kill;
- * without vacuum the tables of claims, permits and jobs, whose rows live for a moment, grow for ever.
+ * without vacuum the tables of claims, permits and jobs, whose rows live for a moment, and that of answers grow for ever.
  */
 import type { PGlite } from '@electric-sql/pglite';
 
@@ -52,6 +52,8 @@ export function createUpkeep(database: Pick<PGlite, 'query' | 'exec'>): Upkeep {
       if (logPosition(lsn) - logPosition(checkpointAt) < LOG_BYTES_ALLOWED) return;
       checkpointAt = lsn;
       await database.exec(`VACUUM (INDEX_CLEANUP ON) ${SHORT_LIVED.join(', ')}`);
+      // Rows that were bought anew, and those of answers that were purged. Only where it is worth it are its indexes read.
+      await database.exec('VACUUM brand_enrich.outcome');
       await database.exec('CHECKPOINT');
     },
   };

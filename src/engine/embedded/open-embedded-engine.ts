@@ -3,6 +3,7 @@
  * the state folder. One process at a time owns the folder; others may ask it.
  */
 import type { Telemetry } from 'bullmq';
+import { type Clock, systemClock } from '../../clock.js';
 import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
@@ -10,6 +11,7 @@ import type { Engine } from '../engine.js';
 import { createGuestDesk } from '../guests.js';
 import { createQueueLine } from '../queue-line.js';
 import { createStoreCalls } from '../sql/database.js';
+import { keepTidy } from '../sql/retention.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
 import { createSqlNotes } from '../sql/sql-notes.js';
 import { createSqlOutcomes } from '../sql/sql-outcomes.js';
@@ -33,6 +35,8 @@ export interface EmbeddedEngineOptions {
   readonly command?: string | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
+  /** Tests only: what the daily purge waits with. */
+  readonly upkeepClock?: Clock;
 }
 
 export interface EmbeddedEngine extends Engine {
@@ -69,6 +73,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     const calls = createStoreCalls(database, clockOffsetMs);
     await calls.value('end_others');
     await calls.value('tidy', KEEP_ANSWERS_MS);
+    releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
     const queues = createSqlQueues(pool, log, options.telemetry);
     releasers.push(() => queues.close());
     return {

@@ -4,6 +4,7 @@
 import type { PgPool, Telemetry } from 'bullmq';
 import { runMigrations } from 'bullmq';
 import type { PoolClient } from 'pg';
+import { type Clock, systemClock } from '../../clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../errors.js';
 import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
@@ -14,6 +15,7 @@ import { createQueueLine } from '../queue-line.js';
 import type { SqlSession } from '../sql/database.js';
 import { createStoreCalls } from '../sql/database.js';
 import { migrate } from '../sql/migrations.js';
+import { keepTidy } from '../sql/retention.js';
 import { createSqlLedger } from '../sql/sql-ledger.js';
 import { createSqlNotes } from '../sql/sql-notes.js';
 import { createSqlOutcomes } from '../sql/sql-outcomes.js';
@@ -32,6 +34,8 @@ export interface PostgresEngineOptions {
   readonly telemetry?: Telemetry | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
+  /** Tests only: what the daily purge waits with. */
+  readonly upkeepClock?: Clock;
 }
 
 /**
@@ -56,6 +60,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     }
     const calls = createStoreCalls(connections, clockOffsetMs);
     await calls.value('tidy', KEEP_ANSWERS_MS);
+    releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
     // BullMQ describes the part of `pg` that it uses in types of its own.
     const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
     releasers.push(() => queues.close());

@@ -31,6 +31,8 @@ const STEPS: readonly string[] = [
   // What is given back for a run of a key that was completed meanwhile leaves the next one's count at nothing.
   '',
   OVERAGE_COLUMNS,
+  // A process that stays forgets old answers once a day.
+  '',
 ];
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */

@@ -219,6 +219,19 @@ BEGIN
   DELETE FROM brand_enrich.run WHERE beat_at < v_now - 90 * v_day;
 END $$;
 
+-- The same when nobody did so for a day: of many processes that ask, one at a time and one a day does it. The note
+-- is in no scope that others list.
+CREATE OR REPLACE FUNCTION brand_enrich.tidy_daily(p_offset bigint, p_keep_ms bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  INSERT INTO brand_enrich.note AS n (scope, name, note, written_at) VALUES ('retention', 'tidied', '', v_now)
+  ON CONFLICT (scope, name) DO UPDATE SET written_at = excluded.written_at
+   WHERE abs(v_now - n.written_at) >= 86400000;
+  IF NOT FOUND THEN RETURN false; END IF;
+  PERFORM brand_enrich.tidy(p_offset, p_keep_ms);
+  RETURN true;
+END $$;
+
 -- For an engine with one owner: whatever still looks alive belonged to a process that is gone. Its claims are free at
 -- once and its runs bind nobody. A run that beats afterwards was a guest of that process, and is alive.
 CREATE OR REPLACE FUNCTION brand_enrich.end_others(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$

@@ -2,6 +2,7 @@
  * What a contract suite needs to run against one engine: a way to open it on an empty store, with the store's
  * clock moved by as much as the test says. Which server or folder lies below is the caller's.
  */
+import type { Clock } from '../../../src/clock.js';
 import type { Engine } from '../../../src/engine/engine.js';
 
 export interface EngineUnderTest {
@@ -13,6 +14,8 @@ export interface EngineUnderTest {
 export interface EngineUnderTestOptions {
   /** Added to the store's own clock by every operation; read anew for each one. Milliseconds, a whole number. */
   readonly clockOffsetMs: () => number;
+  /** What the daily purge waits with; absent: this machine's clock. */
+  readonly upkeepClock?: Clock;
 }
 
 /** Opens an engine on a store that holds nothing. Each suite opens one and keeps to names of its own. */

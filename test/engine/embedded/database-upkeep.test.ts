@@ -22,7 +22,7 @@ describe('the upkeep of the embedded database', () => {
         return { rows: [{ lsn }], fields: [] };
       },
       exec: async (sql: string) => {
-        done.push(sql.split(' ')[0] ?? '');
+        done.push(sql.replace(/ \(.*/, ' of the short-lived'));
         return [];
       },
     } as unknown as PGlite);
@@ -37,7 +37,11 @@ describe('the upkeep of the embedded database', () => {
     expect(looks).toBe(3);
     lsn = '0/5000000';
     expect(await statements(499)).toEqual([]);
-    expect(await statements(1)).toEqual(['VACUUM', 'CHECKPOINT']);
+    expect(await statements(1)).toEqual([
+      'VACUUM of the short-lived',
+      'VACUUM brand_enrich.outcome',
+      'CHECKPOINT',
+    ]);
     expect(await statements(500)).toEqual([]);
   });
 });

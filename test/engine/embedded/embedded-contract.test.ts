@@ -8,12 +8,13 @@ import { describeLedger } from '../contract/ledger-contract.js';
 import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
+import { describeRetention } from '../contract/retention-contract.js';
 import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
-const open: OpenEngineUnderTest = async ({ clockOffsetMs }) => {
+const open: OpenEngineUnderTest = async (options) => {
   const folder = await mkdtemp(join(tmpdir(), 'embedded-'));
-  const engine = await openEmbeddedEngine({ folder, log: silentLog(), clockOffsetMs });
+  const engine = await openEmbeddedEngine({ folder, log: silentLog(), ...options });
   return {
     engine,
     async close() {
@@ -28,3 +29,4 @@ describeRuns('embedded', open);
 describeRunEngine('embedded', ofOwnProcess(open));
 describeQueue('embedded', open);
 describeNotes('embedded', open);
+describeRetention('embedded', open);

@@ -1,9 +1,13 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
 import { createReleasers, withinDeadline } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
+import { createLog, silentLog } from '../../../src/log.js';
+import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
 
@@ -42,6 +46,27 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     expect(engine.kind).toBe('postgres');
     expect(engine.address).toBe(`postgres://${new URL(url).host}${new URL(url).pathname}`);
     expect(engine.warnings).toEqual([expect.stringContaining('fsync off')]);
+  });
+
+  test('of many processes that stay open one a day forgets what is old', async () => {
+    const url = await createDatabase(server);
+    const folder = await mkdtemp(join(tmpdir(), 'retention-'));
+    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    const file = join(folder, 'log');
+    let offsetMs = 0;
+    const clocks = Array.from({ length: 3 }, () => createHandClock());
+    for (const upkeepClock of clocks) {
+      const log = createLog({ level: 'debug', file });
+      const engine = await openPostgresEngine({ url, log, clockOffsetMs: () => offsetMs, upkeepClock });
+      releasers.push(() => engine.close());
+    }
+    for (let hour = 0; hour < 50; hour += 1) {
+      offsetMs += 3_600_000;
+      await Promise.all(clocks.map((clock) => clock.advance(3_600_000)));
+      for (const clock of clocks) await expect.poll(() => clock.dueInMs).toHaveLength(1);
+    }
+    const done = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('as every day'));
+    expect(done).toHaveLength(3);
   });
 
   test('many processes may make the schemas at the same moment', async () => {

@@ -8,6 +8,7 @@ import { describeLedger } from '../contract/ledger-contract.js';
 import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
+import { describeRetention } from '../contract/retention-contract.js';
 import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
@@ -18,12 +19,12 @@ describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   });
   afterAll(() => server?.stop());
 
-  const open: OpenEngineUnderTest = async ({ clockOffsetMs }) => {
+  const open: OpenEngineUnderTest = async (options) => {
     if (server === null) throw new Error('there is no PostgreSQL here');
     const engine = await openPostgresEngine({
       url: await createDatabase(server),
       log: silentLog(),
-      clockOffsetMs,
+      ...options,
     });
     return { engine, close: () => engine.close() };
   };
@@ -33,4 +34,5 @@ describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   describeRunEngine('postgres', ofOwnProcess(open));
   describeQueue('postgres', open);
   describeNotes('postgres', open);
+  describeRetention('postgres', open);
 });
