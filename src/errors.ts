@@ -46,13 +46,9 @@ export const ERROR_CATALOGUE = {
   'engine-unreachable': 'the engine does not answer',
   'engine-unfit': 'the engine answers but is not set up so that nothing can be lost',
   'engine-held': 'another process owns the state folder',
-  'service-refused': 'the service refused the credentials',
-  'service-unreachable': 'the service cannot be reached',
-  'limit-reached': 'quota, overage budget or the cap of this run is used up',
-  throttled: 'the service refuses every request as too many',
-  'too-many-errors': 'more lookups failed than --max-errors allows',
+  'service-unreachable': 'an address cannot be reached, or cannot be listened on',
   interrupted: 'stopped by a signal',
-  'run-cancelled': 'the run was cancelled',
+  declined: 'nothing was done, because you said no',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
@@ -96,24 +92,14 @@ export class FailFileError extends BrandEnrichError {
   readonly exitCode = EXIT.trouble;
 }
 
-/** The service refused the credentials: nothing else is sent, everything can be resumed. */
-export class HaltError extends BrandEnrichError {
-  readonly exitCode = EXIT.credentials;
-}
-
-/** Quota, budget or a cap is used up: run again to go on. */
-export class StopSpendingError extends BrandEnrichError {
-  readonly exitCode = EXIT.limit;
-}
-
-/** More failures than the user allows. */
-export class GiveUpError extends BrandEnrichError {
-  readonly exitCode = EXIT.tooManyErrors;
-}
-
 /** Somebody asked the run to stop: run again to go on. */
 export class InterruptedError extends BrandEnrichError {
-  readonly exitCode = EXIT.interrupted;
+  readonly exitCode: ExitCode = EXIT.interrupted;
+}
+
+/** Somebody was asked before money was spent and said no: nothing was done. */
+export class DeclinedError extends InterruptedError {
+  override readonly exitCode = EXIT.done;
 }
 
 /** The words of any thrown value, for a log or a last line. */

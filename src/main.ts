@@ -88,11 +88,10 @@ function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, 
   return { ...env, ...Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name])) };
 }
 
-/** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. */
+/** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. So is `--quiet`. */
 function levelFor(command: CommandName, settings: Settings): string {
-  if (STAYING.includes(command) || settings.logFile !== null || settings.logLevel !== 'info')
-    return settings.logLevel;
-  return settings.quiet ? 'error' : 'warn';
+  if (settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
+  return STAYING.includes(command) && !settings.quiet ? 'info' : 'warn';
 }
 
 function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {

@@ -103,7 +103,7 @@ export const BEHAVIOUR_SETTINGS = {
     default: 'false',
     group: 'Behaviour',
     commands: ['run', 'plan', 'watch', 'worker', 'serve', 'generate-catalogue', 'up', 'config'],
-    description: 'no progress and no summary; warnings and errors only',
+    description: 'no progress and no summary; only warnings, errors and why a run stopped',
   }),
   json: setting({
     flag: '--json',

@@ -11,12 +11,15 @@ import { settingsOf } from './settings.js';
 
 /** What each exit code says, as the README has it too. */
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
-  [EXIT.done, 'every row has its answer (invalid rows are warned of; 1 with --strict)'],
+  [
+    EXIT.done,
+    'every row has its answer (invalid rows are warned of; 1 with --strict), or you said no and nothing was done',
+  ],
   [EXIT.someFailed, 'finished, some rows failed'],
   [EXIT.usage, 'usage or settings: nothing was begun'],
   [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
   [EXIT.credentials, 'the service refused the credentials'],
-  [EXIT.trouble, 'trouble with input, output or engine'],
+  [EXIT.trouble, "trouble with input, output, engine or the service's address"],
   [EXIT.limit, 'stopped by quota or budget; run again to go on'],
   [EXIT.interrupted, 'interrupted; run again to go on'],
 ];

@@ -19,6 +19,8 @@ export interface AccountStatus {
   readonly engine: EngineStores['kind'];
   /** Where the engine is, without credentials. */
   readonly address: string;
+  /** What its settings put at risk, as sentences. */
+  readonly warnings: readonly string[];
   /** null, and all that hangs on it, where the settings do not name it. */
   readonly account: string | null;
   readonly ledger: LedgerState | null;
@@ -34,7 +36,7 @@ export interface AccountStatus {
 
 /** Of an engine's stores what is looked at. */
 export interface StatusStores
-  extends Pick<EngineStores, 'kind' | 'address' | 'ledger' | 'outcomes' | 'runs'> {
+  extends Pick<EngineStores, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
   queueCounts(name: string): Promise<AccountStatus['queue']>;
 }
 
@@ -57,6 +59,7 @@ export async function readAccountStatus(
   return {
     engine: stores.kind,
     address: stores.address,
+    warnings: stores.warnings,
     account: names?.account ?? null,
     ledger,
     limit,

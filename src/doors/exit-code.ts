@@ -10,6 +10,7 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   limit: EXIT.limit,
   throttled: EXIT.limit,
   unreachable: EXIT.trouble,
+  lost: EXIT.trouble,
 };
 
 /** `isStrict`: invalid rows count as failed ones. */

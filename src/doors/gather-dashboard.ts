@@ -35,6 +35,7 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
     kind: engine.kind,
     address: engine.address,
     ledger: engine.ledger,
+    warnings: engine.warnings,
     outcomes: engine.outcomes,
     runs: engine.runs,
     queueCounts: async () => (queue === null ? null : queue.getJobCounts('waiting', 'active', 'delayed')),

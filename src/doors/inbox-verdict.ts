@@ -3,14 +3,7 @@
  * the words for its owner out.
  */
 import { SETTING_ENTRIES } from '../config/settings.js';
-import {
-  BrandEnrichError,
-  ERROR_CATALOGUE,
-  type ErrorCode,
-  errorText,
-  HaltError,
-  InterruptedError,
-} from '../errors.js';
+import { BrandEnrichError, ERROR_CATALOGUE, type ErrorCode, errorText, InterruptedError } from '../errors.js';
 import { isPassingTrouble } from '../inbox/file-trouble.js';
 import type { JobEnd } from '../inbox/job-end.js';
 import { reasonText, waitingText } from '../inbox/reason-text.js';
@@ -83,7 +76,6 @@ const PASSING: readonly ErrorCode[] = [
 /** `jobFolder`: cut out of messages, because people know the file by its name. `tries`: failed ones before this. */
 export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
-  if (error instanceof HaltError) return { type: 'refused', why: error.message };
   if (!(error instanceof BrandEnrichError)) {
     const why = errorText(error);
     if (isPassingTrouble(error)) return { type: 'again', why, inMs: ENGINE_AWAY_MS, holds: true };

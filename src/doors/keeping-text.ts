@@ -42,6 +42,7 @@ export function outcomesText(stats: OutcomeStats): string {
 /** `now`: this machine's time. */
 export function statusText(status: AccountStatus, now: number): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
+  for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
   parts.push(
     status.ledger && status.account !== null
       ? ledgerText(status.account, status.ledger)

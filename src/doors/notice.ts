@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import type { NotifyEvent } from '../config/notify-values.js';
-import { BrandEnrichError, ERROR_CATALOGUE, EXIT, type ExitCode, InterruptedError } from '../errors.js';
+import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../errors.js';
 import type { RunReport } from '../pipeline/report.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
@@ -135,7 +135,7 @@ function accountFacts(
 }
 
 function reasonOfExit(exitCode: ExitCode): string | null {
-  return exitCode === EXIT.tooManyErrors ? ERROR_CATALOGUE['too-many-errors'] : null;
+  return exitCode === EXIT.tooManyErrors ? 'more lookups failed than --max-errors allows' : null;
 }
 
 /** `-` is standard output. */

@@ -11,6 +11,8 @@ export interface ProgressView {
   update(progress: EnrichProgress): void;
   /** A sentence of its own, above the bar. */
   notice(sentence: string): void;
+  /** The same for what is said with `--quiet` too. */
+  warn(sentence: string): void;
   end(): void;
 }
 
@@ -41,6 +43,10 @@ export function createProgressView(options: ProgressViewOptions): ProgressView {
     if (isBarShown) stream.write('\r\u001b[2K');
     isBarShown = false;
   };
+  const say = (sentence: string) => {
+    clear();
+    stream.write(`${sentence}\n`);
+  };
   return {
     update(progress) {
       if (isQuiet) return;
@@ -62,10 +68,9 @@ export function createProgressView(options: ProgressViewOptions): ProgressView {
       isBarShown = true;
     },
     notice(sentence) {
-      if (isQuiet) return;
-      clear();
-      stream.write(`${sentence}\n`);
+      if (!isQuiet) say(sentence);
     },
+    warn: say,
     end: clear,
   };
 }

@@ -7,6 +7,8 @@ import type { RunReport } from '../pipeline/report.js';
 import type { RunHalt } from '../runs/run-store.js';
 import { durationText } from './progress-view.js';
 
+const count = (value: number) => value.toLocaleString('en-US');
+
 export function summaryText(
   request: EnrichRequest,
   result: EnrichResult,
@@ -15,7 +17,6 @@ export function summaryText(
   /** Where the report lies as a page; null when there is none. */
   page: string | null,
 ): string {
-  const count = (value: number) => value.toLocaleString('en-US');
   const { rows, requests, account, identifiers } = report;
   const lines: string[] = [''];
   const named = [
@@ -64,29 +65,52 @@ export function summaryText(
   lines.push(
     `report: ${page === null ? '' : `${page}, for programs `}${result.names.report}; took ${durationText(report.seconds * 1_000)}`,
   );
-  const next = whatNext(request, result, exitCode);
+  const next = whatNext(request, result, report, exitCode);
   if (next !== '') lines.push(next);
   return `${lines.join('\n')}\n`;
 }
 
-function whatNext(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): string {
+/** Why a run has not come to a good end, in one line; empty when it has. For `--quiet`, where nothing else is said. */
+export function stopText(
+  request: EnrichRequest,
+  result: EnrichResult,
+  report: RunReport,
+  exitCode: ExitCode,
+): string {
+  const next = whatNext(request, result, report, exitCode);
+  return next === '' ? '' : `brand-enrich: ${result.inputName}: ${next}\n`;
+}
+
+function whatNext(
+  request: EnrichRequest,
+  result: EnrichResult,
+  report: RunReport,
+  exitCode: ExitCode,
+): string {
   const { end } = result;
   switch (exitCode) {
     case EXIT.done:
       return '';
     case EXIT.someFailed:
-      return 'some rows failed: run the same command again to ask for those alone';
+      return report.rows.failed > 0
+        ? 'some rows failed: run the same command again to ask for those alone'
+        : `with --strict this run has failed: ${count(report.rows.invalid)} rows are invalid`;
     case EXIT.tooManyErrors:
       return 'stopped by --max-errors: run the same command again to go on';
     case EXIT.credentials:
       return `the service refused the credentials: ${end.type === 'halted' ? end.halt.sentence : ''}; check BRAND_API_TOKEN, then run again: nothing is lost`;
     case EXIT.trouble:
+      if (end.type === 'halted' && end.halt.why === 'lost') {
+        return `stopped: ${end.halt.sentence}; check the engine, then run the same command again`;
+      }
       return `stopped: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url, the network and the service, then run the same command again`;
     case EXIT.limit:
       return end.type === 'halted'
         ? `stopped: ${end.halt.sentence}; ${limitAdvice(request, result, end.halt)}`
         : '';
     case EXIT.interrupted:
+      if (end.type === 'cancelled')
+        return 'cancelled with `brand-enrich cancel`: every paid answer is kept; run the same command again to go on';
       return 'interrupted: every paid answer is kept; run the same command again to go on';
     default:
       return '';

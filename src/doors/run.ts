@@ -2,12 +2,13 @@
  * The door of `run`: settings in, exit code out. Opens engine and service, lets the pipeline do the work, and tells
  * people and programs how it went. Signals are the root's.
  */
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { systemClock } from '../clock.js';
-import type { LoadedSettings, Settings } from '../config/settings.js';
+import type { LoadedSettings } from '../config/settings.js';
+import type { Engine } from '../engine/engine.js';
 import type { Holder } from '../engine/guests.js';
 import { openRunEngine } from '../engine/open-run-engine.js';
 import { type ExitCode, FailFileError } from '../errors.js';
@@ -17,8 +18,8 @@ import { checkInput } from '../pipeline/check-input.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
-import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
+import { confirmSpending } from './confirm-spending.js';
 import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
 import { openNotifier } from './notifier.js';
@@ -28,7 +29,7 @@ import { openTelemetry } from './open-telemetry.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
 import { assertHasWorker, intakeOf, requestOf, surveyOf } from './run-request.js';
-import { summaryText } from './run-summary-text.js';
+import { stopText, summaryText } from './run-summary-text.js';
 import { openLookupWorker } from './workplace.js';
 
 export interface RunDoor extends DoorStreams {
@@ -96,13 +97,12 @@ function runInState(
     releasers.push(() => own?.close());
     if (own !== null) assertHasWorker(settings, own, false);
     if (opened.type === 'guest') view.notice(hostNotice(opened.host));
-    if (!settings.sample) for (const warning of own?.warnings ?? []) view.notice(`note: ${warning}`);
 
     // The config file that a run shares with `up` may name the port that `up` has.
     const isPortForThis = origins.metricsPort === 'flag';
     const metrics = await openMetrics(settings, opened.engine, stop, releasers).catch((error) => {
       if (isPortForThis || !(error instanceof FailFileError)) throw error;
-      view.notice(`note: ${error.message}`);
+      view.warn(`note: ${error.message}`);
       return NOT_SERVED;
     });
     if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
@@ -134,7 +134,7 @@ function runInState(
         if (progress.ledger && isNearLimit(progress.ledger)) warn(progress.ledger);
         notices.noteProgress(progress, service.account);
       },
-      onNotice: (notice) => view.notice(notice),
+      onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
       confirm: (estimate) => confirmSpending(estimate, settings, door, view),
     });
     view.end();
@@ -146,7 +146,14 @@ function runInState(
     const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
     notices.noteEnd(result, report, exitCode, service.account);
     if (settings.json) stdout.write(`${JSON.stringify(report)}\n`);
-    if (!settings.quiet) stderr.write(summaryText(request, result, report, exitCode, page));
+    if (!settings.sample && own !== null) {
+      for (const warning of await warningsToTell(own)) view.warn(`note: ${warning}`);
+    }
+    stderr.write(
+      settings.quiet
+        ? stopText(request, result, report, exitCode)
+        : summaryText(request, result, report, exitCode, page),
+    );
     return exitCode;
   });
 }
@@ -167,7 +174,7 @@ function warnOnce(view: ProgressView): (ledger: Parameters<typeof limitOf>[0]) =
   return (ledger) => {
     if (isWarned) return;
     isWarned = true;
-    view.notice(`warning: 80 % of the limit of ${limitOf(ledger)?.toLocaleString('en-US')} requests is used`);
+    view.warn(`warning: 80 % of the limit of ${limitOf(ledger)?.toLocaleString('en-US')} requests is used`);
   };
 }
 
@@ -175,33 +182,23 @@ function warnOnce(view: ProgressView): (ledger: Parameters<typeof limitOf>[0]) =
 function tellOnce(view: ProgressView): (trouble: string) => void {
   let isTold = false;
   return (trouble) => {
-    if (!isTold) view.notice(`the service does not answer: ${trouble}; one request at a time goes on trying`);
+    if (!isTold) view.warn(`the service does not answer: ${trouble}; one request at a time goes on trying`);
     isTold = true;
   };
 }
 
-/** On a terminal a run that may cost more than `--confirm-above` asks first; elsewhere the cost is said before it is spent. */
-async function confirmSpending(
-  estimate: SpendingEstimate,
-  settings: Settings,
-  door: RunDoor,
-  view: ProgressView,
-): Promise<boolean> {
-  const { requests, withinQuota, overageRequests, maxCost } = estimate;
-  const parts = [`${requests.toLocaleString('en-US')} identifiers to ask for`];
-  if (withinQuota !== null) parts.push(`${withinQuota.toLocaleString('en-US')} within the quota`);
-  if (overageRequests > 0)
-    parts.push(`up to ${overageRequests.toLocaleString('en-US')} as overage for at most ${maxCost}`);
-  if ((estimate.deferred ?? 0) > 0)
-    parts.push(`${estimate.deferred?.toLocaleString('en-US')} beyond the limit`);
-  view.notice(parts.join(', '));
-  const isTerminal = door.stdin.isTTY === true && door.stderr.isTTY === true;
-  if (settings.yes || !isTerminal || !isMoreThan(maxCost, settings.confirmAbove)) return true;
-  const prompt = createInterface({ input: door.stdin, output: door.stderr });
-  try {
-    const answer = await prompt.question('spend it? [y/N] ', { signal: door.stop });
-    return /^y(es)?$/i.test(answer.trim());
-  } finally {
-    prompt.close();
-  }
+/** One that nothing was done about is worth saying now and then, not every night; `status` always says it. */
+const WARN_AGAIN_MS = 7 * 86_400_000;
+
+/** What the engine warns of and no run of it has said for a week. */
+async function warningsToTell({ warnings, notes }: Pick<Engine, 'warnings' | 'notes'>): Promise<string[]> {
+  const told = await Promise.all(
+    warnings.map(async (warning) => {
+      const name = createHash('sha256').update(warning).digest('hex').slice(0, 16);
+      // Another text each time: only one that is a week old may be replaced.
+      const isDue = await notes.claim('warnings', name, randomUUID(), WARN_AGAIN_MS).catch(() => false);
+      return isDue ? warning : null;
+    }),
+  );
+  return told.filter((warning) => warning !== null);
 }

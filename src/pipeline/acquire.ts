@@ -82,8 +82,7 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
     if (missing > 0) {
       emptySweeps = gather.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
-      const sentence = 'the queue lost what it was given; run again to go on';
-      return { type: 'halted', halt: { why: 'throttled', sentence } };
+      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
     }
     if (!context.waterfall || wantNextCandidates(context.survey) === 0) return { type: 'finished' };
     if ((await gatherWaves(context, context.stop)) === 0) return { type: 'finished' };

@@ -2,6 +2,8 @@
  * The stage that may spend: estimate and consent first, then queue, ledger and worker are opened, and what is missing
  * is acquired. Everything opened here is released by the caller's releasers.
  */
+
+import { DeclinedError } from '../errors.js';
 import type { Releasers } from '../lifecycle.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
@@ -29,14 +31,20 @@ export interface BuyContext {
   ) => void;
 }
 
-/** Asks for `missing` identifiers. Throws engine trouble. */
+/** Asks for `missing` identifiers. Throws engine trouble, and `DeclinedError`. */
 export async function buyMissing(context: BuyContext, missing: number): Promise<AcquireEnd> {
   const { request, around, gather, survey, run, releasers } = context;
   const { engine, stop, clock, log, onNotice } = around;
   const { account, timeoutMs } = request.settings;
   await assertEngineRoom(engine);
   const estimate = estimateSpending(missing, await engine.ledger.show(account), request);
-  if (!(await around.confirm(estimate))) return { type: 'stopped' };
+  let isAgreed = false;
+  try {
+    isAgreed = await around.confirm(estimate);
+  } finally {
+    if (!isAgreed) await engine.runs.end(run.id, 'stopped', 'the spending was not agreed to');
+  }
+  if (!isAgreed) throw declined(request.input);
   const line = engine.openLine(around.queueName);
   releasers.push(() => line.close());
   const removed = await removeDeadChunks(engine, line, run.asOf);
@@ -78,12 +86,20 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
       context.tell('asking', latest, worker);
     },
     onParked: (halt) => {
-      onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again');
+      onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again', true);
       context.tell(halt ? 'parked' : 'asking', progress, worker);
     },
-    onSilence: () => onNotice(silenceNotice(worker !== null || engine.kind === 'embedded')),
+    onSilence: () => onNotice(silenceNotice(worker !== null || engine.kind === 'embedded'), true),
   });
   return end.finally(() => handOver.close());
+}
+
+function declined(input: string): DeclinedError {
+  return new DeclinedError({
+    code: 'declined',
+    subject: input === '-' ? 'stdin' : input,
+    todo: 'run again and answer y, or add --yes, to go on',
+  });
 }
 
 /** Quota and usage before any money is spent; a refusal of the credentials ends the run there. */

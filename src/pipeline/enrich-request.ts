@@ -68,7 +68,8 @@ export interface EnrichSurroundings {
   readonly stop: AbortSignal;
   readonly onProgress: (progress: EnrichProgress) => void;
   /** Sentences for people, as they become true. */
-  readonly onNotice: (notice: string) => void;
+  /** `isWarning`: to be said even where little is. */
+  readonly onNotice: (notice: string, isWarning?: true) => void;
   /** How long requests in flight are waited for once `stop` is aborted. */
   readonly graceMs: () => number;
   /** Asked before money is spent; false ends the run before it. */

@@ -102,7 +102,7 @@ export interface LookupFailure {
 
 /** Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. */
 export interface RunHalt {
-  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable';
+  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'lost';
   readonly sentence: string;
 }
 

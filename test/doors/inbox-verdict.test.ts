@@ -1,7 +1,7 @@
 /** What becomes of a file, from how its run ended or what prevented it. */
 import { describe, expect, it } from 'vitest';
 import { verdictOfError, verdictOfResult } from '../../src/doors/inbox-verdict.js';
-import { FailFileError, HaltError, InterruptedError, NeverStartError } from '../../src/errors.js';
+import { FailFileError, InterruptedError, NeverStartError } from '../../src/errors.js';
 import type { AcquireEnd } from '../../src/pipeline/acquire.js';
 import { HOPELESS_REASON } from '../../src/resolve/retry-policy.js';
 
@@ -59,12 +59,6 @@ describe('an error', () => {
     ['of a full disk', coded('ENOSPC'), 9, { type: 'again', holds: true }],
     ['of ours, at first', new Error('bug'), 0, { type: 'again', holds: false }],
     ['of ours, again and again', new Error('bug'), 2, { type: 'failed' }],
-    [
-      'of the credentials',
-      new HaltError({ code: 'service-refused', subject: 's', todo: 't' }),
-      0,
-      { type: 'refused' },
-    ],
     [
       'of a stop',
       new InterruptedError({ code: 'interrupted', subject: 's', todo: 't' }),

@@ -84,6 +84,7 @@ describe('the status', () => {
   const STATUS = {
     engine: 'redis',
     address: 'redis://127.0.0.1:6379',
+    warnings: [],
     account: null,
     ledger: null,
     limit: null,
@@ -105,6 +106,11 @@ describe('the status', () => {
         '',
       ].join('\n'),
     );
+  });
+
+  it('of an engine whose settings put something at risk says what, each time', () => {
+    const risk = 'A loss of power costs up to 1 s of permits and answers.';
+    expect(statusText({ ...STATUS, warnings: [risk] }, NOON)).toContain(`  note      ${risk}\n`);
   });
 
   describe('of the rest of the period', () => {

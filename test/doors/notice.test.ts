@@ -9,7 +9,7 @@ import {
   noticeOfReport,
 } from '../../src/doors/notice.js';
 import { noticeMail } from '../../src/doors/notice-mail.js';
-import { EXIT, HaltError, InterruptedError } from '../../src/errors.js';
+import { EXIT, FailFileError, InterruptedError } from '../../src/errors.js';
 import { makeReport } from '../../src/pipeline/report.js';
 import { ledgerState, runSpending } from '../pipeline/ledger-state.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from './results.js';
@@ -88,7 +88,11 @@ describe('a notice', () => {
   });
 
   it('of an error has its words, of a bug none, of an interruption there is none', () => {
-    const refused = new HaltError({ code: 'service-refused', subject: 'status 401', todo: 'check it' });
+    const refused = new FailFileError({
+      code: 'engine-unreachable',
+      subject: 'status 401',
+      todo: 'check it',
+    });
     expect(noticeOfError(refused, SCENE)).toMatchObject({
       event: 'failure',
       reason: refused.message,

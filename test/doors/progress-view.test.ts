@@ -206,7 +206,7 @@ describe('on a terminal', () => {
   });
 });
 
-it('--quiet is silent', () => {
+it('--quiet is silent but for warnings', () => {
   const { view, written, pass } = createScreen({ isTTY: true, isQuiet: true });
   view.update(ASKING);
   pass(60_000);
@@ -214,4 +214,6 @@ it('--quiet is silent', () => {
   view.notice('note');
   view.end();
   expect(written).toEqual([]);
+  view.warn('warning');
+  expect(written).toEqual(['warning\n']);
 });

@@ -1,7 +1,7 @@
 /** The end of a run in words: what came out, what it cost, what to do next. */
 import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../src/doors/exit-code.js';
-import { summaryText } from '../../src/doors/run-summary-text.js';
+import { stopText, summaryText } from '../../src/doors/run-summary-text.js';
 import { makeReport } from '../../src/pipeline/report.js';
 import type { Survey } from '../../src/pipeline/survey.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
@@ -36,6 +36,54 @@ it('a run that is done says what there is, and nothing to do', () => {
     'output: customers.enriched.csv',
     'report: customers.report.html, for programs customers.report.json; took 12 s',
   ]);
+});
+
+describe('with --quiet', () => {
+  const said = (parts: ResultParts, isStrict = false) => {
+    const request = requestFor({});
+    const result = resultOf(parts);
+    const exitCode = exitCodeOf(result, isStrict);
+    return stopText(request, result, makeReport(request, result, exitCode), exitCode);
+  };
+
+  it('a run that is done says nothing', () => {
+    expect(said({})).toBe('');
+  });
+
+  it.each<[string, ResultParts, boolean, RegExp]>([
+    [
+      'quota',
+      { end: halted('limit', 'the quota is used up') },
+      false,
+      /stopped: the quota is used up; .* run the same command again/,
+    ],
+    [
+      'credentials',
+      { end: halted('credentials', 'status 401') },
+      false,
+      /refused the credentials: status 401; check BRAND_API_TOKEN/,
+    ],
+    [
+      'an address',
+      { end: halted('unreachable', 'the host x does not exist') },
+      false,
+      /stopped: the host x does not exist; check --base-url/,
+    ],
+    [
+      'the queue',
+      { end: halted('lost', 'the queue lost what it was given') },
+      false,
+      /stopped: the queue lost .*; check the engine/,
+    ],
+    ['failures', { end: { type: 'too_many_failures' } }, false, /stopped by --max-errors/],
+    ['a person', { end: { type: 'cancelled' } }, false, /cancelled with `brand-enrich cancel`/],
+    ['failed rows', { rows: { failed: 1 } }, false, /some rows failed/],
+    ['invalid rows', { rows: { invalid: 2 } }, true, /with --strict this run has failed: 2 rows are invalid/],
+  ])('one that was ended by %s says why, in one line', (_what, parts, isStrict, words) => {
+    const text = said(parts, isStrict);
+    expect(text).toMatch(/^brand-enrich: .+: .+\n$/);
+    expect(text).toMatch(words);
+  });
 });
 
 it('what another run bought meanwhile is told, so that the counts add up', () => {

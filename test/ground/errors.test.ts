@@ -1,18 +1,20 @@
 /** Interruptions: what each ends the process with, and how its message reads. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import * as errors from '../../src/errors.js';
 import {
   BrandEnrichError,
+  DeclinedError,
   ERROR_CATALOGUE,
   type ErrorCode,
   EXIT,
   errorText,
   FailFileError,
-  GiveUpError,
   gravestExit,
-  HaltError,
   InterruptedError,
   NeverStartError,
-  StopSpendingError,
 } from '../../src/errors.js';
 
 const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a file' } as const;
@@ -20,11 +22,9 @@ const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a 
 describe('each class is named by what happens next', () => {
   it.each([
     [NeverStartError, 2, 'NeverStartError'],
-    [GiveUpError, 3, 'GiveUpError'],
-    [HaltError, 4, 'HaltError'],
     [FailFileError, 5, 'FailFileError'],
-    [StopSpendingError, 7, 'StopSpendingError'],
     [InterruptedError, 130, 'InterruptedError'],
+    [DeclinedError, 0, 'DeclinedError'],
   ] as const)('%o ends with %i', (Class, exitCode, name) => {
     const error = new Class(DETAIL);
     expect(error).toBeInstanceOf(BrandEnrichError);
@@ -57,6 +57,18 @@ it('every code has a sentence that fits the form of a message', () => {
     const error = new FailFileError({ code: code as ErrorCode, subject: 'S', todo: 'T' });
     expect(error.message).toBe(`${sentence}: S; T`);
   }
+});
+
+it('every code, and every class, is used outside of the table', () => {
+  const folder = fileURLToPath(new URL('../../src', import.meta.url));
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && name !== 'errors.ts')
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const raised = (code: string) => sources.includes(`'${code}'`);
+  expect(Object.keys(ERROR_CATALOGUE).filter((code) => !raised(code))).toEqual([]);
+  const classes = Object.keys(errors).filter((name) => name.endsWith('Error') && name !== 'BrandEnrichError');
+  expect(classes.filter((name) => !sources.includes(`new ${name}(`))).toEqual([]);
 });
 
 describe('of several exit codes', () => {

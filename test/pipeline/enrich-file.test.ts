@@ -1,7 +1,7 @@
 /** A whole run on a real engine with the local service in this process: waves, repeats and stops. */
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/clock.js';
 import { silentLog } from '../../src/log.js';
 import type { Client } from '../../src/lookup/client.js';
@@ -246,9 +246,9 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
-  it('asks before it spends, and a no leaves everything deferred and unbought', async () => {
+  it('asks before it spends; after a no nothing was asked for or written, and the run is over', async () => {
     const asked: number[] = [];
-    const result = await run({
+    const declined = run({
       input: LIST,
       around: {
         confirm: async (estimate) => {
@@ -257,9 +257,28 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         },
       },
     });
+    await expect(declined).rejects.toMatchObject({ code: 'declined', exitCode: 0 });
     expect(asked).toEqual([3]);
     expect(billed()).toBe(0);
-    expect(result).toMatchObject({ end: { type: 'stopped' }, isComplete: false });
+    expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/enriched|errors/));
+    const runs = await place.engine.runs.list(100);
+    expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
+  });
+
+  it('ends with trouble when the queue loses what it was given', async () => {
+    const { engine, queue } = place;
+    const worker = engine.openWorker(
+      queue.name,
+      ({ data }) => engine.runs.finishChunk(data.run, data.chunk),
+      1,
+    );
+    onTestFinished(() => worker.close());
+    void worker.run();
+    const result = await run({ input: LIST, around: { openWorker: null } });
+    expect(result.end).toEqual({
+      type: 'halted',
+      halt: { why: 'lost', sentence: 'the queue lost what it was given' },
+    });
     expect(result.written.counts.deferred).toBe(4);
   });
 

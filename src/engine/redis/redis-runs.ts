@@ -22,7 +22,7 @@ import {
 } from './run-scripts.js';
 import type { StoreConnection } from './store-connection.js';
 
-const HALTS: readonly RunHalt['why'][] = ['credentials', 'limit', 'throttled', 'unreachable'];
+const HALTS: readonly RunHalt['why'][] = ['credentials', 'limit', 'throttled', 'unreachable', 'lost'];
 
 function readHalt(why: string | null, sentence: string): RunHalt | null {
   const known = HALTS.find((halt) => halt === why);

@@ -1,0 +1,54 @@
+/**
+ * The question before money is spent: on a terminal a run that may cost more than `--confirm-above` asks first; elsewhere the cost
+ * is said before it is spent.
+ */
+import { createInterface } from 'node:readline/promises';
+import type { Settings } from '../config/settings.js';
+import { InterruptedError } from '../errors.js';
+import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
+import type { DoorStreams } from './door-streams.js';
+import type { ProgressView } from './progress-view.js';
+
+/** False: a person said no, or ended the input. Throws `InterruptedError` for Ctrl-C, and the reason of `stop`. */
+export async function confirmSpending(
+  estimate: SpendingEstimate,
+  settings: Pick<Settings, 'yes' | 'confirmAbove'>,
+  door: Pick<DoorStreams, 'stdin' | 'stderr'> & { readonly stop: AbortSignal },
+  view: Pick<ProgressView, 'notice'>,
+): Promise<boolean> {
+  const { requests, withinQuota, overageRequests, maxCost } = estimate;
+  const parts = [`${requests.toLocaleString('en-US')} identifiers to ask for`];
+  if (withinQuota !== null) parts.push(`${withinQuota.toLocaleString('en-US')} within the quota`);
+  if (overageRequests > 0)
+    parts.push(`up to ${overageRequests.toLocaleString('en-US')} as overage for at most ${maxCost}`);
+  if ((estimate.deferred ?? 0) > 0)
+    parts.push(`${estimate.deferred?.toLocaleString('en-US')} beyond the limit`);
+  const sentence = parts.join(', ');
+  view.notice(sentence);
+  const isTerminal = door.stdin.isTTY === true && door.stderr.isTTY === true;
+  if (settings.yes || !isTerminal || !isMoreThan(maxCost, settings.confirmAbove)) return true;
+  return ask(door);
+}
+
+async function ask({ stdin, stderr, stop }: Parameters<typeof confirmSpending>[2]): Promise<boolean> {
+  const prompt = createInterface({ input: stdin, output: stderr });
+  try {
+    // Neither would end the question by itself: on a terminal Ctrl-C is a key, and Ctrl-D closes the input.
+    const broken = new Promise<string>((resolve, reject) => {
+      prompt.once('SIGINT', () => reject(atTheQuestion()));
+      prompt.once('close', () => resolve('n'));
+    });
+    const answer = await Promise.race([prompt.question('spend it? [y/N] ', { signal: stop }), broken]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    prompt.close();
+  }
+}
+
+function atTheQuestion(): InterruptedError {
+  return new InterruptedError({
+    code: 'interrupted',
+    subject: 'the question "spend it?"',
+    todo: 'nothing was spent or written; run again',
+  });
+}
