@@ -146,8 +146,8 @@ function runInState(
     const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
     notices.noteEnd(result, report, exitCode, service.account);
     if (settings.json) stdout.write(`${JSON.stringify(report)}\n`);
-    if (!settings.sample && own !== null) {
-      for (const warning of await warningsToTell(own)) view.warn(`note: ${warning}`);
+    if (!settings.sample && !settings.quiet && own !== null) {
+      for (const warning of await warningsToTell(own)) view.notice(`note: ${warning}`);
     }
     stderr.write(
       settings.quiet

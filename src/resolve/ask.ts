@@ -130,7 +130,10 @@ export async function ask(
     const heard = heardFrom(answer, period);
     const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
     breaker.note(passage, isGood, clock.now());
-    context.gauge.trouble = breaker.isOpen ? troubleOf(answer) : null;
+    const isWrong =
+      meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
+    // A wrong address is no outage to be waited out: it is said when it ends the run.
+    context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
 
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
       context.gauge.wastedInARow = 0;
@@ -184,8 +187,7 @@ export async function ask(
         if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
           return come({ type: 'halted', halt: unreached(meaning.reason) });
         }
-        const isWrong = meaning.isLasting && breaker.badForMs(clock.now()) > LASTING_MS;
-        if (isWrong && !hasEverAnswered(context, run)) {
+        if (isWrong && breaker.badForMs(clock.now()) > LASTING_MS) {
           return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
         }
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());

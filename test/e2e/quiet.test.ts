@@ -1,0 +1,54 @@
+/**
+ * What a nightly job with `--quiet` is told: nothing when all is well, and one line with the reason whenever a run stopped.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a run that is done says nothing', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(10));
+    const { code, stdout, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
+    expect([code, stdout, stderr]).toEqual([0, '', '']);
+  });
+
+  test('one that quota stopped says so (7)', async () => {
+    const scene = await createScene(engine, { quota: 5 });
+    await scene.write('list.csv', domainList(10));
+    const { code, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
+    expect(code).toBe(7);
+    expect(stderr).toMatch(
+      /^brand-enrich: list\.csv: stopped: .*5 identifiers are left.*run the same command again/m,
+    );
+  });
+
+  test('one whose token is refused says so (4)', async () => {
+    const scene = await createScene(engine, { tokens: [] });
+    await scene.write('list.csv', domainList(10));
+    const { code, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
+    expect([code, stderr]).toEqual([
+      4,
+      'brand-enrich: list.csv: the service refused the credentials: the token is malformed or unknown (status 401); check BRAND_API_TOKEN, then run again: nothing is lost\n',
+    ]);
+  });
+
+  test('one whose service has a misspelt name says so, once and soon (5)', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(200));
+    const { code, stderr } = await scene.run([
+      'run',
+      'list.csv',
+      '--quiet',
+      '--base-url',
+      'https://nowhere.invalid',
+    ]);
+    expect(code).toBe(5);
+    expect(stderr.match(/the host nowhere\.invalid does not exist/g)).toHaveLength(1);
+    // Neither the wait for an outage, nor the silence of a queue.
+    expect(stderr).not.toMatch(/for a minute|no chunk was finished/);
+  });
+});
