@@ -105,7 +105,7 @@ function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (ti
     }
     if (!settings.quiet) {
       process.stderr.write(
-        '\nstopping: nothing new is asked, requests in flight are waited for; once more leaves at once\n',
+        '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n',
       );
     }
     stopping.abort(new Error(`stopped by ${signal}`));

@@ -17,6 +17,7 @@ export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
   if (url.username !== '' || url.password !== '') {
     return refused('an address without credentials', 'it without them and put the token in BRAND_API_TOKEN');
   }
+  if (url.port === '0') return refused('an address with a port', 'the port that the service listens on');
   if (url.search !== '' || url.hash !== '') {
     return refused('an address without query or fragment', BASE_URL_EXAMPLE);
   }

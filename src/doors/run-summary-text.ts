@@ -33,7 +33,7 @@ export function summaryText(
     requests.savedByOthers > 0 ? ` ${count(requests.savedByOthers)} bought by another run meanwhile,` : '';
   lines.push(
     `${count(identifiers.distinct)} distinct identifiers: ${count(requests.sent)} requests, ${count(requests.billed)} billed; ` +
-      `${count(identifiers.stored)} known from before,${meanwhile} ${count(identifiers.duplicateRows)} duplicate rows cost nothing`,
+      `${count(identifiers.stored)} known from before,${meanwhile} ${duplicatesText(identifiers.duplicateRows)}`,
   );
   if (requests.unreported > 0)
     lines.push(`${count(requests.unreported)} more may have been billed by workers that were killed`);
@@ -70,6 +70,9 @@ export function summaryText(
   return `${lines.join('\n')}\n`;
 }
 
+const duplicatesText = (rows: number) =>
+  rows === 1 ? '1 duplicate row cost nothing' : `${count(rows)} duplicate rows cost nothing`;
+
 /** Why a run has not come to a good end, in one line; empty when it has. For `--quiet`, where nothing else is said. */
 export function stopText(
   request: EnrichRequest,
@@ -103,7 +106,7 @@ function whatNext(
       if (end.type === 'halted' && end.halt.why === 'lost') {
         return `stopped: ${end.halt.sentence}; check the engine, then run the same command again`;
       }
-      return `stopped: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url, the network and the service, then run the same command again`;
+      return `stopped: ${end.type === 'halted' ? end.halt.sentence : ''}; check --base-url, the network (HTTPS_PROXY is not used) and the service, then run the same command again`;
     case EXIT.limit:
       return end.type === 'halted'
         ? `stopped: ${end.halt.sentence}; ${limitAdvice(request, result, end.halt)}`

@@ -182,7 +182,8 @@ function warnOnce(view: ProgressView): (ledger: Parameters<typeof limitOf>[0]) =
 function tellOnce(view: ProgressView): (trouble: string) => void {
   let isTold = false;
   return (trouble) => {
-    if (!isTold) view.warn(`the service does not answer: ${trouble}; one request at a time goes on trying`);
+    if (!isTold)
+      view.warn(`the service does not answer: ${trouble}; trying again with one request at a time`);
     isTold = true;
   };
 }

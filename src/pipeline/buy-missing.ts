@@ -48,7 +48,10 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const line = engine.openLine(around.queueName);
   releasers.push(() => line.close());
   const removed = await removeDeadChunks(engine, line, run.asOf);
-  if (removed > 0) onNotice(`${removed} chunks of runs that nobody waits for were removed from the queue`);
+  if (removed > 0)
+    onNotice(
+      `removed from the queue: ${removed} ${removed === 1 ? 'chunk' : 'chunks'} of runs that are no longer alive`,
+    );
   const opensAccount = around.shared?.opensAccount() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
@@ -123,6 +126,6 @@ function maxFailuresOf(request: EnrichRequest, identifiers: number): number | nu
 /** `isServed`: a worker is there, in this process or in the one that holds the state folder. */
 function silenceNotice(isServed: boolean): string {
   return isServed
-    ? 'no chunk was finished for 15 seconds; the service may be slow or pausing us'
+    ? 'no chunk has finished for 15 seconds; the service may be slow, or may be making us wait'
     : 'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and with the same token';
 }

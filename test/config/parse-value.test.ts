@@ -202,6 +202,7 @@ const TABLES: readonly KindTable[] = [
       'https://token@api.example.com',
       'https://api.example.com/?key=1',
       'https://api.example.com/#x',
+      'http://127.0.0.1:0',
     ],
   },
   {

@@ -31,7 +31,7 @@ it('a run that is done says what there is, and nothing to do', () => {
     }),
   ).toEqual([
     '4 rows: 4 matched',
-    '3 distinct identifiers: 2 requests, 2 billed; 1 known from before, 1 duplicate rows cost nothing',
+    '3 distinct identifiers: 2 requests, 2 billed; 1 known from before, 1 duplicate row cost nothing',
     'quality of 3 brands: 2 high, 1 acceptable, 0 poor',
     'output: customers.enriched.csv',
     'report: customers.report.html, for programs customers.report.json; took 12 s',
@@ -94,14 +94,14 @@ it('what another run bought meanwhile is told, so that the counts add up', () =>
     facts: { identifiers },
   });
   expect(lines[1]).toBe(
-    '1,400 distinct identifiers: 100 requests, 100 billed; 900 known from before, 400 bought by another run meanwhile, 1 duplicate rows cost nothing',
+    '1,400 distinct identifiers: 100 requests, 100 billed; 900 known from before, 400 bought by another run meanwhile, 1 duplicate row cost nothing',
   );
 });
 
 it('what killed workers bought unreported is not said to be of another run', () => {
   const tally = { matched: 1, requests: 1, billed: 1 };
   const lines = summaryOf({ tally, spent: 3 });
-  expect(lines[1]).toContain('0 known from before, 1 duplicate rows');
+  expect(lines[1]).toContain('0 known from before, 1 duplicate row');
 });
 
 it('without a page the report is the one for programs', () => {
