@@ -38,6 +38,7 @@ export const ERROR_CATALOGUE = {
   'input-binary': 'the input is not text (a spreadsheet, archive or document)',
   'input-encoding': 'the input is not in the encoding it was read with',
   'input-preamble': 'lines above the header do not belong to the table',
+  'input-ragged': 'too many rows do not fit the table',
   'input-changed': 'the input changed while it was being processed',
   'catalogue-invalid': 'a line of the catalogue is wrong',
   'output-unwritable': 'an output cannot be written',

@@ -5,6 +5,10 @@
 
 export type TableFormat = 'csv' | 'jsonl';
 
+/** `--ragged`: rows that do not fit the table are read by position, or are invalid however many they are. */
+export const RAGGED_CHOICES = ['take', 'invalid'] as const;
+export type Ragged = (typeof RAGGED_CHOICES)[number];
+
 export interface TableShape {
   readonly format: TableFormat;
   /** The cell separator; empty for JSONL. */
@@ -21,7 +25,10 @@ export interface TableShape {
    * `column_1` and on with `--no-header`. JSONL: the keys in the order in which they were first seen.
    */
   readonly columns: readonly string[];
-  /** The header record as it stood, without its line end; null with `--no-header` and for JSONL. */
+  /**
+   * The header record as it stood, without its line end, and with a delimiter more for each column that the rows have and
+   * it has not; null with `--no-header` and for JSONL.
+   */
   readonly rawHeader: string | null;
 }
 
@@ -31,15 +38,16 @@ export interface Row {
   readonly number: number;
   /** Line of the input on which the record begins, from 1. */
   readonly line: number;
-  /** The record as it stood, decoded, without the line end that closes it, and without blank cells beyond the last column. */
+  /** The record as it stood, decoded, without the line end that closes it. */
   readonly raw: string;
   /** Cell texts by position of `TableShape.columns`; empty when the record could not be read. */
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: string | null;
-  /**
-   * Cells that are missing at the end of the record: blank in `cells`, not there in `raw`. It is half of a record that was
-   * broken in two, or one whose last cells were left out: a row when there is an identifier in it. Absent: none.
-   */
+  /** Whether it has another number of cells than the table has columns, and may have them in the wrong ones. Absent: no. */
+  readonly isMisfit?: true;
+  /** Cells that are missing at the end of the record: blank in `cells`, not there in `raw`. Absent: none. */
   readonly shortBy?: number;
+  /** Cells beyond the last column: left out of `cells`, still there in `raw`. Absent: none. */
+  readonly surplus?: number;
 }

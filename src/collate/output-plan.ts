@@ -39,9 +39,9 @@ export interface RenderedAnswer {
 }
 
 /**
- * Which cells get a leading apostrophe when a spreadsheet would take them for a formula. The user's own cells never do.
- * `ours`: text that we add, plain numbers such as -1.5 excepted, and `brand_raw` excepted because it repeats the user's text.
- * `all`: every cell that we add, numbers and `brand_raw` included. `none`: no cell.
+ * Which cells of a CSV get a leading apostrophe when a spreadsheet would take them for a formula. `ours`: text that we add,
+ * plain numbers such as -1.5 excepted, and `brand_raw` excepted because it repeats the user's text. `all`: every cell, the
+ * user's own and their header included, and numbers as well. `none`: no cell.
  */
 export type FormulaEscaping = 'all' | 'ours' | 'none';
 
@@ -58,6 +58,8 @@ export interface OutputPlan {
   readonly replacedColumns: readonly number[];
   /** Whether a row could not be read: adds the column `brand_raw`. JSON lines have such text under our key, as `raw`. */
   readonly hasUnreadable: boolean;
+  /** CSV: whether rows with cells beyond the last column were read. They end with it, and `brand_raw` has them whole. */
+  readonly hasSurplus?: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
   /** Cell separator of JSON lines that become CSV. Default: a comma. CSV keeps the input's. */

@@ -74,7 +74,7 @@ function objectFromCsv(plan: OutputPlan, key: string): (raw: string) => Base {
   return (raw) => {
     const cells = cellTexts(raw, delimiter);
     const members = kept.map((at, i) => heads[i] + JSON.stringify(cells[at] ?? ''));
-    const carried = cells[rawPosition] ?? '';
+    const carried = cells.length > columns.length ? raw : (cells[rawPosition] ?? '');
     return { line: `{${members.join(',')}}`, carried: carried === '' ? null : JSON.stringify(carried) };
   };
 }

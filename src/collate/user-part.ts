@@ -5,6 +5,7 @@
 import { RAW_COLUMN } from './columns.js';
 import { cellText, splitRecord, writeCells } from './csv-record.js';
 import { jsonKey, withoutOurs } from './earlier-key.js';
+import { defuseRecord } from './formulas.js';
 import type { OutputPlan } from './output-plan.js';
 
 export interface UserPart {
@@ -12,33 +13,45 @@ export interface UserPart {
   readonly width: number;
   /** Names of its columns as a record; null when the input has no header. */
   readonly header: string | null;
-  /** Whether an earlier run may have left the text of unreadable rows, which is kept. */
+  /** Whether rows may carry a text: that of an unreadable row of an earlier run, or their own with cells beyond the last column. */
   readonly carriesRaw: boolean;
   /** The record without line end. */
   record(raw: string): string;
-  /** The cell for unreadable text that an earlier run left in this record, quoting included. */
+  /** The cell for that text, quoting included. */
   carried(raw: string): string;
 }
 
 export function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
-  return plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
+  const part = plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
+  if (plan.escapeFormulas !== 'all') return part;
+  return {
+    ...part,
+    header: part.header === null ? null : defuseRecord(part.header, delimiter),
+    record: (raw) => defuseRecord(part.record(raw), delimiter),
+    carried: (raw) => defuseRecord(part.carried(raw), delimiter),
+  };
 }
 
 function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
   const { columns, rawHeader } = plan.input;
   const cut = new Set(plan.replacedColumns);
   const rawPosition = plan.replacedColumns.find((at) => columns[at] === plan.prefix + RAW_COLUMN) ?? -1;
+  const hasSurplus = plan.hasSurplus === true;
   const keep = (raw: string) =>
     splitRecord(raw, delimiter)
-      .filter((_cell, at) => !cut.has(at))
+      .filter((_cell, at) => at < columns.length && !cut.has(at))
       .join(delimiter);
-  const record = cut.size === 0 ? (raw: string) => raw : keep;
+  const record = cut.size === 0 && !hasSurplus ? (raw: string) => raw : keep;
   return {
     width: columns.length - cut.size,
     header: rawHeader === null ? null : record(rawHeader),
-    carriesRaw: rawPosition >= 0,
+    carriesRaw: rawPosition >= 0 || hasSurplus,
     record,
-    carried: (raw) => (rawPosition < 0 ? '' : (splitRecord(raw, delimiter)[rawPosition] ?? '')),
+    carried(raw) {
+      if (rawPosition < 0 && !hasSurplus) return '';
+      const cells = splitRecord(raw, delimiter);
+      return cells.length > columns.length ? writeCells([raw], delimiter) : (cells[rawPosition] ?? '');
+    },
   };
 }
 

@@ -2,6 +2,7 @@
  * The settings of what is read and what is written: input, columns, output.
  */
 import { IDENTIFIER_KINDS } from '../model.js';
+import { RAGGED_CHOICES } from '../table.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue } from './column-value.js';
 import { choice, count, listOf, path, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';
@@ -50,6 +51,15 @@ export const INPUT_SETTINGS = {
     commands: READING,
     defaultNote: 'all',
     description: 'read only so many records',
+  }),
+  ragged: optional({
+    flag: '--ragged',
+    kind: choice(RAGGED_CHOICES),
+    group: 'Input',
+    commands: READING,
+    defaultNote: 'invalid, up to 5 % of the rows',
+    description:
+      'rows that do not fit the table: take their cells by position, or count them as invalid however many',
   }),
   sample: setting({
     flag: '--sample',
@@ -128,7 +138,8 @@ export const OUTPUT_SETTINGS = {
     default: 'ours',
     group: 'Output',
     commands: WRITING,
-    description: 'which cells are defused when a spreadsheet would take them for a formula',
+    description:
+      'what is defused where a spreadsheet would see a formula: every cell, only those we add, or none',
   }),
   prefix: setting({
     flag: '--prefix',

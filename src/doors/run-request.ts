@@ -56,6 +56,7 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
     hasHeader: settings.header,
     skipLines: settings.skipLines,
     limit: settings.limit,
+    ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
   };
 }
 

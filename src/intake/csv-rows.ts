@@ -1,18 +1,19 @@
 /**
- * Records of a CSV table as rows: cells by column, short, long and oversized records marked, blank lines passed over.
- * Where records begin and end is `record-splitter.ts`'s; what becomes of short ones is for whoever looks for identifiers.
+ * Records of a CSV table as rows: cells by column, records that do not fit and oversized ones marked, blank lines passed
+ * over. Where records begin and end is `record-splitter.ts`'s; which of them fit the table `row-fit.ts`'s.
  */
 import type { Row } from '../table.js';
 import { cellsOfRecords } from './csv-cells.js';
 import { isLongerThan, MAX_FIELD_BYTES, MAX_RECORD_BYTES } from './limits.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, cutText, type SplitRecord } from './record-splitter.js';
+import { raggedProblem, type TableFit } from './row-fit.js';
 import type { RowReader } from './row-reader.js';
 
 export interface CsvLayout {
   readonly delimiter: string;
   readonly mode: LineMode;
-  readonly columnCount: number;
+  readonly fit: TableFit;
   /** Whether the first record is the header: it is not a row. */
   readonly hasHeader: boolean;
   /** Lines above the table. */
@@ -20,8 +21,9 @@ export interface CsvLayout {
 }
 
 export function createCsvReader(layout: CsvLayout): RowReader {
-  const { delimiter, columnCount } = layout;
-  const splitter = createRecordSplitter(layout);
+  const { delimiter, fit } = layout;
+  const { columnCount } = fit;
+  const splitter = createRecordSplitter({ ...layout, columnCount });
   let isHeaderDue = layout.hasHeader;
   let number = 0;
   let blankLines = 0;
@@ -40,25 +42,27 @@ export function createCsvReader(layout: CsvLayout): RowReader {
         continue;
       }
       number += 1;
-      const { line } = record;
-      let { raw } = record;
-      let cells = cellsOf[i] ?? [];
-      if (hasBlankEnd(cells, columnCount)) {
-        raw = withoutLastCells(raw, cells.length - columnCount, delimiter);
-        cells = cells.slice(0, columnCount);
-      }
-      const problem = record.problem ?? findProblem(raw, cells, columnCount);
-      const shortBy = problem === null ? columnCount - cells.length : 0;
+      const { line, raw } = record;
       rows.push({
         number,
         line,
         raw: isLongerThan(raw, MAX_RECORD_BYTES) ? cutText(raw) : raw,
-        cells: problem !== null ? [] : shortBy > 0 ? [...cells, ...blanks(shortBy)] : cells,
-        problem,
-        ...(shortBy > 0 ? { shortBy } : {}),
+        ...(record.problem === null ? readCells(raw, cellsOf[i] ?? []) : unread(record.problem)),
       });
     }
     return rows;
+  }
+
+  function readCells(raw: string, cells: readonly string[]): Omit<Row, 'number' | 'line' | 'raw'> {
+    if (cells.length === 0) return unread(raggedProblem(0, columnCount));
+    const problem = findProblem(raw, cells);
+    if (problem !== null) return unread(problem);
+    const verdict = fit.judge(cells);
+    if (verdict.type === 'misfit') return { ...unread(verdict.problem), isMisfit: true };
+    const { missing, surplus } = verdict;
+    if (missing > 0) return { cells: [...cells, ...blanks(missing)], problem: null, shortBy: missing };
+    if (surplus > 0) return { cells: cells.slice(0, columnCount), problem: null, surplus };
+    return { cells, problem: null };
   }
 
   function notes(): string[] {
@@ -72,35 +76,21 @@ export function createCsvReader(layout: CsvLayout): RowReader {
   return { push, notes, columns: () => null, position: splitter.position };
 }
 
+function unread(problem: string): Pick<Row, 'cells' | 'problem'> {
+  return { cells: [], problem };
+}
+
 /** A line with nothing but blanks: no record in a table of several columns. */
 export function isBlankLine(record: SplitRecord, delimiter: string): boolean {
   if (record.raw.length > 64 || record.isQuoted) return false;
   return record.raw.trim() === '' && !record.raw.includes(delimiter);
 }
 
-/** Blank cells beyond the last column are a habit of spreadsheets, and mean nothing. */
-function hasBlankEnd(cells: readonly string[], columnCount: number): boolean {
-  return cells.length > columnCount && cells.slice(columnCount).every((cell) => cell.trim() === '');
-}
-
-/** Blank cells hold no delimiter, however they are quoted. */
-function withoutLastCells(raw: string, cells: number, delimiter: string): string {
-  let end = raw.length;
-  for (let left = cells; left > 0; left -= 1) end = raw.lastIndexOf(delimiter, end - 1);
-  return raw.slice(0, end);
-}
-
 function blanks(count: number): string[] {
   return new Array<string>(count).fill('');
 }
 
-/** Why a record of so many cells is no row of the table: said of short ones too, once they turn out to be none. */
-export function raggedProblem(cells: number, columns: number): string {
-  return `${count(cells, 'cell')} where the table has ${count(columns, 'column')}`;
-}
-
-function findProblem(raw: string, cells: readonly string[], columnCount: number): string | null {
-  if (cells.length > columnCount || cells.length === 0) return raggedProblem(cells.length, columnCount);
+function findProblem(raw: string, cells: readonly string[]): string | null {
   if (raw.includes('\0')) return 'a NUL character';
   // Only a record that is itself that long can hold too long a cell.
   if (isLongerThan(raw, MAX_FIELD_BYTES)) {
@@ -109,8 +99,4 @@ function findProblem(raw: string, cells: readonly string[], columnCount: number)
     if (cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) return 'a cell is larger than 64 KiB';
   }
   return null;
-}
-
-function count(n: number, word: string): string {
-  return n === 1 ? `1 ${word}` : `${n} ${word}s`;
 }

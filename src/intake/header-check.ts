@@ -2,6 +2,7 @@
  * Whether the first record is the header of what follows: lines above the table, data where a header should be,
  * blank and equal names. Verdicts and sentences; whether they stop anything is decided in `sniff-table.ts`. Pure.
  */
+import { valueKind } from './cell-kinds.js';
 
 /** A title above the table is at most this many records long. */
 const MAX_PREAMBLE = 30;
@@ -65,24 +66,11 @@ function commonest(numbers: readonly number[]): number {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }
 
-/** Kinds of values that nobody names a column by. */
-const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['email', /^[^\s@]+@[^\s@]+\.[a-z]{2,}$/i],
-  ['url', /^https?:\/\/\S+$/i],
-  ['isin', /^[A-Z]{2}[A-Z0-9]{9}\d$/],
-  ['domain', /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?:\/\S*)?$/i],
-  ['number', /^[+-]?\d+(?:[.,]\d+)*$/],
-];
 const IDENTIFYING = new Set(['email', 'url', 'isin', 'domain']);
 
 /** Last words of dotted column names (`company.website`), though some of them are top-level domains. */
 const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
-
-function valueKind(cell: string): string {
-  const text = cell.trim();
-  return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
-}
 
 /**
  * The cell of the first record that shows it to be data; null when it may be a header. It is data when one of its

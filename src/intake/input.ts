@@ -2,7 +2,7 @@
  * What intake hands to the rest of the house: an opened input and the settings that it is opened with.
  * Only types; `open-input.ts` makes an `Input`.
  */
-import type { Row, TableFormat, TableShape } from '../table.js';
+import type { Ragged, Row, TableFormat, TableShape } from '../table.js';
 
 export interface IntakeOptions {
   /** One character, or `tab`; detected when absent. */
@@ -15,6 +15,8 @@ export interface IntakeOptions {
   readonly skipLines: number;
   /** The most records to read; null: all. */
   readonly limit: number | null;
+  /** What becomes of rows that do not fit the table; absent: they are invalid, and too many of them stop the run. */
+  readonly ragged?: Ragged;
   /** Only when forced; else the content and the extension decide. */
   readonly format?: TableFormat;
   /** Folder in which standard input is kept while it is needed; made when it is missing. */
@@ -39,7 +41,7 @@ export interface Input {
    * its start. Texts may share memory with the whole chunk that they were read in: copy those that are kept for long.
    *
    * Throws `FailFileError`: `input-encoding` where bytes are not in the encoding, `input-missing` where they
-   * cannot be read, `input-changed` where a later pass does not find the content of the first.
+   * cannot be read, `input-ragged` at the end of the first pass where too many rows do not fit the table, `input-changed` where a later pass does not find the content of the first.
    */
   rows(): AsyncIterable<readonly Row[]>;
   /** SHA-256, in hex, of the input's decompressed bytes as they were before decoding; after `rows()` has ended. */

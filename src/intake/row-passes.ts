@@ -8,6 +8,7 @@ import { type ByteSource, inputChanged } from './byte-source.js';
 import type { ChosenEncoding } from './choose-encoding.js';
 import { encodingFault } from './encoding-fault.js';
 import { MAX_BATCH_ROWS } from './limits.js';
+import { assertFew, createMisfitTally } from './misfit-tally.js';
 import type { RowReader } from './row-reader.js';
 import type { TableLayout } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
@@ -41,11 +42,16 @@ export function createPasses({ source, chosen, layout, limit }: PassSource): Pas
   async function* rows(): AsyncGenerator<readonly Row[]> {
     const reader = layout.createReader();
     const hash = createHash('sha256');
-    yield* readRows(reader, (chunk) => hash.update(chunk), settled === null);
+    const tally = createMisfitTally();
+    for await (const batch of readRows(reader, (chunk) => hash.update(chunk), settled === null)) {
+      for (const row of batch) tally.note(row);
+      yield batch;
+    }
     const digest = hash.digest('hex');
     if (settled === null) {
       settled = { hash: digest, columns: reader.columns() ?? layout.columns };
-      warnings.push(...reader.notes());
+      warnings.push(...reader.notes(), ...tally.notes());
+      if (layout.guess !== null) assertFew(tally.misfits(), layout.guess);
     } else if (limit === null && settled.hash !== digest) {
       throw inputChanged(source.name);
     }

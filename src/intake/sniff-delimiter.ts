@@ -8,6 +8,7 @@ import { isBlankLine } from './csv-rows.js';
 import { findTable } from './header-check.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
+import { hasBlankEnd } from './row-fit.js';
 
 /** The candidates, in the order of preference when nothing else decides. */
 export const DELIMITERS = [',', ';', '\t', '|'] as const;
@@ -45,10 +46,14 @@ export function readSample(
 
 interface Score {
   readonly delimiter: string;
+  /** Whether the first record can be read at all. */
+  readonly isHeaderRead: boolean;
   /** Cells of the first record. */
   readonly width: number;
-  /** Share of the records after the first that have as many. */
+  /** Share of the records after the first that have as many, or only blank ones more. */
   readonly agreement: number;
+  /** Whether the first record says by itself that this is the delimiter, or half of the others are cut by it too. */
+  readonly isPlausible: boolean;
   /** Width that the records agree on from some line on; 0 when they do not. */
   readonly tableWidth: number;
   readonly occurrences: number;
@@ -65,7 +70,9 @@ export interface DelimiterHints {
 export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVerdict {
   const { mode, isWhole, preferred } = hints;
   const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];
-  const scores = candidates.map((delimiter) => judge(delimiter, readSample(text, delimiter, mode, isWhole)));
+  const all = candidates.map((delimiter) => judge(delimiter, readSample(text, delimiter, mode, isWhole)));
+  // Under a wrong delimiter a header in quotes is no record at all.
+  const scores = all.some((it) => it.isHeaderRead) ? all.filter((it) => it.isHeaderRead) : all;
   const fitting = scores.filter((it) => it.width > 1 && it.agreement >= 0.5).sort(byFit);
   const best = fitting[0];
   if (best !== undefined) {
@@ -75,7 +82,7 @@ export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVe
   // The first line does not fit, but the rest agrees with itself: lines above the table, or a ragged file.
   const loose =
     scores.filter((it) => it.tableWidth > 1).sort((a, b) => b.tableWidth - a.tableWidth)[0] ??
-    scores.filter((it) => it.width > 1 && it.agreement > 0).sort(byFit)[0];
+    scores.filter((it) => it.width > 1 && (it.agreement > 0 || it.isPlausible)).sort(byFit)[0];
   if (loose !== undefined) return { delimiter: loose.delimiter, rivals: [] };
   // One column: a separator that does not occur in it leaves its cells whole.
   const unused = scores.find((it) => it.occurrences === 0) ?? scores[0];
@@ -90,13 +97,20 @@ function judge(delimiter: string, records: readonly SampleRecord[]): Score {
   const readable = records.filter((record) => record.problem === null);
   const width = readable[0]?.texts.length ?? 0;
   const widths = readable.map((record) => record.texts.length);
-  const agreeing = widths.filter((it) => it === width).length - 1;
+  const agreeing = readable.slice(1).filter(({ texts }) => agrees(texts, width)).length;
+  const cut = widths.slice(1).filter((it) => it > 1).length;
   return {
     delimiter,
+    isHeaderRead: records[0]?.problem === null,
     width,
     // Records that this candidate cannot even read speak against it.
     agreement: records.length < 2 ? 1 : agreeing / (records.length - 1),
+    isPlausible: records[0]?.raw.includes(`"${delimiter}"`) === true || cut * 2 >= records.length - 1,
     tableWidth: findTable(widths)?.width ?? 0,
     occurrences: readable.reduce((sum, record) => sum + record.texts.length - 1, 0),
   };
+}
+
+function agrees(texts: readonly string[], width: number): boolean {
+  return texts.length === width || (texts.length > width && hasBlankEnd(texts, width));
 }

@@ -79,6 +79,7 @@ function sniffCodePage(stretch: Buffer): EncodingVerdict {
 /** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text when read so. */
 export function sniffUtf16(head: Buffer): 'utf-16le' | 'utf-16be' | null {
   const pairs = Math.floor(head.length / 2);
+  if (pairs === 0) return null;
   const zeros = [0, 0];
   for (let i = 0; i < pairs * 2; i += 1) if (head[i] === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;

@@ -6,15 +6,20 @@ import { FailFileError, NeverStartError } from '../errors.js';
 import type { TableFormat, TableShape } from '../table.js';
 import { recogniseDocument } from './binary-signature.js';
 import { createCsvReader } from './csv-rows.js';
-import { findDataInHeader, findPreamble, headerWarnings } from './header-check.js';
+import { findDataInHeader, findPreamble, headerWarnings, type PreambleVerdict } from './header-check.js';
 import type { IntakeOptions } from './input.js';
 import { createJsonlReader } from './jsonl-rows.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
+import type { TableGuess } from './misfit-tally.js';
+import { findOddQuotes } from './odd-quotes.js';
+import { fitTable } from './row-fit.js';
 import type { RowReader } from './row-reader.js';
 import { readSample, type SampleRecord, sniffDelimiter } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   readonly warnings: readonly string[];
+  /** For the refusal of a table that too many rows do not fit; null where none is to be refused. */
+  readonly guess: TableGuess | null;
   /** A reader for one pass. */
   createReader(): RowReader;
 };
@@ -28,7 +33,7 @@ export interface TableText {
   readonly isWhole: boolean;
 }
 
-type TableOptions = Pick<IntakeOptions, 'delimiter' | 'hasHeader' | 'skipLines' | 'format'>;
+type TableOptions = Pick<IntakeOptions, 'delimiter' | 'hasHeader' | 'skipLines' | 'ragged' | 'format'>;
 
 /** Throws `input-empty`, `input-binary`, `input-preamble`, and `column-doubtful` where the header is data. */
 export function sniffTable(input: TableText, options: TableOptions): TableLayout {
@@ -97,6 +102,7 @@ function jsonlLayout(body: string, options: TableOptions): TableLayout {
     columns: [],
     rawHeader: null,
     warnings: [],
+    guess: null,
     createReader: () => createJsonlReader({ mode, passLines: options.skipLines }),
   };
 }
@@ -135,45 +141,69 @@ function csvLayout(input: TableText, options: TableOptions): TableLayout {
       todo: 'name a CSV or JSONL file',
     });
   }
-  if (options.hasHeader) checkHeader(name, delimiter, passLines, first, records);
+  const isDetected = options.delimiter === undefined && hint === null;
+  const shown = `${showDelimiter(delimiter)}${isDetected ? ' (detected)' : ''}`;
+  const rows = (options.hasHeader ? records.slice(1) : records).filter((record) => record.problem === null);
+  const fit = fitTable({
+    header: options.hasHeader ? first.texts : null,
+    rows: rows.map((record) => record.texts),
+    ragged: options.ragged ?? null,
+  });
+  const { columnCount, addedColumns } = fit;
+  const header = [...first.texts, ...new Array<string>(addedColumns).fill('')];
+  const oddQuotes = findOddQuotes(records, (line) => passLines + line);
+  if (options.hasHeader) {
+    const isWidthSettled = addedColumns > 0 || (options.ragged !== undefined && first.texts.length > 1);
+    checkHeader({ name, shown, passLines, first, records, isWidthSettled });
+    if (addedColumns > 0) warnings.push(addedText(addedColumns));
+    warnings.push(...headerWarnings(header));
+  }
+  if (oddQuotes !== null) warnings.push(oddQuotes);
 
-  const columnCount = options.hasHeader ? first.texts.length : commonWidth(records);
-  const columns = options.hasHeader
-    ? [...first.texts]
-    : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`);
-  if (options.hasHeader) warnings.push(...headerWarnings(columns));
   const headerAt = text.indexOf(first.raw);
   return {
     format: 'csv',
     delimiter,
     lineEnd: lineEndAt(text, headerAt + first.raw.length) ?? '\n',
-    columns,
-    rawHeader: options.hasHeader ? first.raw : null,
+    columns: options.hasHeader ? header : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`),
+    rawHeader: options.hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
     warnings,
-    createReader: () =>
-      createCsvReader({ delimiter, mode, columnCount, hasHeader: options.hasHeader, passLines }),
+    guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
+    createReader: () => createCsvReader({ delimiter, mode, fit, hasHeader: options.hasHeader, passLines }),
   };
 }
 
-function checkHeader(
-  name: string,
-  delimiter: string,
-  passLines: number,
-  first: SampleRecord,
-  records: readonly SampleRecord[],
-): void {
+function addedText(columns: number): string {
+  return columns === 1
+    ? 'most rows end in a delimiter more than the header: it gets a blank name at its end'
+    : `most rows end in ${columns} delimiters more than the header: it gets as many blank names at its end`;
+}
+
+interface HeaderToCheck {
+  readonly name: string;
+  /** The delimiter for people. */
+  readonly shown: string;
+  readonly passLines: number;
+  readonly first: SampleRecord;
+  readonly records: readonly SampleRecord[];
+  /** Whether its width is known to be that of the table, whatever the rows' is. */
+  readonly isWidthSettled: boolean;
+}
+
+function checkHeader({ name, shown, passLines, first, records, isWidthSettled }: HeaderToCheck): void {
   const readable = records.filter((record) => record.problem === null);
   const lineOf = (record: SampleRecord | undefined) => passLines + (record?.line ?? 1);
   const texts = readable.map((record) => record.texts);
-  const preamble = findPreamble(texts);
+  const preamble = isWidthSettled ? null : findPreamble(texts);
   const sample = records.slice(1).filter((record) => record.problem === null);
-  if (preamble !== null) {
+  // Where the rows are too long for a header, the first of them is no other header: they are refused when they are counted.
+  if (preamble !== null && !isFirstRow(texts, preamble)) {
     const header = readable[preamble.headerAt];
     const width = first.texts.length;
     const odd =
       width === preamble.width
         ? `has one filled cell of ${width}`
-        : `has ${width} ${width === 1 ? 'cell' : 'cells'} by ${showDelimiter(delimiter)}`;
+        : `has ${width} ${width === 1 ? 'cell' : 'cells'} by ${shown}`;
     throw new FailFileError({
       code: 'input-preamble',
       subject: `${name}, line ${lineOf(first)} (${quoteShort(first.raw)}) ${odd}, the table from line ${lineOf(header)} on (${quoteShort(header?.raw ?? '')}) has ${preamble.width}`,
@@ -185,7 +215,7 @@ function checkHeader(
       code: 'input-preamble',
       what: 'the header cannot be read',
       subject: `${name}, line ${lineOf(first)} (${first.problem ?? 'a NUL character'})`,
-      todo: 'correct that line, or say --skip-lines N or --no-header',
+      todo: `correct that line, or say --skip-lines N or --no-header, or --delimiter if ${shown} is not what separates the cells`,
     });
   }
   const data = findDataInHeader(
@@ -202,12 +232,13 @@ function checkHeader(
   }
 }
 
-function commonWidth(records: readonly SampleRecord[]): number {
-  const counts = new Map<number, number>();
-  for (const { texts, problem } of records) {
-    if (problem === null) counts.set(texts.length, (counts.get(texts.length) ?? 0) + 1);
-  }
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 1;
+/** Whether what seems to be the table's header is a row below a header of several names. */
+function isFirstRow(records: readonly (readonly string[])[], { headerAt, width }: PreambleVerdict): boolean {
+  const [header = [], ...rows] = records;
+  const row = records[headerAt] ?? [];
+  if (headerAt !== 1 || header.length < 2 || header.length === width) return false;
+  const isCut = (cells: readonly string[]) => cells.slice(1).some((cell) => /^\s+\S/.test(cell));
+  return (isCut(row) && !isCut(header)) || findDataInHeader(row, rows.slice(1)) !== null;
 }
 
 function quoteShort(text: string): string {

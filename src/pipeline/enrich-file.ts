@@ -61,6 +61,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       escapeFormulas: request.output.escapeFormulas,
       replacedColumns: survey.chosen.ours,
       hasUnreadable: survey.counts.unreadable > 0,
+      hasSurplus: survey.counts.long > 0,
       allColumns: survey.columns,
     };
     const names = outputNames({

@@ -10,7 +10,7 @@ import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import type { WorkerListener } from '../resolve/worker-listener.js';
 import type { RunProgress, RunRecord, RunSettings } from '../runs/run-store.js';
-import type { TableFormat } from '../table.js';
+import type { Ragged, TableFormat } from '../table.js';
 import type { AcquireEnd } from './acquire.js';
 import type { RunFacts } from './run-summary.js';
 import type { SpendingEstimate } from './spending.js';
@@ -28,6 +28,7 @@ export interface EnrichRequest {
     readonly hasHeader: boolean;
     readonly skipLines: number;
     readonly limit: number | null;
+    readonly ragged?: Ragged;
   };
   readonly survey: Pick<SurveyOptions, 'requested' | 'kind' | 'waterfall' | 'prefix' | 'priority'>;
   readonly output: {

@@ -36,6 +36,11 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       columns: survey.chosen.choices.map(({ name, kind }) => ({ name, kind })),
       warnings: result.inputWarnings,
       unreadable: survey.counts.unreadable,
+      /** Of the unreadable ones: rows that do not fit the table. */
+      misfits: survey.counts.misfits,
+      /** Rows with cells missing at their end, and with cells beyond the last column, that were read. */
+      short: survey.counts.short,
+      long: survey.counts.long,
       examples: survey.examples,
     },
     rows: written.counts,

@@ -3,10 +3,9 @@
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
 import { join } from 'node:path';
-import { jsonKey, withoutOurs } from '../collate/earlier-key.js';
+import { earlierCells, earlierKey, jsonKey } from '../collate/earlier-key.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
 import { identifyRow } from '../identify/identify-row.js';
-import { raggedProblem } from '../intake/csv-rows.js';
 import type { Input } from '../intake/input.js';
 import type { Releasers } from '../lifecycle.js';
 import { type IdentifierKind, identifierText } from '../model.js';
@@ -48,6 +47,11 @@ export interface Survey {
     readonly skipped: number;
     readonly unreadable: number;
     readonly duplicates: number;
+    /** Of the unreadable ones those that do not fit the table. */
+    readonly misfits: number;
+    /** Rows whose last cells are missing, and those with cells beyond the last column, that were read nevertheless. */
+    readonly short: number;
+    readonly long: number;
   };
   /** Distinct first candidates by kind. */
   readonly byKind: ReadonlyMap<IdentifierKind, number>;
@@ -76,6 +80,9 @@ export async function surveyInput(
   const isJson = input.shape.format === 'jsonl';
   const { chosen, priorities } = chooseFrom(input, options);
   const ourKey = jsonKey(options.prefix);
+  const earlierProblem = isJson
+    ? earlierKey(ourKey)
+    : earlierCells(input.shape.columns, chosen.ours, options.prefix);
   const open = (name: string) => {
     const file = createSpoolFile(join(folder, name));
     releasers.push(() => file.close());
@@ -87,7 +94,16 @@ export async function surveyInput(
   const table = createKeyTable();
   const knownCells = new Map<string, number>();
   const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;
-  const counts = { asked: 0, invalid: 0, skipped: 0, unreadable: 0, duplicates: 0 };
+  const counts = {
+    asked: 0,
+    invalid: 0,
+    skipped: 0,
+    unreadable: 0,
+    duplicates: 0,
+    misfits: 0,
+    short: 0,
+    long: 0,
+  };
   const byKind = new Map<IdentifierKind, number>();
   const reasons = new Map<string, number>();
   const examples: { line: number; reason: string }[] = [];
@@ -109,15 +125,18 @@ export async function surveyInput(
   for await (const batch of input.rows()) {
     stop.throwIfAborted();
     for (const row of batch) {
-      // A value of the user's under our key stops the run before anything is spent.
-      if (isJson && row.problem === null && row.raw.includes(ourKey)) withoutOurs(row.raw, ourKey);
       if (row.problem !== null) {
+        if (row.isMisfit) counts.misfits += 1;
         addUnreadable(row, row.problem);
         continue;
       }
       // Our cells must land under our headers, so that a short record is made as long as the others.
-      const { shortBy = 0 } = row;
+      const { shortBy = 0, surplus = 0 } = row;
       const raw = shortBy === 0 ? row.raw : row.raw + delimiter.repeat(shortBy);
+      if (shortBy > 0) counts.short += 1;
+      if (surplus > 0) counts.long += 1;
+      // A value of the user's under our key stops the run before anything is spent.
+      const earlier = earlierProblem(row);
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : row.cells[onlyColumn];
       const known = cell === undefined ? undefined : knownCells.get(cell);
@@ -130,20 +149,16 @@ export async function surveyInput(
       }
       const found = identifyRow(row.cells, chosen.choices);
       const first = found.identifiers[0];
-      if (first === undefined && shortBy > 0) {
-        // More likely half of a record that a line break has cut in two than a row without an identifier.
-        addUnreadable(row, raggedProblem(row.cells.length - shortBy, row.cells.length));
-        continue;
-      }
       if (first === undefined) {
         const { otherwise } = found;
-        const kind = otherwise.type === 'invalid' ? 'invalid' : 'skipped';
-        const reason = otherwise.type === 'identifier' ? '' : otherwise.reason;
+        const isInvalid = otherwise.type === 'invalid' || earlier !== null;
+        const kind = isInvalid ? 'invalid' : 'skipped';
+        const reason = earlier ?? (otherwise.type === 'identifier' ? '' : otherwise.reason);
         counts[kind] += 1;
         note(reason, kind);
         if (kind === 'invalid' && examples.length < EXAMPLES_AT_MOST)
           examples.push({ line: row.line, reason });
-        rows.add(kind, [], reason, row.raw);
+        rows.add(kind, [], reason, raw);
         continue;
       }
       counts.asked += 1;

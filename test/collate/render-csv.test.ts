@@ -94,7 +94,7 @@ describe('CSV output', () => {
     await expectGolden('from-json.csv', output(plan, raws));
   });
 
-  it('defuses cells of ours and never those of the user', () => {
+  it('defuses cells of ours, and those of the user only with "all"', () => {
     const profile = JSON.stringify({ ...BRAND, name: '=HYPERLINK("x")', domain: '-1.5', description: '@a' });
     const row = (escapeFormulas: OutputPlan['escapeFormulas']) => {
       const renderer = createRenderer(planFor({ escapeFormulas }));
@@ -105,8 +105,25 @@ describe('CSV output', () => {
       return [website, brand_name, brand_domain, brand_description];
     };
     expect(row('ours')).toEqual(['=SUM(A1)', '\'=HYPERLINK("x")', '-1.5', "'@a"]);
-    expect(row('all')).toEqual(['=SUM(A1)', '\'=HYPERLINK("x")', "'-1.5", "'@a"]);
+    expect(row('all')).toEqual(["'=SUM(A1)", '\'=HYPERLINK("x")', "'-1.5", "'@a"]);
     expect(row('none')).toEqual(['=SUM(A1)', '=HYPERLINK("x")', '-1.5', '@a']);
+  });
+
+  it('with "all" defuses the user’s header, JSON values and kept text too, once however often it runs', () => {
+    const all = { escapeFormulas: 'all', fields: [] } as const;
+    const columns = ['=id', 'website', 'brand_status', 'brand_identifier', 'brand_fetched_at', 'brand_raw'];
+    const input = { ...CSV_SHAPE, columns, rawHeader: columns.join(',') };
+    const renderer = createRenderer(planFor({ ...all, input, replacedColumns: [2, 3, 4, 5] }));
+    expect(renderer.header()).toMatch(/^'=id,website,brand_status/);
+    const line = renderer.row('@x,,invalid,,,"=1,""a"', renderer.answer(INVALID), null);
+    expect(line).toMatch(/^'@x,,invalid,.*,"'=1,""a"\n$/);
+    const again = renderer.row('\'@x,,invalid,,,"\'=1,""a"', renderer.answer(INVALID), null);
+    expect(again).toBe(line);
+    const json = createRenderer(
+      planFor({ ...all, input: { ...JSON_SHAPE, columns: ['+k'] }, format: 'csv' }),
+    );
+    expect(json.header()).toMatch(/^'\+k,brand_status/);
+    expect(json.row('{"+k":"=a,b"}', json.answer(INVALID), null)).toMatch(/^"'=a,b",invalid/);
   });
 
   it('repeats the text of an unreadable row as it is, and defuses it only with "all"', () => {

@@ -40,33 +40,62 @@ describe('one column', () => {
       ['unreadable'],
       ['asked', 1],
     ]);
-    expect(survey.counts).toEqual({ asked: 4, invalid: 2, skipped: 3, unreadable: 1, duplicates: 2 });
+    expect(survey.counts).toEqual({
+      asked: 4,
+      invalid: 2,
+      skipped: 3,
+      unreadable: 1,
+      duplicates: 2,
+      misfits: 1,
+      short: 0,
+      long: 0,
+    });
     expect(Object.fromEntries(survey.byKind)).toEqual({ domain: 2 });
     expect([survey.answers.wanted, survey.answers.answered]).toEqual([2, 0]);
   });
 
-  it('takes a short row with an identifier for one with blank cells, and any other for no row', async () => {
-    const full = '0,acme.com,Rome,x\n'.repeat(10);
+  it('takes short rows where blank cells are left out by habit, and no other row that does not fit', async () => {
+    const full = '0,acme.com,Rome,x\n0,acme.com\n'.repeat(10);
     const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
-    const { survey, texts } = await surveyText(text, { requested: [WEBSITE] });
-    expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
+    const { survey, input, texts } = await surveyText(text, {
+      requested: [WEBSITE],
+      ragged: null,
+      limit: 24,
+    });
+    expect(texts).toEqual(['domain:acme.com']);
     expect(
       rowsOf(survey)
-        .slice(10)
+        .slice(19)
         .map(({ kind, raw }) => [kind, raw]),
     ).toEqual([
+      ['asked', '0,acme.com,,'],
       ['asked', '1,acme.com,,'],
       ['asked', '2,acme.com,Berlin,'],
       ['unreadable', '3,"Acme'],
       ['unreadable', '4'],
-      ['unreadable', '5,nowhere,x'],
-      ['asked', '6,beta.io,Rome,'],
     ]);
-    expect(Object.fromEntries(survey.reasons)).toMatchObject({
-      '1 cell where the table has 4 columns': 1,
-      '3 cells where the table has 4 columns': 1,
+    expect(survey.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
+    expect(input.warnings.join('; ')).toContain('12 rows (first line 3) are shorter than the table');
+    expect(input.warnings.join('; ')).toContain(
+      '1 row (line 25) is invalid, for not fitting the table (1 cell',
+    );
+    await expect(surveyText(text, { requested: [WEBSITE], ragged: null })).rejects.toMatchObject({
+      code: 'input-ragged',
+      subject: expect.stringMatching(
+        /3 of 26 rows by delimiter ',' \(detected\), first line 25 \(1 cell where/,
+      ),
+      todo: expect.stringMatching(/--delimiter.*--ragged invalid.*--ragged take/),
     });
-    expect(survey.counts).toMatchObject({ asked: 13, invalid: 0, unreadable: 3, duplicates: 11 });
+    const all = await surveyText(text, { requested: [WEBSITE], ragged: 'take' });
+    expect(all.texts).toEqual(['domain:acme.com', 'domain:beta.io']);
+    expect(all.survey.counts).toMatchObject({
+      asked: 23,
+      invalid: 1,
+      skipped: 1,
+      unreadable: 1,
+      short: 14,
+      long: 1,
+    });
   });
 
   it('keeps every row as it stood', async () => {

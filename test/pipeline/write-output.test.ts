@@ -14,6 +14,7 @@ import type { OutcomeStatus } from '../../src/model.js';
 import { parseIdentifierText } from '../../src/model.js';
 import { wantNextCandidates } from '../../src/pipeline/survey.js';
 import { type WriteRequest, writeOutput } from '../../src/pipeline/write-output.js';
+import type { Ragged } from '../../src/table.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { type Surveyed, surveyText } from './surveyed.js';
 
@@ -26,6 +27,7 @@ type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, '
 interface Written {
   readonly folder: string;
   readonly result: Awaited<ReturnType<typeof writeOutput>>;
+  readonly counts: Survey['counts'];
   text(name: string): Promise<string>;
 }
 
@@ -70,11 +72,17 @@ async function write(
     request?: Partial<WriteRequest>;
     plan?: Partial<OutputPlan>;
     before?: (folder: string) => Promise<void>;
+    ragged?: Ragged;
   } = {},
 ): Promise<Written> {
   const name = some.name ?? 'customers.csv';
   const requested = some.requested ?? [{ name: 'website', kind: 'domain' }];
-  const surveyed = await surveyText(input, { name, requested, waterfall: requested.length > 1 });
+  const surveyed = await surveyText(input, {
+    name,
+    requested,
+    waterfall: requested.length > 1,
+    ...(some.ragged && { ragged: some.ragged }),
+  });
   const { survey, input: opened, folder } = surveyed;
   await some.before?.(folder);
   const plan: OutputPlan = {
@@ -85,6 +93,7 @@ async function write(
     escapeFormulas: 'ours',
     replacedColumns: survey.chosen.ours,
     hasUnreadable: survey.counts.unreadable > 0,
+    hasSurplus: survey.counts.long > 0,
     allColumns: survey.columns,
     ...some.plan,
   };
@@ -112,7 +121,7 @@ async function write(
     ...some.request,
   };
   const result = await writeOutput(request);
-  return { folder, result, text: (file) => readFile(join(folder, file), 'utf8') };
+  return { folder, result, counts: survey.counts, text: (file) => readFile(join(folder, file), 'utf8') };
 }
 
 /** Compared byte for byte. `REWRITE_GOLDEN=1` before the test command writes them anew. */
@@ -159,27 +168,52 @@ it('the same in the order of the input, when nothing is to be sorted', async () 
   await expectGolden('customers.unsorted.csv', await text('customers.enriched.csv'));
 });
 
-const RAGGED = 'id,website,city\n1,acme.com\n2,"acme.com",Berlin,,""\n3\n4,best.com,Rome\n5,failing.com\n';
+const RAGGED =
+  'id,website,city\n1,acme.com\n2,"acme.com",Berlin,,""\n3\n4,best.com,Rome\n5,failing.com\n6,"x\n';
 
-it('our cells stand under our headers, whatever is missing at the end of a row', async () => {
-  const { result, text } = await write(RAGGED, ANSWERED);
+it('our cells stand under our headers, whatever is missing at the end of a row or too much', async () => {
+  const { result, text } = await write(RAGGED, ANSWERED, { ragged: 'take' });
   await expectGolden('ragged.enriched.csv', await text('customers.enriched.csv'));
   await expectGolden('ragged.errors.csv', await text('customers.errors.csv'));
-  expect(result.readBack).toBe(5);
+  expect(result.readBack).toBe(6);
   const rows = parse(await text('customers.enriched.csv'), { columns: true });
   expect(rows).toMatchObject([
     { id: '4', city: 'Rome', brand_identifier: 'best.com' },
     { id: '1', city: '', brand_identifier: 'acme.com' },
-    { id: '2', city: 'Berlin', brand_identifier: 'acme.com' },
+    { id: '2', city: 'Berlin', brand_identifier: 'acme.com', brand_raw: '2,"acme.com",Berlin,,""' },
     { id: '5', city: '', brand_status: 'failed' },
-    { id: '', brand_status: 'invalid', brand_raw: '3' },
+    { id: '', brand_status: 'invalid', brand_raw: '6,"x' },
+    { id: '3', brand_status: 'skipped' },
   ]);
 });
 
 it('so do the members of JSON lines that come of it', async () => {
-  const { text } = await write(RAGGED, ANSWERED, { plan: { format: 'jsonl' } });
+  const { text } = await write(RAGGED, ANSWERED, { plan: { format: 'jsonl' }, ragged: 'take' });
   await expectGolden('ragged.enriched.jsonl', await text('customers.enriched.jsonl'));
 });
+
+it.each(['csv', 'jsonl'] as const)(
+  'a row that could not be read keeps its reason and its text as %s, run after run',
+  async (format) => {
+    const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
+    const first = await write(text, ANSWERED, { plan: { format } });
+    expect(first.result.counts).toMatchObject({ matched: 1, failed: 1, invalid: 5 });
+    for (const kind of ['enriched', 'errors']) {
+      const name = `customers.${kind}.${format}`;
+      let content = await first.text(name);
+      for (const other of ['jsonl', 'csv'] as const) {
+        const again = await write(content, ANSWERED, { name: `again.${format}`, plan: { format: other } });
+        expect(again.result.counts.invalid).toBe(5);
+        expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
+        content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
+        expect(content).toContain('line 3: 5 cells where the table has 3 columns');
+        expect(content).toContain('line 8: a quoted cell is never closed');
+        expect(content.includes('Berlin,,')).toBe(true);
+        if (format !== other) break;
+      }
+    }
+  },
+);
 
 it('JSON lines get one key more', async () => {
   const lines = [

@@ -1,0 +1,177 @@
+/**
+ * Which records are rows of the table: those with as many cells as it has columns, and those that differ from it only
+ * as the file does by habit (every row ends in a delimiter, blank cells at the end are left out). Any other record may
+ * have its cells in the wrong columns, and a wrong cell would be bought. Pure.
+ */
+import type { Ragged } from '../table.js';
+import { learnColumns } from './cell-kinds.js';
+
+export type RowVerdict =
+  /** `missing` cells at the end are blank; `surplus` cells beyond the last column are left out. */
+  | { readonly type: 'row'; readonly missing: number; readonly surplus: number }
+  | { readonly type: 'misfit'; readonly problem: string };
+
+export interface TableFit {
+  /** Columns of the table, those included that the header does not have. */
+  readonly columnCount: number;
+  /** Nameless columns that the header lacks, because the rows end in so many delimiters more. */
+  readonly addedColumns: number;
+  judge(cells: readonly string[]): RowVerdict;
+}
+
+export interface FitInput {
+  /** Cells of the header; null where there is none. */
+  readonly header: readonly string[] | null;
+  /** Cells of sampled records below it. */
+  readonly rows: readonly (readonly string[])[];
+  readonly ragged: Ragged | null;
+}
+
+const FITS: RowVerdict = { type: 'row', missing: 0, surplus: 0 };
+
+/** A nameless column with fewer filled cells than this is an empty one: what stands in it does not belong there. */
+const EMPTY_BELOW = 0.2;
+/** Fewer rows do not show what a column holds. */
+const LEAST_ROWS = 4;
+
+export function fitTable({ header, rows, ragged }: FitInput): TableFit {
+  const commonest = commonestWidth(rows);
+  const columnCount = countColumns(header, rows, commonest?.width ?? 1);
+  const addedColumns = header === null ? 0 : columnCount - header.length;
+  const emptyFrom = firstEmptyColumn(header, rows, columnCount);
+  /** The width of most rows, where that is not the table's. */
+  const usualWidth = commonest !== null && commonest.count > rows.length / 2 ? commonest.width : columnCount;
+  const isTrimmed = ragged !== 'invalid' && leavesBlanksOut(rows, columnCount);
+  const isRegular = addedColumns === 0 && !isTrimmed && usualWidth === columnCount;
+  const columns = learnColumns(
+    rows.filter((cells) => cells.length <= columnCount),
+    columnCount,
+  );
+
+  const misfit = (cells: readonly string[]): RowVerdict => ({
+    type: 'misfit',
+    problem: raggedProblem(cells.length, columnCount),
+  });
+  const isInPlace = (cells: readonly string[]) => !cells.some((cell, at) => columns.isForeign(at, cell));
+  /** One cell too many: a cell is unlike its column, and the one after it is like it. */
+  const isShifted = (cells: readonly string[]) =>
+    cells.some((cell, at) => columns.isForeign(at, cell) && columns.isNative(at, cells[at + 1] ?? ''));
+
+  function judgeWhole(cells: readonly string[]): RowVerdict {
+    const stray = cells.findIndex((cell, at) => at >= emptyFrom && !isBlank(cell));
+    // Where no column has a name, a value in a blank one may be its first.
+    if (stray >= 0 && (header !== null || !isInPlace(cells))) {
+      return { type: 'misfit', problem: `cell ${stray + 1} is filled where the table has a blank column` };
+    }
+    if (isRegular || !isShifted(cells)) return FITS;
+    return { type: 'misfit', problem: 'the cells do not stand in their columns: one is too many' };
+  }
+
+  function isTaken(cells: readonly string[]): boolean {
+    const width = cells.length;
+    const endsBlank = isBlank(cells[width - 1] ?? '');
+    if (width === usualWidth && width >= emptyFrom) return !isShifted(cells);
+    if (endsBlank && width !== usualWidth) return false;
+    // Only cells of empty columns are missing.
+    if (width >= emptyFrom) return isInPlace(cells);
+    // The column after the last cell is one that other rows leave out as well.
+    const asShort = rows.filter((it) => it.length <= width).length;
+    return isTrimmed && asShort >= Math.max(2, rows.length / 100) && isInPlace(cells);
+  }
+
+  function judge(cells: readonly string[]): RowVerdict {
+    const missing = columnCount - cells.length;
+    if (ragged === 'take' && cells.length > 0) {
+      return { type: 'row', missing: Math.max(0, missing), surplus: Math.max(0, -missing) };
+    }
+    if (missing === 0) return isRegular && emptyFrom === columnCount ? FITS : judgeWhole(cells);
+    if (missing < 0 || cells.length === 0 || !isTaken(cells)) return misfit(cells);
+    return { type: 'row', missing, surplus: 0 };
+  }
+
+  return { columnCount, addedColumns, judge };
+}
+
+/** Why a record of so many cells is no row of the table. */
+export function raggedProblem(cells: number, columns: number): string {
+  return `${count(cells, 'cell')} where the table has ${count(columns, 'column')}`;
+}
+
+/**
+ * The header's width, or that of most rows where these only have blank cells more. One such row proves no habit: it may
+ * be one with a cell too many. Nor do rows that are cut inside their text, as ", Inc." is.
+ */
+function countColumns(
+  header: readonly string[] | null,
+  rows: readonly (readonly string[])[],
+  usual: number,
+): number {
+  if (header === null) return usual;
+  if (usual <= header.length) return header.length;
+  const longer = rows.filter((cells) => cells.length === usual && hasBlankEnd(cells, header.length));
+  const isHabit = longer.length >= 2 && longer.length > rows.length / 2;
+  const isIndented = header.slice(1).some(beginsBlank);
+  const cut = isIndented ? 0 : longer.filter((cells) => cells.slice(1).some(beginsBlank)).length;
+  return isHabit && cut <= longer.length / 2 && !isMuddled(longer, usual) ? usual : header.length;
+}
+
+/** Whether the columns hold a bit of everything, as they do where delimiters are too many in any place. */
+function isMuddled(rows: readonly (readonly string[])[], columnCount: number): boolean {
+  if (rows.length < LEAST_ROWS) return false;
+  const columns = learnColumns(rows, columnCount);
+  const foreign = rows.filter((cells) => cells.some((cell, at) => columns.isForeign(at, cell)));
+  return foreign.length > rows.length / 3;
+}
+
+/** Whether the cells from `from` on are blank. */
+export function hasBlankEnd(cells: readonly string[], from: number): boolean {
+  return cells.slice(from).every(isBlank);
+}
+
+/** The first of those columns at the end that have no name and hardly a filled cell. */
+function firstEmptyColumn(
+  header: readonly string[] | null,
+  rows: readonly (readonly string[])[],
+  columnCount: number,
+): number {
+  let from = columnCount;
+  while (from > 1 && isBlank(header?.[from - 1] ?? '')) {
+    const filled = rows.filter((cells) => cells.length <= columnCount && !isBlank(cells[from - 1] ?? ''));
+    const isAdded = header !== null && from > header.length;
+    const isFilled = header === null ? filled.length > 0 : filled.length >= rows.length * EMPTY_BELOW;
+    if (!isAdded && isFilled) break;
+    from -= 1;
+  }
+  return from;
+}
+
+/** Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly one ends in a blank cell. */
+function leavesBlanksOut(rows: readonly (readonly string[])[], columnCount: number): boolean {
+  const endsBlank = (cells: readonly string[]) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
+  const short = rows.filter((cells) => cells.length < columnCount && !endsBlank(cells)).length;
+  return (
+    short >= Math.max(2, rows.length / 5) && rows.filter(endsBlank).length <= Math.max(1, rows.length / 20)
+  );
+}
+
+/** The width of most rows; null without rows. */
+function commonestWidth(
+  rows: readonly (readonly string[])[],
+): { readonly width: number; readonly count: number } | null {
+  const counts = new Map<number, number>();
+  for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
+  const [first] = [...counts].sort((a, b) => b[1] - a[1]);
+  return first === undefined ? null : { width: first[0], count: first[1] };
+}
+
+function isBlank(cell: string): boolean {
+  return cell.trim() === '';
+}
+
+function beginsBlank(cell: string): boolean {
+  return /^\s+\S/.test(cell);
+}
+
+function count(n: number, word: string): string {
+  return n === 1 ? `1 ${word}` : `${n} ${word}s`;
+}

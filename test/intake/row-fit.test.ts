@@ -1,0 +1,254 @@
+/** Which records are rows of their table: habits of whole files, and one delimiter too many or too few in any place. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fitTable } from '../../src/intake/row-fit.js';
+import { sniffTable } from '../../src/intake/sniff-table.js';
+import type { Ragged, Row } from '../../src/table.js';
+
+function read(text: string, options: { ragged?: Ragged; delimiter?: string; hasHeader?: boolean } = {}) {
+  const layout = sniffTable(
+    { name: 'in.csv', text, isWhole: true },
+    { hasHeader: true, skipLines: 0, ...options },
+  );
+  const rows = layout.createReader().push(text, true);
+  return { layout, rows, problems: rows.map((row) => row.problem), cells: rows.map((row) => row.cells) };
+}
+
+const table = (...lines: string[]) => `${lines.join('\n')}\n`;
+
+describe('a row with a cell too many or too few', () => {
+  it.each([
+    ['company,ticker,notes', 'Acme, Inc.,ACM,', '4 cells where the table has 3 columns'],
+    [
+      'company,isin_or_name,ticker,employees,notes',
+      'Acme x,ACM,13,',
+      '4 cells where the table has 5 columns',
+    ],
+  ])('is none of the table %j: %j', (header, row, problem) => {
+    const { rows } = read(table(header, row));
+    expect(rows).toMatchObject([{ raw: row, cells: [], problem, isMisfit: true }]);
+  });
+
+  it('is none either in a file that ends each row in a delimiter', () => {
+    const good = ['Apple,AAPL,', 'Shell,SHEL,', 'Sony,SONY,', 'Nestle,NESN,', 'Roche,ROG,', 'Siemens,SIE,'];
+    const odd = ['Acme, Inc.,ACM,', 'Acme, Inc.,ACM', 'SHEL,', 'Beta,BET'];
+    expect(read(table('company,ticker', ...good, ...odd)).problems).toEqual([
+      ...good.map(() => null),
+      '4 cells where the table has 3 columns',
+      'cell 3 is filled where the table has a blank column',
+      '2 cells where the table has 3 columns',
+      // Nothing but the empty end is missing.
+      null,
+    ]);
+  });
+
+  it('is none either in a file that leaves blank cells out', () => {
+    const good = [
+      'Apple,AAPL',
+      'Shell,SHEL',
+      'Sony,SONY,31,big',
+      'Nestle,NESN',
+      'Roche,ROG,55',
+      'Beta,BET,9,old',
+    ];
+    const bad = ['Acme x,13', 'Acme, Inc.,ACM', 'Acme, Inc.,ACM,13', 'Acme,ACM,', 'Acme'];
+    for (const row of bad) {
+      const { problems } = read(table('company,ticker,employees,notes', ...good, ...good, row));
+      expect(problems.slice(0, -1).filter((problem) => problem !== null)).toEqual([]);
+      expect(problems.at(-1), row).not.toBe(null);
+    }
+  });
+
+  it('stops a run when most rows are so, and no row is taken for the header', () => {
+    const { layout, problems } = read(table('company,website', 'Acme, Inc.,acme.com', 'Beta, Ltd.,beta.io'));
+    expect(layout.columns).toEqual(['company', 'website']);
+    expect(problems).toEqual(Array(2).fill('3 cells where the table has 2 columns'));
+  });
+});
+
+describe('the habit of a file', () => {
+  it('to end its rows in delimiters gives the header blank names, and keeps every byte', () => {
+    for (const more of [',', ',,', ',"",']) {
+      const lines = ['Apple,AAPL', '"Shell, plc",SHEL', 'IBM,IBM'].map((line) => line + more);
+      const { layout, rows } = read(table('company,ticker', ...lines));
+      const added = more.split(',').length - 1;
+      expect(layout.columns).toEqual(['company', 'ticker', ...Array<string>(added).fill('')]);
+      expect(layout.rawHeader).toBe(`company,ticker${','.repeat(added)}`);
+      expect(rows.map((row) => row.raw)).toEqual(lines);
+      expect(rows.every((row) => row.problem === null && row.shortBy === undefined)).toBe(true);
+      expect(layout.warnings.join()).toMatch(/most rows end in .*more than the header/);
+    }
+  });
+
+  it('that only its header ends in delimiters leaves the rows as they are', () => {
+    const { rows } = read(table('company,ticker,', 'Apple,AAPL', 'Shell,', 'Sony,SONY'));
+    expect(rows.map((row) => [row.problem, row.shortBy])).toEqual([
+      [null, 1],
+      [null, 1],
+      [null, 1],
+    ]);
+  });
+
+  it('is not shown by one row, nor by rows that are cut inside their text, nor by any mixture', () => {
+    const refused = (...rows: string[]) =>
+      read(table('company,ticker,notes', ...rows), { ragged: 'invalid' }).problems.map((it) => it !== null);
+    expect(refused('Acme, Inc.,ACM,')).toEqual([true]);
+    expect(refused('Acme, Inc.,ACM,', 'Beta, Ltd.,BET,')).toEqual([true, true]);
+    expect(refused(',Acme,ACM,', 'Acme,,ACM,', 'Acme, Inc.,ACM,', 'Acme,ACM,,')).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('to leave blank cells out makes short rows rows, as long as their cells are like those above and below', () => {
+    const rows = [
+      '1,acme.com',
+      '2,beta.io,Rome,x',
+      '3,gamma.de,Oslo',
+      '4,delta.org',
+      '5,eta.net,Bonn,y',
+      '6',
+      '7',
+    ];
+    const { rows: read7 } = read(table('id,website,city,note', ...rows));
+    expect(read7.map((row) => row.shortBy ?? 0)).toEqual([2, 0, 1, 2, 0, 3, 3]);
+    expect(read7[0]?.cells).toEqual(['1', 'acme.com', '', '']);
+    expect(
+      read(table('id,website,city,note', ...rows), { ragged: 'invalid' }).problems.filter(Boolean),
+    ).toHaveLength(5);
+  });
+
+  it('is not to leave blank cells out where rows end in blank cells', () => {
+    const rows = ['1,acme.com', '2,beta.io,Rome,', '3,gamma.de,,', '4,delta.org', '5,eta.net,Bonn,y'];
+    expect(read(table('id,website,city,note', ...rows)).problems.map((it) => it !== null)).toEqual([
+      true,
+      false,
+      false,
+      true,
+      false,
+    ]);
+  });
+});
+
+it('with --ragged take every row is read by position: padded, or cut with its text kept', () => {
+  const { rows } = read(table('a,b', '1', '2,x', '3,x,y'), { ragged: 'take' });
+  expect(rows).toMatchObject([
+    { cells: ['1', ''], shortBy: 1, raw: '1' },
+    { cells: ['2', 'x'], raw: '2,x' },
+    { cells: ['3', 'x'], surplus: 1, raw: '3,x,y' },
+  ]);
+});
+
+it('a surplus quoted cell that holds only the delimiter costs no byte', () => {
+  const { rows } = read('a\tb\n1\tx\n2\ty\t"\t"\n', { delimiter: '\t' });
+  expect(rows[1]).toMatchObject({ raw: '2\ty\t"\t"', isMisfit: true });
+});
+
+it('an unheaded table judges by the width of most rows', () => {
+  expect(fitTable({ header: null, rows: [['a', 'b'], ['c', 'd'], ['e']], ragged: null }).columnCount).toBe(2);
+});
+
+/** Real-world tables, and each of their rows with one delimiter taken away or put in, in any place. */
+describe('whatever one delimiter does', () => {
+  const COMPANIES = [
+    'Acme',
+    'Beta Works',
+    'Gamma Holding',
+    'Delta',
+    'Omega Labs',
+    'Sigma Foods',
+    'Zeta',
+    'Kappa Tools',
+  ];
+  const CITIES = ['Rome', 'Oslo', 'Bonn', 'Turin'];
+  const rowOf = (at: number) => ({
+    company: `${COMPANIES[at % COMPANIES.length]} ${String.fromCharCode(97 + (at % 26))}`,
+    ticker: `TK${String.fromCharCode(65 + (at % 26), 65 + (Math.floor(at / 26) % 26))}`,
+    website: `site-${at}.com`,
+    employees: String(10 + at * 7),
+    city: CITIES[at % CITIES.length] ?? '',
+    notes: at % 3 === 0 ? '' : at % 3 === 1 ? 'met in may' : 'a "large" one, with commas',
+  });
+  type Name = keyof ReturnType<typeof rowOf>;
+  const LAYOUTS: readonly (readonly Name[])[] = [
+    ['company', 'ticker', 'notes'],
+    ['company', 'ticker', 'employees', 'city', 'notes'],
+    ['ticker', 'company', 'notes'],
+    ['company', 'city', 'website', 'employees'],
+    ['website', 'company', 'ticker', 'city', 'notes'],
+    ['company', 'notes', 'ticker'],
+  ];
+  /** How a whole file is written. */
+  const HABITS = ['plain', 'trailing', 'trimmed', 'header ends blank', 'quoted'] as const;
+
+  function write(cells: readonly string[], habit: (typeof HABITS)[number], delimiter: string): string[] {
+    const quoted = cells.map((cell) =>
+      habit === 'quoted' || cell.includes(delimiter) || cell.includes('"')
+        ? `"${cell.replaceAll('"', '""')}"`
+        : cell,
+    );
+    if (habit === 'trailing') return [...quoted, ''];
+    while (habit === 'trimmed' && quoted.at(-1) === '') quoted.pop();
+    return quoted;
+  }
+
+  it('no row is read with the cell of another column, no byte is lost, and rows in are rows out', () => {
+    let misfits = 0;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...LAYOUTS),
+        fc.constantFrom(...HABITS),
+        fc.constantFrom(',', ';', '\t', '|'),
+        fc.integer({ min: 24, max: 60 }),
+        fc.integer({ min: 0, max: 1_000 }),
+        fc.integer({ min: 0, max: 1_000 }),
+        fc.constantFrom('too many', 'too few', 'none'),
+        (names, habit, delimiter, count, spot, place, change) => {
+          const records = Array.from({ length: count }, (_, at) => names.map((name) => rowOf(at)[name]));
+          const lines = records.map((cells) => write(cells, habit, delimiter));
+          const at = spot % count;
+          const pieces = lines[at] ?? [];
+          let bad = pieces.join(delimiter);
+          if (change === 'too many') {
+            const where = place % (pieces.length + 1);
+            bad = [...pieces.slice(0, where), '', ...pieces.slice(where)].join(delimiter);
+            const words = pieces[where]?.startsWith('"') ? [] : (pieces[where] ?? '').split(' ');
+            // An unquoted "Acme, Inc." is what makes a delimiter too many in most files.
+            if (words.length > 1 && place % 2 === 0) {
+              bad = [...pieces.slice(0, where), words.join(`${delimiter} `), ...pieces.slice(where + 1)].join(
+                delimiter,
+              );
+            }
+          }
+          if (change === 'too few' && pieces.length > 1) {
+            const where = place % (pieces.length - 1);
+            const joined = (pieces[where] ?? '') + (pieces[where + 1] ?? '');
+            bad = [...pieces.slice(0, where), joined, ...pieces.slice(where + 2)].join(delimiter);
+          }
+          const texts = lines.map((line, i) => (i === at ? bad : line.join(delimiter)));
+          const header = names.join(delimiter) + (habit === 'header ends blank' ? delimiter : '');
+          const { rows } = read(table(header, ...texts), { delimiter });
+          expect(rows.map((row) => row.raw)).toEqual(texts);
+          const whole = rows.filter((_, i) => i !== at);
+          expect(whole.map((row) => row.problem).filter((problem) => problem !== null)).toEqual([]);
+          whole.forEach((row, i) => {
+            expect(row.cells.slice(0, names.length)).toEqual(records[i < at ? i : i + 1]);
+          });
+          const read1 = rows[at] as Row;
+          if (read1.isMisfit) misfits += 1;
+          if (read1.problem !== null) return;
+          for (const name of ['ticker', 'website'] as const) {
+            const column = names.indexOf(name);
+            const others = names.filter((other) => other !== name).map((other) => rowOf(at)[other]);
+            const found = (read1.cells[column] ?? '').trim();
+            if (column >= 0 && found !== '') expect(others).not.toContain(found);
+          }
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+    expect(misfits).toBeGreaterThan(1_000);
+  });
+});
