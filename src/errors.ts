@@ -68,16 +68,19 @@ export interface ErrorDetail {
 export abstract class BrandEnrichError extends Error {
   abstract readonly exitCode: ExitCode;
   readonly code: ErrorCode;
+  readonly what: string;
   readonly subject: string;
   readonly todo: string;
 
   constructor(detail: ErrorDetail) {
+    const what = detail.what ?? ERROR_CATALOGUE[detail.code];
     super(
-      `${detail.what ?? ERROR_CATALOGUE[detail.code]}: ${detail.subject}; ${detail.todo}`,
+      `${what}: ${detail.subject}; ${detail.todo}`,
       detail.cause === undefined ? undefined : { cause: detail.cause },
     );
     this.name = new.target.name;
     this.code = detail.code;
+    this.what = what;
     this.subject = detail.subject;
     this.todo = detail.todo;
   }

@@ -4,12 +4,14 @@
  */
 import { join } from 'node:path';
 import { earlierCells, earlierKey, jsonKey } from '../collate/earlier-key.js';
+import { NeverStartError } from '../errors.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
 import { identifyRow } from '../identify/identify-row.js';
 import type { Input } from '../intake/input.js';
+import { showDelimiter } from '../intake/sniff-table.js';
 import type { Releasers } from '../lifecycle.js';
 import { type IdentifierKind, identifierText } from '../model.js';
-import type { Row } from '../table.js';
+import type { Row, TableShape } from '../table.js';
 import { type Answers, createAnswers } from './answers.js';
 import { createIdentifierSpool, type IdentifierSpool } from './identifier-spool.js';
 import { createKeyTable } from './key-table.js';
@@ -201,16 +203,41 @@ export function chooseFrom(
   { shape, sample }: Input,
   options: Pick<SurveyOptions, 'requested' | 'kind' | 'prefix' | 'priority'>,
 ): Pick<Survey, 'chosen' | 'priorities'> {
-  const chosen = chooseColumns({
+  const asked = {
     columns: shape.columns,
     sample,
     requested: options.requested,
     kind: options.kind,
     // JSON lines get one key, so that no column of theirs can be ours.
     prefix: shape.format === 'jsonl' ? '' : options.prefix,
-  });
+  };
+  const chosen = namingDelimiter(shape, () => chooseColumns(asked));
   return { chosen, priorities: options.priority ? createPriorities(shape.columns, options.priority) : null };
 }
+
+/** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */
+function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): ChosenColumns {
+  try {
+    return choose();
+  } catch (error) {
+    const [only = '', ...others] = shape.columns;
+    const missed = MISSED_DELIMITER.exec(only)?.[0];
+    const isOne = shape.format === 'csv' && others.length === 0 && missed !== undefined;
+    if (!(error instanceof NeverStartError) || !isOne) throw error;
+    const { code, what, subject, todo } = error;
+    const read = `the file was read as one column, by delimiter ${showDelimiter(shape.delimiter)}`;
+    const flag = missed === '\t' ? 'tab' : `'${missed}'`;
+    throw new NeverStartError({
+      code,
+      what: `${what} (${read})`,
+      subject,
+      todo: `say --delimiter ${flag} if that separates the cells; else ${todo}`,
+    });
+  }
+}
+
+/** In a column's name more likely a delimiter that was not recognised as one. */
+const MISSED_DELIMITER = /[;,|\t:^~]/;
 
 /** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */
 export function wantNextCandidates(survey: Survey): number {

@@ -261,3 +261,16 @@ it('a stop ends the reading with its reason', async () => {
   const stop = AbortSignal.abort(new Error('stopped by SIGINT'));
   await expect(surveyText(CUSTOMERS, { requested: [WEBSITE], stop })).rejects.toThrow('stopped by SIGINT');
 });
+
+it('a table that was read as one column names the delimiter it was read by, and the flag', async () => {
+  await expect(surveyText('name;site\nacme\nbeta\n')).rejects.toMatchObject({
+    code: 'column-doubtful',
+    message: expect.stringMatching(
+      /read as one column, by delimiter ','.*say --delimiter ';' if that separates/,
+    ),
+  });
+  await expect(surveyText('name:site\nacme:acme.com\n', { requested: [WEBSITE] })).rejects.toMatchObject({
+    code: 'column-unknown',
+    message: expect.stringContaining("--delimiter ':'"),
+  });
+});
