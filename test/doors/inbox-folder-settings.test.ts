@@ -40,6 +40,11 @@ describe('a folder', () => {
     });
   });
 
+  it('says what becomes of rows that do not fit their table', () => {
+    expect(apply({ ragged: 'take' })).toMatchObject({ ragged: 'take' });
+    expect(refusal({ ragged: 'guess' })).toContain('take or invalid');
+  });
+
   it('goes before the environment and after flags', () => {
     const loaded = base({ kind: 'isin' }, { BRAND_ENRICH_FORMAT: 'csv' });
     expect(apply({ kind: 'ticker', format: 'jsonl' }, loaded)).toMatchObject({

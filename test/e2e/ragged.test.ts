@@ -1,0 +1,106 @@
+/**
+ * Rows that do not fit their table: nothing is bought for them, and they come back whole. Requests are counted by the service.
+ */
+import { access, readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn } from '../support/scene.js';
+
+const letter = (at: number) => String.fromCharCode(65 + (at % 26));
+const tickerAt = (at: number) => `T${letter(at)}${letter(Math.floor(at / 26))}`;
+const GOOD = Array.from({ length: 60 }, (_, at) => `Brand no ${at},x${at},${tickerAt(at)},${at * 10},`);
+const MISFITS = ['Acme, Inc.,x,ACM,13,', 'Acme x,ACM,13,', 'Acme,x,ACM,13,note,'];
+
+describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a few of them are invalid with their reason and their bytes, in the plan as in the run', async () => {
+    const scene = await createScene(engine);
+    const lines = [...GOOD.slice(0, 20), ...MISFITS, ...GOOD.slice(20)];
+    await scene.write('list.csv', `company,isin_or_name,ticker,employees,notes\n${lines.join('\n')}\n`);
+
+    const plan = await scene.run(['plan', 'list.csv', '--column', 'ticker', '--json']);
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(JSON.parse(plan.stdout)).toMatchObject({
+      rows: { total: 63, asked: 60, unreadable: 3, misfits: 3, short: 0, long: 0 },
+      reasons: { '6 cells where the table has 5 columns': 2, '4 cells where the table has 5 columns': 1 },
+    });
+
+    const run = await scene.run(['run', 'list.csv', '--column', 'ticker']);
+    expect(run.code, run.stderr).toBe(0);
+    expect(run.stderr).toContain('3 rows (first line 22) are invalid, for not fitting the table');
+    const asked = scene.service.meter.requests.map(({ identifier }) => identifier).sort();
+    expect(asked).toEqual(GOOD.map((_, at) => `ticker:${tickerAt(at)}`).sort());
+
+    const rows = await readRows(scene.path('list.enriched.csv'));
+    expect(countStatuses(rows)).toMatchObject({ invalid: 3 });
+    expect(rows).toHaveLength(63);
+    for (const name of ['list.enriched.csv', 'list.errors.csv']) {
+      const invalid = (await readRows(scene.path(name))).filter((row) => row.brand_status === 'invalid');
+      expect(invalid.map((row) => row.brand_raw)).toEqual(MISFITS);
+      expect(invalid.map((row) => row.brand_error)).toEqual([
+        'line 22: 6 cells where the table has 5 columns',
+        'line 23: 4 cells where the table has 5 columns',
+        'line 24: 6 cells where the table has 5 columns',
+      ]);
+    }
+    const report = JSON.parse(await readFile(scene.path('list.report.json'), 'utf8'));
+    expect(report.input).toMatchObject({ unreadable: 3, misfits: 3, short: 0, long: 0 });
+    expect(report.input.examples[0]).toEqual({ line: 22, reason: '6 cells where the table has 5 columns' });
+  });
+
+  test('many of them stop the run before anything is sent; --ragged goes on, said by flag, environment or config file', async () => {
+    const scene = await createScene(engine);
+    await scene.write('shifted.csv', 'company,ticker,notes\nAcme, Inc.,ACM,\n');
+    for (const command of ['run', 'plan']) {
+      const stopped = await scene.run([command, 'shifted.csv', '--column', 'ticker:ticker']);
+      expect(stopped.code, stopped.stderr).toBe(5);
+      expect(stopped.stderr).toMatch(/1 of 1 row by delimiter ',' \(detected\), first line 2 \(4 cells/);
+      expect(stopped.stderr).toMatch(/--delimiter.*--ragged invalid.*--ragged take/);
+    }
+    await expect(access(scene.path('shifted.enriched.csv'))).rejects.toThrow();
+
+    const invalid = { args: ['--ragged', 'invalid'], env: {} };
+    const told = { args: [], env: { BRAND_ENRICH_RAGGED: 'invalid' } };
+    await scene.write('brand-enrich.config.json', '{"ragged": "invalid"}');
+    const config = { args: ['--config', 'brand-enrich.config.json'], env: {} };
+    for (const { args, env } of [invalid, told, config]) {
+      const run = await scene.run(['run', 'shifted.csv', '--column', 'ticker:ticker', ...args], env);
+      expect(run.code, run.stderr).toBe(0);
+      expect(await readRows(scene.path('shifted.enriched.csv'))).toMatchObject([
+        { brand_status: 'invalid', brand_raw: 'Acme, Inc.,ACM,' },
+      ]);
+    }
+    expect(scene.service.meter.requests).toEqual([]);
+  });
+
+  test('a file that ends each row in a delimiter is read as it is meant, and not a byte is gone', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', 'company,ticker\r\nApple,AAPL,\r\n"Shell, plc",SHEL,\r\n');
+    const run = await scene.run(['run', 'list.csv', '--sort', 'none']);
+    expect(run.code, run.stderr).toBe(0);
+    const asked = scene.service.meter.requests.map(({ identifier }) => identifier).sort();
+    expect(asked).toEqual(['ticker:AAPL', 'ticker:SHEL']);
+    const lines = (await readFile(scene.path('list.enriched.csv'), 'utf8')).split('\r\n');
+    expect(lines[0]).toMatch(/^company,ticker,,brand_status,/);
+    expect(lines[1]).toMatch(/^Apple,AAPL,,(matched|not_found),/);
+    expect(lines[2]).toMatch(/^"Shell, plc",SHEL,,(matched|not_found),/);
+
+    const again = await scene.run([
+      'run',
+      'list.enriched.csv',
+      '--column',
+      'ticker',
+      '-o',
+      'again.csv',
+      '--sort',
+      'none',
+    ]);
+    expect(again.code, again.stderr).toBe(0);
+    expect(scene.service.meter.requests).toHaveLength(2);
+    const header = (await readFile(scene.path('again.csv'), 'utf8')).split('\r\n')[0];
+    expect(header).toBe(lines[0]);
+  });
+});
