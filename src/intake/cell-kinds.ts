@@ -19,6 +19,9 @@ const ROW_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['code', /^(?=.*[A-Z])[A-Z0-9][A-Z0-9 .^/&$=-]{0,14}$/],
 ];
 
+/** A ticker with its exchange looks like a domain (SAP.DE). */
+const LISTED_CODE = /^[A-Z0-9&-]+\.[A-Z]{1,2}$/;
+
 /** `blank`, one of the kinds above, or `text`. */
 export function valueKind(cell: string): string {
   const text = cell.trim();
@@ -29,6 +32,7 @@ export function valueKind(cell: string): string {
 function rowKind(cell: string): string {
   const kind = valueKind(cell);
   if (kind === 'url') return 'domain';
+  if (kind === 'domain' && LISTED_CODE.test(cell.trim())) return 'code';
   if (kind !== 'text') return kind;
   const text = cell.trim();
   return ROW_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text';
@@ -48,10 +52,15 @@ export interface ColumnKinds {
   isForeign(column: number, cell: string): boolean;
   /** Whether the cell is of a kind that the column is known to hold. */
   isNative(column: number, cell: string): boolean;
+  /** Whether some column holds many cells of the kind of a neighbour, as it does where many rows are shifted. */
+  readonly isMuddled: boolean;
 }
 
 /** Below this share of a column a kind of value is an exception in it. */
 const LEAST_SHARE = 0.05;
+
+/** From this share on cells of a neighbour's kind are no exception in a column. */
+const MUDDLED_SHARE = 0.1;
 
 /** Learns from sampled rows. The cell that is judged may be one of them: it is no witness for itself. */
 export function learnColumns(rows: readonly (readonly string[])[], columnCount: number): ColumnKinds {
@@ -91,7 +100,23 @@ export function learnColumns(rows: readonly (readonly string[])[], columnCount: 
     return profiles.some((other, at) => at > column && (other.values.get(text) ?? 0) > 1);
   }
 
+  /** The kind that makes a column known: that of most cells, but for text, which may be anything. */
+  const mainKind = (profile: ColumnProfile | undefined) => {
+    const [kind, count] = [...(profile?.kinds ?? [])].sort((a, b) => b[1] - a[1])[0] ?? ['text', 0];
+    return kind !== 'text' && profile !== undefined && count >= profile.filled / 2 ? kind : null;
+  };
+  const mainKinds = profiles.map(mainKind);
+  const isMuddled = profiles.some(({ kinds, filled }, column) => {
+    const own = mainKinds[column];
+    if (own === null) return false;
+    return [mainKinds[column - 1], mainKinds[column + 1]].some((kind) => {
+      const strangers = kind && kind !== own ? (kinds.get(kind) ?? 0) : 0;
+      return strangers >= 2 && strangers > filled * MUDDLED_SHARE;
+    });
+  });
+
   return {
+    isMuddled,
     isForeign,
     isNative(column, cell) {
       const profile = profiles[column];

@@ -31,6 +31,10 @@ const FITS: RowVerdict = { type: 'row', missing: 0, surplus: 0 };
 
 /** A nameless column with fewer filled cells than this is an empty one: what stands in it does not belong there. */
 const EMPTY_BELOW = 0.2;
+/** Below this share short rows are a few damaged ones. */
+const SHORT_BELOW = 0.03;
+/** From this share on a width of rows is one of the file's habits. */
+const HABIT_FROM = 0.1;
 /** Fewer rows do not show what a column holds. */
 const LEAST_ROWS = 4;
 
@@ -38,15 +42,21 @@ export function fitTable({ header, rows, ragged }: FitInput): TableFit {
   const commonest = commonestWidth(rows);
   const columnCount = countColumns(header, rows, commonest?.width ?? 1);
   const addedColumns = header === null ? 0 : columnCount - header.length;
-  const emptyFrom = firstEmptyColumn(header, rows, columnCount);
   /** The width of most rows, where that is not the table's. */
   const usualWidth = commonest !== null && commonest.count > rows.length / 2 ? commonest.width : columnCount;
-  const isTrimmed = ragged !== 'invalid' && leavesBlanksOut(rows, columnCount);
-  const isRegular = addedColumns === 0 && !isTrimmed && usualWidth === columnCount;
   const columns = learnColumns(
     rows.filter((cells) => cells.length <= columnCount),
     columnCount,
   );
+  const emptyFrom = firstEmptyColumn({ header, rows, columnCount, usualWidth }, columns.isMuddled);
+  const isTrimmed = ragged !== 'invalid' && !columns.isMuddled && leavesBlanksOut(rows, columnCount);
+  const shorter = rows.filter((cells) => cells.length < columnCount).length;
+  /** Rows as wide as the table have nothing to be doubted for: hardly a row is shorter by habit. */
+  const isRegular = shorter < Math.max(2, rows.length * SHORT_BELOW);
+  const named = columnCount - addedColumns;
+  const asNamed = rows.filter((cells) => cells.length === named && !isBlank(cells[named - 1] ?? '')).length;
+  /** The header's own width, where many rows lack the columns that were added to it. */
+  const ownWidth = addedColumns > 0 && asNamed >= Math.max(2, rows.length * HABIT_FROM) ? named : null;
 
   const misfit = (cells: readonly string[]): RowVerdict => ({
     type: 'misfit',
@@ -63,20 +73,26 @@ export function fitTable({ header, rows, ragged }: FitInput): TableFit {
     if (stray >= 0 && (header !== null || !isInPlace(cells))) {
       return { type: 'misfit', problem: `cell ${stray + 1} is filled where the table has a blank column` };
     }
-    if (isRegular || !isShifted(cells)) return FITS;
+    // Where most rows end sooner, one that is whole may have a cell too many.
+    const isUnusual = usualWidth < columnCount && usualWidth >= emptyFrom;
+    if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return FITS;
     return { type: 'misfit', problem: 'the cells do not stand in their columns: one is too many' };
   }
 
+  const widths = rows.map((cells) => cells.length).sort((a, b) => a - b);
+  /** Whether the column after so many cells is one that several rows leave out. */
+  const isLeftOut = (width: number) =>
+    (widths[Math.max(2, Math.ceil(rows.length / 100)) - 1] ?? columnCount) <= width;
+
   function isTaken(cells: readonly string[]): boolean {
     const width = cells.length;
+    if (width === ownWidth) return isInPlace(cells);
     const endsBlank = isBlank(cells[width - 1] ?? '');
     if (width === usualWidth && width >= emptyFrom) return !isShifted(cells);
     if (endsBlank && width !== usualWidth) return false;
     // Only cells of empty columns are missing.
     if (width >= emptyFrom) return isInPlace(cells);
-    // The column after the last cell is one that other rows leave out as well.
-    const asShort = rows.filter((it) => it.length <= width).length;
-    return isTrimmed && asShort >= Math.max(2, rows.length / 100) && isInPlace(cells);
+    return isTrimmed && isLeftOut(width) && isInPlace(cells);
   }
 
   function judge(cells: readonly string[]): RowVerdict {
@@ -110,15 +126,13 @@ function countColumns(
   if (usual <= header.length) return header.length;
   const longer = rows.filter((cells) => cells.length === usual && hasBlankEnd(cells, header.length));
   const isHabit = longer.length >= 2 && longer.length > rows.length / 2;
-  const isIndented = header.slice(1).some(beginsBlank);
-  const cut = isIndented ? 0 : longer.filter((cells) => cells.slice(1).some(beginsBlank)).length;
-  return isHabit && cut <= longer.length / 2 && !isMuddled(longer, usual) ? usual : header.length;
+  return isHabit && !areCut(header, longer) && !isMuddled(longer, usual) ? usual : header.length;
 }
 
 /** Whether the columns hold a bit of everything, as they do where delimiters are too many in any place. */
 function isMuddled(rows: readonly (readonly string[])[], columnCount: number): boolean {
-  if (rows.length < LEAST_ROWS) return false;
   const columns = learnColumns(rows, columnCount);
+  if (columns.isMuddled || rows.length < LEAST_ROWS) return columns.isMuddled;
   const foreign = rows.filter((cells) => cells.some((cell, at) => columns.isForeign(at, cell)));
   return foreign.length > rows.length / 3;
 }
@@ -128,21 +142,34 @@ export function hasBlankEnd(cells: readonly string[], from: number): boolean {
   return cells.slice(from).every(isBlank);
 }
 
-/** The first of those columns at the end that have no name and hardly a filled cell. */
-function firstEmptyColumn(
-  header: readonly string[] | null,
-  rows: readonly (readonly string[])[],
-  columnCount: number,
-): number {
+interface Widths extends Omit<FitInput, 'ragged'> {
+  readonly columnCount: number;
+  readonly usualWidth: number;
+}
+
+/** The first of those columns at the end that have no name and hardly a filled cell, or that most rows do not have. */
+function firstEmptyColumn({ header, rows, columnCount, usualWidth }: Widths, isMuddled: boolean): number {
   let from = columnCount;
   while (from > 1 && isBlank(header?.[from - 1] ?? '')) {
     const filled = rows.filter((cells) => cells.length <= columnCount && !isBlank(cells[from - 1] ?? ''));
-    const isAdded = header !== null && from > header.length;
-    const isFilled = header === null ? filled.length > 0 : filled.length >= rows.length * EMPTY_BELOW;
-    if (!isAdded && isFilled) break;
+    const isFilled =
+      header === null
+        ? filled.length > 0
+        : !isMuddled &&
+          from <= usualWidth &&
+          filled.length >= rows.length * EMPTY_BELOW &&
+          !areCut(header, filled);
+    if (isFilled) break;
     from -= 1;
   }
   return from;
+}
+
+/** Whether most rows are cut inside a text, as "Acme, Inc." is without quotes. */
+function areCut(header: readonly string[], rows: readonly (readonly string[])[]): boolean {
+  const beginsBlank = (cell: string) => /^\s+\S/.test(cell);
+  if (header.slice(1).some(beginsBlank)) return false;
+  return rows.filter((cells) => cells.slice(1).some(beginsBlank)).length > rows.length / 2;
 }
 
 /** Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly one ends in a blank cell. */
@@ -166,10 +193,6 @@ function commonestWidth(
 
 function isBlank(cell: string): boolean {
   return cell.trim() === '';
-}
-
-function beginsBlank(cell: string): boolean {
-  return /^\s+\S/.test(cell);
 }
 
 function count(n: number, word: string): string {
