@@ -12,7 +12,7 @@ import { rankOf } from '../../src/collate/rank.js';
 import { createRenderer } from '../../src/collate/render.js';
 import type { OutcomeStatus } from '../../src/model.js';
 import { parseIdentifierText } from '../../src/model.js';
-import { wantNextCandidates } from '../../src/pipeline/survey.js';
+import { type Survey, wantNextCandidates } from '../../src/pipeline/survey.js';
 import { type WriteRequest, writeOutput } from '../../src/pipeline/write-output.js';
 import type { Ragged } from '../../src/table.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
