@@ -3,7 +3,7 @@
  * becomes a catalogue is `load-catalogue.ts`'s; who may see which entry (`allowNsfw`) and in which order kinds are
  * tried is the service's.
  */
-import { domainToASCII } from 'node:url';
+import { toASCII } from 'tr46';
 
 /**
  * `flagged`: adult, returned unless `allowNsfw` is false. `withheld`: adult, returned only when `allowNsfw` is
@@ -42,7 +42,7 @@ export function normalKey(kind: KeyKind, value: string): string {
   if (kind !== 'domain') return value.toUpperCase();
   const lower = value.toLowerCase();
   const bare = lower.endsWith('.') ? lower.slice(0, -1) : lower;
-  return isAscii(bare) ? bare : domainToASCII(bare);
+  return isAscii(bare) ? bare : (toASCII(bare) ?? '');
 }
 
 function isAscii(text: string): boolean {

@@ -3,8 +3,8 @@
  * `acme.myshopify.com` stays that shop. Finding the host in a cell is `identify-domain.ts`'s.
  */
 import { isIP } from 'node:net';
-import { domainToASCII } from 'node:url';
 import { parse } from 'tldts';
+import { toASCII } from 'tr46';
 
 /** A registrable domain in normal form (lower case, punycode), or why the host has none. */
 export type Registrable = { readonly domain: string } | { readonly domain: null; readonly reason: string };
@@ -43,14 +43,21 @@ export function findRegistrable(host: string): Registrable {
   if (host.includes(':')) return none(isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN);
   // An IDN may be longer as it is written, not by much.
   if (host.length > 4 * LONGEST_NAME) return none(NOT_A_DOMAIN);
-  const lower = host.toLowerCase();
-  const isMapped = !ASCII.test(lower) || lower.includes('xn--');
-  const name = (isMapped ? domainToASCII(lower) : lower).replace(/\.+$/, '');
+  const name = normalForm(host.toLowerCase()).replace(/\.+$/, '');
   if (name.length > LONGEST_NAME || !HOST.test(name)) return none(NOT_A_DOMAIN);
   if (ENDS_IN_NUMBER.test(name)) {
     return none(isIP(name) === 4 ? IP_ADDRESS : 'a number, not a domain name');
   }
   return reduce(name);
+}
+
+/**
+ * Punycode by UTS #46, non-transitional, with a table of our own: the URL parser of Node judges labels such as `xn--a`
+ * differently from version to version, and an identifier is a key that must stay the same. Empty: not a name.
+ */
+function normalForm(lower: string): string {
+  if (ASCII.test(lower) && !lower.includes('xn--')) return lower;
+  return toASCII(lower, { checkBidi: true, checkJoiners: true }) ?? '';
 }
 
 function reduce(name: string): Registrable {
@@ -60,8 +67,12 @@ function reduce(name: string): Registrable {
   if (!isIcann && !isPrivate) {
     return none(name.includes('.') ? 'the suffix of the domain is not known' : NOT_A_DOMAIN);
   }
-  // `www.github.io` and `www.co.uk` name the suffix, not somebody's domain below it.
-  if (domain === null || publicSuffix === null || domain === `www.${publicSuffix}`) {
+  if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
+    // `github.io` and `www.github.io` are the website of whoever registered it, unlike `acme.github.io`.
+    const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
+    if (registered === publicSuffix) return { domain: registered };
+  }
+  if (domain === null || publicSuffix === null) {
     return none('a suffix shared by many, not the domain of one brand');
   }
   const label = domain.slice(0, -publicSuffix.length - 1);
