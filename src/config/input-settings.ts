@@ -76,7 +76,8 @@ export const INPUT_SETTINGS = {
     group: 'Columns',
     commands: READING,
     defaultNote: 'chosen by header and values',
-    description: 'the column with the identifiers; repeat it for columns to fall back on',
+    description:
+      'the column with the identifiers, by name or as position:N; repeat it for columns to fall back on',
   }),
   kind: optional({
     flag: '--kind',

@@ -12,7 +12,7 @@ export interface ColumnChoice {
   readonly kind: IdentifierKind;
 }
 
-/** One `--column NAME[:KIND]`. The name may also be a position, from 1. */
+/** One `--column NAME[:KIND]`. The name may also be a position from 1, as `position:3` or, where no column is called so, `3`. */
 export interface ColumnRequest {
   readonly name: string;
   /** null: not said. */
@@ -43,19 +43,45 @@ export function looseName(name: string): string {
     .toLowerCase();
 }
 
-/** How people are shown a column: its name, or its position where the name is blank or not the only one. */
+/** `position:3`, from 1: names the third column whatever the columns are called. */
+const POSITION = /^\s*position:(\d{1,6})\s*$/i;
+
+/** The position, from 0, that a text spells as one; null when it is a name. Not yet compared with the table. */
+export function readPosition(name: string): number | null {
+  const digits = POSITION.exec(name)?.[1];
+  return digits === undefined ? null : Number(digits) - 1;
+}
+
+/** The spelling of a position, `column` from 0. */
+export function positionText(column: number): string {
+  return `position:${column + 1}`;
+}
+
+/**
+ * How people are shown a column: its name, with its position where the name is a number, or its position alone where the
+ * name is blank or not the only one.
+ */
 export function columnLabel(columns: readonly string[], column: number): string {
-  return isNameable(columns, column) ? `"${columns[column]}"` : `number ${column + 1}`;
+  const name = columns[column] ?? '';
+  if (!isNameable(columns, column)) return `number ${column + 1}`;
+  return /^\s*\d+\s*$/.test(name) ? `"${name}" (number ${column + 1})` : `"${name}"`;
+}
+
+/** What names this column and kind in a setting, so that it is read as this column and no other. */
+export function columnText(columns: readonly string[], column: number, kind: IdentifierKind): string {
+  const name = columns[column] ?? '';
+  const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
+  return `${isClear ? name : positionText(column)}:${kind}`;
 }
 
 /** The flag that names this column, ready for a POSIX shell. */
 export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
-  const name = isNameable(columns, column) ? (columns[column] ?? '') : String(column + 1);
-  const text = `${name}:${kind}`;
+  const text = columnText(columns, column, kind);
   return `--column ${/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`}`;
 }
 
 function isNameable(columns: readonly string[], column: number): boolean {
   const name = looseName(columns[column] ?? '');
-  return name !== '' && columns.filter((other) => looseName(other) === name).length === 1;
+  if (name === '' || readPosition(name) !== null) return false;
+  return columns.filter((other) => looseName(other) === name).length === 1;
 }

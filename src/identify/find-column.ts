@@ -1,10 +1,17 @@
 /**
- * Finds the column that a `--column` (or another flag) names: by its exact name, else by its name without case and outer blanks, else by
- * its position from 1. What kind it holds is not decided here.
+ * Finds the column that a `--column` (or another flag) names: by the spelling of a position (`position:3`), else by its exact name, else by
+ * its name without case and outer blanks, else by a bare number as its position from 1. What kind it holds is not decided here.
  */
 import { NeverStartError } from '../errors.js';
 import { IDENTIFIER_KINDS } from '../model.js';
-import { type ColumnRequest, columnFlag, columnLabel, looseName } from './column-choice.js';
+import {
+  type ColumnRequest,
+  columnFlag,
+  columnLabel,
+  looseName,
+  positionText,
+  readPosition,
+} from './column-choice.js';
 
 /** A header cell may be prose. */
 const LONGEST_COMPARED = 100;
@@ -24,6 +31,8 @@ export function findColumn(
   flag = '--column',
 ): FoundColumn {
   const { name, kind } = request;
+  const position = readPosition(name);
+  if (position !== null) return { column: atPosition(columns, position, flag), kind };
   // A header `price:isin` is meant by `--column price:isin` when it is there.
   if (kind !== null) {
     const whole = theOnly(columns, (column) => column === `${name}:${kind}`, name, flag);
@@ -45,7 +54,7 @@ function theOnly(
 ): number | null {
   const found = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
   if (found.length > 1) {
-    const positions = found.map((index) => `${flag} ${index + 1}`).join(' or ');
+    const positions = found.map((index) => `${flag} ${positionText(index)}`).join(' or ');
     throw new NeverStartError({
       code: 'column-doubtful',
       what: 'more than one column has this name',
@@ -54,6 +63,16 @@ function theOnly(
     });
   }
   return found[0] ?? null;
+}
+
+function atPosition(columns: readonly string[], position: number, flag: string): number {
+  if (position >= 0 && position < columns.length) return position;
+  throw new NeverStartError({
+    code: 'column-unknown',
+    what: 'the table has no such position',
+    subject: `${flag} ${positionText(position)}`,
+    todo: `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`,
+  });
 }
 
 function byPosition(columns: readonly string[], name: string): number | null {

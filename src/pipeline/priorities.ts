@@ -9,7 +9,7 @@ import { columnLabel } from '../identify/column-choice.js';
 import { findColumn } from '../identify/find-column.js';
 import { priorityValueOf } from './priority-value.js';
 
-/** One `--priority COLUMN[:asc|desc]`. The column may also be a position, from 1. */
+/** One `--priority COLUMN[:asc|desc]`. The column may also be a position, as in `--column`. */
 export interface PriorityRequest {
   readonly name: string;
   /** `desc`: the highest first. */

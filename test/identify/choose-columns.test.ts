@@ -109,7 +109,7 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
     [
       'two columns of one name',
       ['url|name|url', 'a.com|A|acme.com', 'b.com|B|beta.com'],
-      'more than one column could hold the identifiers: number 1, number 3; say which: --column 1:domain or --column 3:domain',
+      'more than one column could hold the identifiers: number 1, number 3; say which: --column position:1:domain or --column position:3:domain',
     ],
     [
       'a website and an ISIN',

@@ -64,7 +64,37 @@ describe('--column', () => {
     const error = refusal(['url|x|URL', 'a.com|b|c.com'], { column: ['Url'] });
     expect(error.code).toBe('column-doubtful');
     expect(error.message).toBe(
-      'more than one column has this name: "Url"; name it by its position: --column 1 or --column 3',
+      'more than one column has this name: "Url"; name it by its position: --column position:1 or --column position:3',
+    );
+  });
+
+  it('takes a position in its own spelling, where headers are numbers too', () => {
+    const table = ['1|x|1', 'a.com|b.com|c.com', 'd.com|e.com|f.com'];
+    expect(refusal(table, { column: ['1'] }).todo).toBe(
+      'name it by its position: --column position:1 or --column position:3',
+    );
+    const picked = ['position:3', 'Position:1:domain', 'position:2:ticker'];
+    expect(choose(table, { column: picked }).choices.map(({ column, kind }) => [column, kind])).toEqual([
+      [2, 'domain'],
+      [0, 'domain'],
+      [1, 'ticker'],
+    ]);
+    // What a message says can be typed as it stands.
+    const flags = refusal(table).todo.match(/position:\d+:domain/g) ?? [];
+    expect(choose(table, { column: flags }).choices.map(({ column }) => column)).toEqual([0, 2]);
+  });
+
+  it('never takes a position for the name of a column, and says which there are', () => {
+    expect(choose(['a|position:1', 'x.com|y.com'], { column: ['position:1'] }).choices[0]?.column).toBe(0);
+    expect(refusal(CUSTOMERS, { column: ['position:5:domain'] }).message).toBe(
+      'the table has no such position: --column position:5; use one from position:1 to position:4',
+    );
+    expect(refusal(CUSTOMERS, { column: ['position:0'] }).code).toBe('column-unknown');
+  });
+
+  it('shows where a column stands whose name is a number', () => {
+    expect(choose(['0|1|2', 'x|acme.com|y'], { column: ['1:domain'] }).sentence).toBe(
+      'identifiers come from column "1" (number 2) as domain (as asked)',
     );
   });
 
