@@ -1,15 +1,15 @@
 /**
  * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of values. A tie or a
  * doubt stops the run with the flag that settles it, because a wrong guess spends money. How columns are weighed is
- * `judge-columns.ts`'s.
+ * `judge-columns.ts`'s, what people are told of it `column-advice.ts`'s.
  */
 import { NeverStartError } from '../errors.js';
-import { IDENTIFIER_KINDS, type IdentifierKind } from '../model.js';
-import { type ColumnChoice, type ColumnRequest, columnFlag, columnLabel } from './column-choice.js';
+import type { IdentifierKind } from '../model.js';
+import { doubtful, explainBlanks, findHeaderless, kindUnclear, nothingClear } from './column-advice.js';
+import { type ColumnChoice, type ColumnRequest, columnLabel } from './column-choice.js';
 import { findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
 import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
-import { likelyColumn } from './likely-column.js';
 import { findOurColumns } from './our-columns.js';
 
 export { type ColumnChoice, type ColumnRequest, parseColumnRequest } from './column-choice.js';
@@ -37,8 +37,6 @@ export interface ChosenColumns {
 
 /** Two readings closer than this are a tie. */
 const MARGIN = 0.1;
-/** Columns that a message lists at most. */
-const MOST_SHOWN = 20;
 
 /** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
@@ -65,20 +63,15 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const why = reading === null ? 'as asked' : reading.because;
     parts.push(`${columnLabel(input.columns, found.column)} as ${kind} (${why})`);
   }
-  return { choices, sentence: `identifiers come from column ${parts.join(', then ')}` };
+  const blanks = explainBlanks(judge, choices, []);
+  return { choices, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
 /** The kind of a column that was named without one. */
-function readNamed({ columns, ...judge }: JudgeInput, column: number): ColumnReading {
-  const reading = judgeColumn({ columns, ...judge }, column, true);
+function readNamed(judge: JudgeInput, column: number): ColumnReading {
+  const reading = judgeColumn(judge, column, true);
   if (reading !== null && reading.kind !== null) return reading;
-  const kinds = reading === null ? IDENTIFIER_KINDS : (['ticker', 'crypto'] as const);
-  throw new NeverStartError({
-    code: 'column-doubtful',
-    what: 'neither name nor values say which kind of identifier this column holds',
-    subject: columnLabel(columns, column),
-    todo: `say it: ${kinds.map((kind) => columnFlag(columns, column, kind)).join(' or ')}`,
-  });
+  throw kindUnclear(judge, column, reading !== null);
 }
 
 function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
@@ -91,11 +84,17 @@ function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   if (surest === undefined) return takeOnly(judge, ours);
   const rivals = [surest, ...others.filter((other) => surest.score - other.score < MARGIN)];
   if (rivals.length > 1 || surest.kind === null) throw doubtful(judge, rivals);
-  const column = surest.column;
-  const kind = judge.kind ?? surest.kind;
+  const choice = {
+    column: surest.column,
+    name: columns[surest.column] ?? '',
+    kind: judge.kind ?? surest.kind,
+  };
+  const lost = findHeaderless(judge, [choice.column]);
+  if (lost !== null) throw lost;
   const leftAside = hasWebsite && mail.length > 0 ? explainMail(columns, mail) : '';
-  const sentence = `identifiers come from column ${columnLabel(columns, column)} as ${kind}, because ${surest.because}${leftAside}`;
-  return { choices: [{ column, name: columns[column] ?? '', kind }], sentence };
+  const blanks = explainBlanks(judge, [choice], others);
+  const sentence = `identifiers come from column ${columnLabel(columns, choice.column)} as ${choice.kind}, because ${surest.because}${blanks}${leftAside}`;
+  return { choices: [choice], sentence };
 }
 
 function explainMail(columns: readonly string[], mail: readonly ColumnReading[]): string {
@@ -109,42 +108,12 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
   const open = columns.flatMap((_, column) => (ours.includes(column) ? [] : [column]));
   const [only] = open;
   if (only !== undefined && open.length === 1 && kind !== null) {
+    const lost = findHeaderless(judge, open);
+    if (lost !== null) throw lost;
     const sentence = `identifiers come from column ${columnLabel(columns, only)} as ${kind}, because it is the only one`;
     return { choices: [{ column: only, name: columns[only] ?? '', kind }], sentence };
   }
   throw nothingClear(judge, open);
-}
-
-function nothingClear(judge: JudgeInput, open: readonly number[]): NeverStartError {
-  const { columns, kind } = judge;
-  const likely = likelyColumn(judge, open);
-  const wanted = kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`;
-  const but =
-    likely.doubt === null ? '' : ` (${columnLabel(columns, likely.column)} might, but ${likely.doubt})`;
-  const labels = open.slice(0, MOST_SHOWN).map((column) => columnLabel(columns, column));
-  return new NeverStartError({
-    code: 'column-doubtful',
-    what: `no column clearly holds ${wanted}${but}`,
-    subject: labels.join(', ') + (open.length > MOST_SHOWN ? ' ...' : ''),
-    todo: `name it: ${columnFlag(columns, likely.column, kind ?? likely.kind)} (kinds: ${IDENTIFIER_KINDS.join(', ')})`,
-  });
-}
-
-function doubtful({ columns, kind }: JudgeInput, rivals: readonly ColumnReading[]): NeverStartError {
-  const flags = rivals.flatMap(({ column, kind: read }) =>
-    (read === null ? (['ticker', 'crypto'] as const) : [kind ?? read]).map((each) =>
-      columnFlag(columns, column, each),
-    ),
-  );
-  return new NeverStartError({
-    code: 'column-doubtful',
-    what:
-      rivals.length > 1
-        ? 'more than one column could hold the identifiers'
-        : 'a symbol may be a ticker or a coin',
-    subject: rivals.map(({ column }) => columnLabel(columns, column)).join(', '),
-    todo: `say which: ${flags.join(' or ')}`,
-  });
 }
 
 function askedForOurs({ columns, prefix }: ColumnsInput, column: number): NeverStartError {

@@ -59,6 +59,8 @@ const TICKER_CONTEXT = words(
   'stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund issuer shares eps pe cik',
 );
 
+const CONTEXT = new Set([...CRYPTO_CONTEXT, ...TICKER_CONTEXT]);
+
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
   return name
@@ -102,6 +104,11 @@ const MEANINGFUL = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, S
 
 function isFamiliar(word: string | undefined): boolean {
   return word !== undefined && MEANINGFUL.some((set) => set.has(word));
+}
+
+/** Whether some word of a name is one that columns are called by, so that it is no value. */
+export function isHeaderLike(name: string): boolean {
+  return splitWords(name).some((word) => isFamiliar(word) || FOREIGN.has(word) || CONTEXT.has(word));
 }
 
 /** What the table's other columns say about a column named `symbol`; null when they say nothing or both. */

@@ -16,6 +16,8 @@ export interface ColumnReading {
   readonly isMail: boolean;
   /** 0 to 1. */
   readonly score: number;
+  /** Sampled values that fit. */
+  readonly fitting: number;
   /** "its name and 98 of 100 sampled values say so", for people. */
   readonly because: string;
 }
@@ -36,13 +38,17 @@ const SHARE_WITH_NAME = 0.2;
 /** A column that the user named needs less to show its kind. */
 const SHARE_WHEN_NAMED = 0.5;
 const SYMBOL_WEIGHT = 0.7;
-/** A column without sampled values still counts a little when its name fits. */
+/** A nearly empty column still counts a little. */
 const LEAST_FILL = 0.05;
 
-/** What one column holds, or null when neither name nor values say it. `isNamed`: the user pointed at this column. */
+/**
+ * What one column holds, or null when neither name nor values say it. `isNamed`: the user pointed at this column; only then, or when
+ * there is no row at all, a name alone says something.
+ */
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
   const header = readHeader(input.columns[column] ?? '');
   const sample = sampleColumn(input.sample, column);
+  if (sample.filled === 0 && sample.rows > 0 && !isNamed) return null;
   const alone = isNamed ? SHARE_WHEN_NAMED : SHARE_ALONE;
   const isPassedOver = !isNamed && (header.isForeign || sample.isOneSite);
   const readings = [
@@ -106,7 +112,7 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const share = sample.filled === 0 ? 0 : fitting / sample.filled;
     const fill = sample.rows === 0 ? 1 : Math.max(LEAST_FILL, sample.filled / sample.rows);
     const score = (0.4 * (isByName ? header.weight : 0) + 0.6 * share) * fill;
-    return { column, kind, isMail: false, score, because: explain(isByName, fitting, sample) };
+    return { column, kind, isMail: false, score, fitting, because: explain(isByName, fitting, sample) };
   }
 }
 

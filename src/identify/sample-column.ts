@@ -12,10 +12,11 @@ const MOST_ROWS = 1000;
 /** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
 const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
 /**
- * Tickers and symbols as files hold them: short, no sentence. In lower case only very short ones, since longer ones are
- * names (`bitcoin`).
+ * Tickers and symbols as files hold them: no sentence. With its exchange one may be long (`BSANTANDER.SN`, `OTCMKTS:NSRGY`), and a
+ * share class may stand behind a blank (`BRK B`). In lower case only very short ones, since longer ones are names (`bitcoin`).
  */
-const SYMBOL_LIKE = /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:-]{0,11}$|^[$]?[a-z0-9]{1,5}$/;
+const SYMBOL_LIKE =
+  /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;
 
 /** How many sampled values ... */
 export interface ColumnSample {
@@ -31,10 +32,25 @@ export interface ColumnSample {
   readonly isins: number;
   readonly certainIds: number;
   readonly possibleIds: number;
-  /** ... look like tickers or crypto symbols, as many short words do. */
+  /** ... look like tickers or crypto symbols, as many short words do. An ISIN is none. */
   readonly symbols: number;
   /** Many different addresses, all at one domain: pages of one site, such as profiles. */
   readonly isOneSite: boolean;
+}
+
+/** Whether a cleaned cell is written as tickers and crypto symbols are. */
+export function isSymbolLike(cleaned: string): boolean {
+  return SYMBOL_LIKE.test(cleaned);
+}
+
+/** Whether a cell of one of the first rows holds something, whatever it is. */
+export function isFilled(cell: string): boolean {
+  return skipBlank(cleanCell(cell), 'domain') === null;
+}
+
+/** The rows that a choice of columns looks at. */
+export function sampledRows<T>(rows: readonly T[]): readonly T[] {
+  return rows.slice(0, MOST_ROWS);
 }
 
 export function sampleColumn(rows: readonly (readonly string[])[], column: number): ColumnSample {
@@ -56,9 +72,9 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     if (skipBlank(cleaned, 'domain') !== null) continue;
     counts.filled += 1;
     if (readIsin(cleaned) !== null) counts.isins += 1;
+    else if (isSymbolLike(cleaned)) counts.symbols += 1;
     if (isCertainBrandId(cleaned)) counts.certainIds += 1;
     if (isPossibleBrandId(cleaned)) counts.possibleIds += 1;
-    if (SYMBOL_LIKE.test(cleaned)) counts.symbols += 1;
     if (!cleaned.includes('.')) continue;
     const domain = identifyDomain(cleaned);
     if (domain.type === 'invalid') continue;

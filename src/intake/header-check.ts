@@ -91,6 +91,23 @@ export function findDataInHeader(
   return isLikeBelow ? (header[telling] ?? null) : null;
 }
 
+/** Kinds that are all a domain to a lookup. */
+const WEB_KINDS = new Set(['email', 'url', 'domain']);
+
+/**
+ * Whether these records are a list of one kind without a header: one cell each, and the first of the kind of nearly all others.
+ * Then nothing is lost or bought wrongly when the first is read as data.
+ */
+export function isBareList(records: readonly (readonly string[])[]): boolean {
+  const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');
+  if (records.some(({ length }) => length > 1) || COLUMN_WORDS.test(first.trim())) return false;
+  const groupOf = (cell: string) => (WEB_KINDS.has(valueKind(cell)) ? 'domain' : valueKind(cell));
+  const group = groupOf(first);
+  return (
+    IDENTIFYING.has(group) && others.filter((cell) => groupOf(cell) === group).length >= others.length * 0.9
+  );
+}
+
 /** Sentences about blank and equal header cells; columns are kept by position whatever they are called. */
 export function headerWarnings(columns: readonly string[]): string[] {
   const warnings: string[] = [];

@@ -6,7 +6,7 @@ import { FailFileError, NeverStartError } from '../errors.js';
 import type { TableFormat, TableShape } from '../table.js';
 import { recogniseDocument } from './binary-signature.js';
 import { createCsvReader } from './csv-rows.js';
-import { findDataInHeader, findPreamble, headerWarnings, type PreambleVerdict } from './header-check.js';
+import { findDataInHeader, findPreamble, headerWarnings, isBareList, type PreambleVerdict } from './header-check.js';
 import type { IntakeOptions } from './input.js';
 import { createJsonlReader } from './jsonl-rows.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
@@ -141,18 +141,23 @@ function csvLayout(input: TableText, options: TableOptions): TableLayout {
       todo: 'name a CSV or JSONL file',
     });
   }
+  const isBare =
+    options.hasHeader && records.every(isReadable) && isBareList(records.map(({ texts }) => texts));
+  const hasHeader = options.hasHeader && !isBare;
+  if (isBare)
+    warnings.push('no header: the first line is data like the others, the column is called column_1');
   const isDetected = options.delimiter === undefined && hint === null;
   const shown = `${showDelimiter(delimiter)}${isDetected ? ' (detected)' : ''}`;
-  const rows = (options.hasHeader ? records.slice(1) : records).filter((record) => record.problem === null);
+  const rows = (hasHeader ? records.slice(1) : records).filter(isReadable);
   const fit = fitTable({
-    header: options.hasHeader ? first.texts : null,
+    header: hasHeader ? first.texts : null,
     rows: rows.map((record) => record.texts),
     ragged: options.ragged ?? null,
   });
   const { columnCount, addedColumns } = fit;
   const header = [...first.texts, ...new Array<string>(addedColumns).fill('')];
   const oddQuotes = findOddQuotes(records, (line) => passLines + line);
-  if (options.hasHeader) {
+  if (hasHeader) {
     const isWidthSettled = addedColumns > 0 || (options.ragged !== undefined && first.texts.length > 1);
     checkHeader({ name, shown, passLines, first, records, isWidthSettled });
     if (addedColumns > 0) warnings.push(addedText(addedColumns));
@@ -165,12 +170,16 @@ function csvLayout(input: TableText, options: TableOptions): TableLayout {
     format: 'csv',
     delimiter,
     lineEnd: lineEndAt(text, headerAt + first.raw.length) ?? '\n',
-    columns: options.hasHeader ? header : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`),
-    rawHeader: options.hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
+    columns: hasHeader ? header : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`),
+    rawHeader: hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
     warnings,
     guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
-    createReader: () => createCsvReader({ delimiter, mode, fit, hasHeader: options.hasHeader, passLines }),
+    createReader: () => createCsvReader({ delimiter, mode, fit, hasHeader, passLines }),
   };
+}
+
+function isReadable({ problem }: SampleRecord): boolean {
+  return problem === null;
 }
 
 function addedText(columns: number): string {

@@ -85,7 +85,7 @@ describe('without --column', () => {
 
   it('says which column, which kind and why', () => {
     expect(choose(CUSTOMERS).sentence).toBe(
-      'identifiers come from column "website" as domain, because its name and 2 of 2 sampled values say so',
+      'identifiers come from column "website" as domain, because its name and 2 of 2 sampled values say so; 1 of 3 sampled rows is blank there',
     );
   });
 
@@ -99,22 +99,143 @@ describe('without --column', () => {
   });
 });
 
+describe('how full a column is', () => {
+  /** Of `rows` rows the first `websites` have a website; all have a ticker, every fourth one a long one. */
+  const securities = (rows: number, websites: number) => [
+    'name|website|ticker',
+    ...Array.from({ length: rows }, (_, at) => {
+      const ticker = at % 4 === 0 ? `BSANTANDER${at}.SN` : `T${at}.SN`;
+      return `Company ${at}|${at < websites ? `company-${at}.com` : ''}|${ticker}`;
+    }),
+  ];
+
+  it('is weighed: a full column of tickers, long ones among them, wins over a half-blank website', () => {
+    expect(choose(securities(600, 287)).sentence).toBe(
+      'identifiers come from column "ticker" as ticker, because its name and 600 of 600 sampled values say so',
+    );
+  });
+
+  it('is said, with the column that fills the gaps as the flags to fall back on it', () => {
+    const { choices, sentence } = choose(securities(600, 540));
+    expect(choices).toEqual([{ column: 1, name: 'website', kind: 'domain' }]);
+    expect(sentence).toBe(
+      'identifiers come from column "website" as domain, because its name and 540 of 540 sampled values say so; ' +
+        '60 of 600 sampled rows are blank there, and "ticker" has a value in 60 of them: ' +
+        '--column website:domain --column ticker:ticker falls back on it',
+    );
+  });
+
+  it('is said of named columns, all of them together', () => {
+    const table = ['a|b', 'x.com|', '|y.com', '|', '-|n/a'];
+    expect(choose(table, { column: ['a:domain', 'b:domain'] }).sentence).toBe(
+      'identifiers come from column "a" as domain (as asked), then "b" as domain (as asked); 2 of 4 sampled rows are blank there',
+    );
+  });
+
+  it('says of columns that fit alike in how many rows each does, and offers both, the fullest first', () => {
+    const error = refusal([
+      'Company Domain Name|Website URL',
+      'acme.com|https://acme.com',
+      'beta.com|https://beta.com',
+      '|https://gamma.com',
+      ...Array.from({ length: 30 }, (_, at) => `d${at}.com|https://d${at}.com`),
+    ]);
+    expect(error.message).toBe(
+      'more than one column could hold the identifiers: "Website URL" (fits in 33 of 33 rows), ' +
+        `"Company Domain Name" (fits in 32 of 33 rows); say which: --column 'Website URL:domain' or --column 'Company Domain Name:domain'; ` +
+        `or both, a later one where those before it are blank: --column 'Website URL:domain' --column 'Company Domain Name:domain'`,
+    );
+  });
+
+  it.each([
+    ['a website', ['name|website', 'Acme|', 'Beta|-'], '--column website:domain'],
+    ['a ticker', ['name|ticker', 'Acme|', 'Beta|'], '--column ticker:ticker'],
+    ['an ISIN', ['name|isin', 'Acme|', 'Beta|n/a'], '--column isin:isin'],
+  ])('%s without one value is never chosen', (_, table, flag) => {
+    const error = refusal(table);
+    expect(error.message).toContain('might, but none of its sampled cells holds a value');
+    expect(error.todo).toContain(flag);
+  });
+
+  it('a column without one value does not rival one that has some', () => {
+    expect(chosen(['website|domain', '|acme.com', '|beta.com'])).toBe('domain:domain');
+  });
+
+  it.each([
+    ['BSANTANDER.SN', 'ADANIPORTS.NS', 'BAJAJ-AUTO.NS'],
+    ['OTCMKTS:NSRGY', 'NYSEARCA:SPYG', 'TSXV:ABC.H'],
+    ['BRK B', 'NOVO B', 'VOLV A'],
+  ])('long tickers are tickers (%s)', (...tickers) => {
+    expect(chosen(['name|ticker', ...tickers.map((ticker) => `Acme|${ticker}`)])).toBe('ticker:ticker');
+  });
+
+  it('names under a header that says ticker are none', () => {
+    const table = ['ticker|city', 'Acme Corporation|Rome', 'Beta Industries|Bonn', 'Gamma Limited|Oslo'];
+    expect(refusal(table).message).toContain('0 of its 3 sampled values are written like tickers');
+  });
+});
+
+describe('a list of symbols whose header is missing', () => {
+  it.each([
+    [
+      'a list of tickers',
+      ['GTLB', 'AAPL', 'MSFT'],
+      undefined,
+      'say --no-header --kind ticker or --no-header --kind crypto if it is one, or --column GTLB:ticker or --column GTLB:crypto if it is the header',
+    ],
+    [
+      'with its kind said',
+      ['GTLB', 'AAPL', 'MSFT'],
+      'ticker',
+      'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
+    ],
+    [
+      'a list in lower case',
+      ['gtlb', 'aapl', 'msft'],
+      undefined,
+      'say --no-header --kind ticker or --no-header --kind crypto if it is one, or --column gtlb:ticker or --column gtlb:crypto if it is the header',
+    ],
+    [
+      'beside names',
+      ['GTLB|Gitlab', 'AAPL|Apple', 'BSANTANDER.SN|Banco Santander'],
+      'ticker',
+      'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
+    ],
+  ] as const)('%s loses none: the run stops and names both ways', (_, table, kind, todo) => {
+    const error = refusal(table, kind === undefined ? {} : { kind });
+    expect(error.code).toBe('column-doubtful');
+    expect(error.message).toMatch(
+      /^the first line looks like a symbol of the list, not like its header: "(GTLB|gtlb)"/,
+    );
+    expect(error.todo).toBe(todo);
+  });
+
+  it.each([
+    ['TICKER', ['TICKER', 'AAPL', 'MSFT']],
+    ['Symbol', ['Symbol', 'AAPL', 'MSFT']],
+    ['CODE', ['CODE|NAME', 'AAPL|Apple', 'MSFT|Microsoft']],
+    ['a lower-case name', ['what', 'AAPL', 'MSFT']],
+  ])('%s is a header', (_, table) => {
+    expect(choose(table, { kind: 'ticker' }).choices[0]?.kind).toBe('ticker');
+  });
+});
+
 describe('a tie or a doubt stops with the flag that settles it', () => {
   it.each([
     [
       'two websites',
       ['website|domain', 'acme.com|acme.de', 'beta.com|beta.de'],
-      'more than one column could hold the identifiers: "website", "domain"; say which: --column website:domain or --column domain:domain',
+      'more than one column could hold the identifiers: "website" (fits in 2 of 2 rows), "domain" (fits in 2 of 2 rows); say which: --column website:domain or --column domain:domain; or both, a later one where those before it are blank: --column website:domain --column domain:domain',
     ],
     [
       'two columns of one name',
       ['url|name|url', 'a.com|A|acme.com', 'b.com|B|beta.com'],
-      'more than one column could hold the identifiers: number 1, number 3; say which: --column position:1:domain or --column position:3:domain',
+      'more than one column could hold the identifiers: number 1 (fits in 2 of 2 rows), number 3 (fits in 2 of 2 rows); say which: --column position:1:domain or --column position:3:domain; or both, a later one where those before it are blank: --column position:1:domain --column position:3:domain',
     ],
     [
       'a website and an ISIN',
       ['Web Site|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600'],
-      `more than one column could hold the identifiers: "Web Site", "isin"; say which: --column 'Web Site:domain' or --column isin:isin`,
+      `more than one column could hold the identifiers: "Web Site" (fits in 2 of 2 rows), "isin" (fits in 2 of 2 rows); say which: --column 'Web Site:domain' or --column isin:isin; or both, a later one where those before it are blank: --column 'Web Site:domain' --column isin:isin`,
     ],
     [
       'a symbol of which nothing tells what it is',
@@ -129,12 +250,12 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
     [
       'names of companies',
       ['company|city', 'Acme|Berlin', 'Beta|Rome'],
-      'no column clearly holds identifiers: "company", "city"; name it: --column company:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "company", "city"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'a website whose values nobody can look up',
       ['name|website|rev', 'N0|b0.example|7', 'N1|b1.example|8'],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'a website that is the same for all, behind a logo',
@@ -144,7 +265,7 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
     [
       'logos are not suggested',
       ['name|logo_url', 'Acme|cdn.org/1', 'Beta|img.net/2'],
-      'no column clearly holds identifiers: "name", "logo_url"; name it: --column name:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "name", "logo_url"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'values that are partly domains, without a telling name',
@@ -154,12 +275,12 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
     [
       'symbols without a telling name',
       ['a|b', 'META|US', 'LINK|US'],
-      'no column clearly holds identifiers: "a", "b"; name it: --column a:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("a" might, but nothing tells tickers from coins or from other codes): "a", "b"; name it: --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'tickers that look like domains, without a telling name',
       ['a', 'SAP.DE', 'AIR.PA'],
-      'no column clearly holds identifiers: "a"; name it: --column a:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("a" might, but nothing tells tickers from coins or from other codes): "a"; name it: --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
   ])('%s', (_, table, message) => {
     const error = refusal(table);
@@ -197,6 +318,8 @@ describe('--kind without --column', () => {
   it('stops when no column holds that kind', () => {
     const error = refusal(CUSTOMERS, { kind: 'isin' });
     expect(error.message).toContain('no column clearly holds identifiers of kind isin');
-    expect(error.message).toContain('--column id:isin');
+    expect(error.todo).toBe(
+      'leave --kind isin out to have the kind judged by the values, or name the column with --column NAME:isin',
+    );
   });
 });

@@ -147,8 +147,33 @@ describe('data where the header should be', () => {
   });
 
   it('stops the run before anything starts', () => {
-    expect(() => sniff('acme.com\nfoo.com\n')).toThrow('--no-header');
-    expect(sniff('acme.com\nfoo.com\n', { hasHeader: false }).columns).toEqual(['column_1']);
+    expect(() => sniff('acme.com,1\nfoo.com,2\n')).toThrow('--no-header');
+    expect(sniff('acme.com,1\nfoo.com,2\n', { hasHeader: false }).columns).toEqual(['column_1', 'column_2']);
+  });
+
+  it.each([
+    ['domains', 'acme.com\nfoo.com\nbar.de\n'],
+    ['ISINs', 'US0378331005\nDE0007164600\n'],
+    ['e-mail addresses, domains and web addresses', 'jo@acme.com\nfoo.com\nhttps://bar.de/\n'],
+    ['one domain alone', 'acme.com'],
+  ])('is no loss in a list of %s: it is read as one without a header, and said', (_, text) => {
+    const layout = sniff(text);
+    expect(layout.columns).toEqual(['column_1']);
+    expect(layout.rawHeader).toBe(null);
+    expect(layout.warnings).toEqual([
+      'no header: the first line is data like the others, the column is called column_1',
+    ]);
+    const reader = layout.createReader();
+    const rows = reader.push(text, true);
+    expect(rows.map(({ cells }) => cells[0])).toEqual(text.trim().split('\n'));
+  });
+
+  it.each([
+    ['a header above it', 'website\nacme.com\nfoo.com\n'],
+    ['a dotted header above it', 'company.website\nacme.com\nfoo.com\n'],
+    ['names below it', 'booking.com\nAcme\nFoo\n'],
+  ])('a list with %s keeps its header', (_, text) => {
+    expect(sniff(text).rawHeader).toBe(text.split('\n')[0]);
   });
 });
 

@@ -1,0 +1,177 @@
+/**
+ * The words in which a choice of columns is said, refused and advised on: how full the chosen columns are, which column would
+ * fill their gaps, and what to write where nothing could be chosen. What is chosen is `choose-columns.ts`'s to decide.
+ */
+import { NeverStartError } from '../errors.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../model.js';
+import { cleanCell } from './clean-cell.js';
+import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
+import { isHeaderLike, readHeader } from './header-words.js';
+import type { ColumnReading, JudgeInput } from './judge-columns.js';
+import { likelyColumn } from './likely-column.js';
+import { isFilled, isSymbolLike, sampleColumn, sampledRows } from './sample-column.js';
+
+/** Columns that a message lists at most. */
+const MOST_SHOWN = 20;
+/** Columns that a message advises to read one after the other, at most. */
+const MOST_TOGETHER = 3;
+/** So many of a column's values must be written like symbols before it is advised to be read so. */
+const SYMBOL_SHARE = 0.8;
+/** Columns of few different values are classes (countries, currencies), not identifiers. */
+const LEAST_VARIETY = 0.5;
+const NAMES = 'names of companies cannot be looked up';
+const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
+
+/** What remains blank in the chosen columns, and the column that would fill most of it. Empty when nothing is blank. */
+export function explainBlanks(
+  { columns, sample }: JudgeInput,
+  choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
+  others: readonly ColumnReading[],
+): string {
+  const rows = sampledRows(sample);
+  const blank = rows.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
+  if (blank.length === 0) return '';
+  const said = `; ${blank.length} of ${rows.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
+  const fallbacks = others
+    .flatMap(({ column, kind }) => (kind === null ? [] : [{ column, kind }]))
+    .map((other) => ({ ...other, fills: blank.filter((row) => isFilled(row[other.column] ?? '')).length }))
+    .sort((one, other) => other.fills - one.fills);
+  const [best] = fallbacks;
+  if (best === undefined || best.fills === 0) return said;
+  const flags = [...choices, best].map(({ column, kind }) => columnFlag(columns, column, kind));
+  return `${said}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} falls back on it`;
+}
+
+/** Nothing was read surely enough. `open`: the columns that could be named. */
+export function nothingClear(judge: JudgeInput, open: readonly number[]): NeverStartError {
+  const { columns, kind } = judge;
+  const headerless = findHeaderless(judge, open);
+  if (headerless !== null) return headerless;
+  const wanted = kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`;
+  const labels = open.slice(0, MOST_SHOWN).map((column) => columnLabel(columns, column));
+  const { but, todo } = adviceFor(judge, open);
+  return new NeverStartError({
+    code: 'column-doubtful',
+    what: `no column clearly holds ${wanted}${but}`,
+    subject: labels.join(', ') + (open.length > MOST_SHOWN ? ' ...' : ''),
+    todo,
+  });
+}
+
+function adviceFor(judge: JudgeInput, open: readonly number[]): { but: string; todo: string } {
+  const { columns, kind } = judge;
+  const kinds = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
+  const likely = likelyColumn(judge, open);
+  const but = (column: number, doubt: string | null) =>
+    doubt === null ? '' : ` (${columnLabel(columns, column)} might, but ${doubt})`;
+  if (likely !== null && !likely.isHopeless) {
+    const flag = columnFlag(columns, likely.column, kind ?? likely.kind);
+    return { but: but(likely.column, likely.doubt), todo: `name it: ${flag} (${kinds})` };
+  }
+  const isAnyKind = kind === null || kind === 'auto';
+  const symbols = isAnyKind && likely === null ? findSymbols(judge, open) : null;
+  if (symbols !== null) {
+    const flags = SYMBOL_KINDS.map((each) => columnFlag(columns, symbols, each));
+    return {
+      but: but(symbols, 'nothing tells tickers from coins or from other codes'),
+      todo: `name it: ${flags.join(' or ')} (${kinds})`,
+    };
+  }
+  return {
+    but: likely === null ? '' : but(likely.column, likely.doubt),
+    todo: isAnyKind
+      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (${kinds})`
+      : `leave --kind ${kind} out to have the kind judged by the values, or name the column with --column NAME:${kind}`,
+  };
+}
+
+/** The column whose values are written like symbols and differ most, when there is one. */
+function findSymbols({ sample }: JudgeInput, open: readonly number[]): number | null {
+  const rows = sampledRows(sample);
+  const found = open.flatMap((column) => {
+    const cells = rows.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
+    const symbols = cells.filter((cell) => isSymbolLike(cell) && /\p{L}/u.test(cell));
+    const variety = new Set(symbols).size / Math.max(1, cells.length);
+    const isLikely = symbols.length >= cells.length * SYMBOL_SHARE && variety >= LEAST_VARIETY;
+    return isLikely ? [{ column, variety }] : [];
+  });
+  return found.sort((one, other) => other.variety - one.variety)[0]?.column ?? null;
+}
+
+/**
+ * A list of symbols whose first line was taken for its header: the first symbol would be lost. null: the header reads like one, or
+ * the values are no symbols.
+ */
+export function findHeaderless(judge: JudgeInput, open: readonly number[]): NeverStartError | null {
+  const { columns, sample, kind } = judge;
+  if (columns.some(isHeaderLike) || sample.length === 0) return null;
+  const asked =
+    kind === null || kind === 'auto' ? SYMBOL_KINDS : SYMBOL_KINDS.filter((each) => each === kind);
+  const column = open.find((each) => {
+    const name = cleanCell(columns[each] ?? '');
+    const { filled, symbols } = sampleColumn(sample, each);
+    const isList = filled > 0 && symbols >= filled * SYMBOL_SHARE;
+    if (!isList || !isSymbolLike(name) || !/[a-z]/i.test(name)) return false;
+    // Names of columns are mostly in lower case, symbols are not.
+    const isLower = (text: string) => text === text.toLowerCase();
+    return !isLower(name) || sample.every((row) => isLower(row[each] ?? ''));
+  });
+  if (column === undefined || asked.length === 0) return null;
+  const asData = asked.map((each) => `--no-header --kind ${each}`);
+  const asHeader = asked.map((each) => columnFlag(columns, column, each));
+  return new NeverStartError({
+    code: 'column-doubtful',
+    what: 'the first line looks like a symbol of the list, not like its header',
+    subject: columnLabel(columns, column),
+    todo: `say ${asData.join(' or ')} if it is one, or ${asHeader.join(' or ')} if it is the header`,
+  });
+}
+
+/** Several columns fit alike, or one whose kind nothing tells. */
+export function doubtful(
+  { columns, sample, kind }: JudgeInput,
+  rivals: readonly ColumnReading[],
+): NeverStartError {
+  const kindsOf = (read: IdentifierKind | null) => (read === null ? SYMBOL_KINDS : [kind ?? read]);
+  const flags = rivals.flatMap(({ column, kind: read }) =>
+    kindsOf(read).map((each) => columnFlag(columns, column, each)),
+  );
+  if (rivals.length === 1) {
+    return new NeverStartError({
+      code: 'column-doubtful',
+      what: 'a symbol may be a ticker or a coin',
+      subject: rivals.map(({ column }) => columnLabel(columns, column)).join(', '),
+      todo: `say which: ${flags.join(' or ')}`,
+    });
+  }
+  const rows = sampledRows(sample).length;
+  const fullest = [...rivals].sort((one, other) => other.fitting - one.fitting).slice(0, MOST_TOGETHER);
+  const together = fullest.flatMap(({ column, kind: read }) =>
+    read === null ? [] : [columnFlag(columns, column, kind ?? read)],
+  );
+  const all = together.length === 2 ? 'both' : 'all';
+  return new NeverStartError({
+    code: 'column-doubtful',
+    what: 'more than one column could hold the identifiers',
+    subject: rivals
+      .map(({ column, fitting }) => `${columnLabel(columns, column)} (fits in ${fitting} of ${rows} rows)`)
+      .join(', '),
+    todo:
+      `say which: ${flags.join(' or ')}` +
+      (together.length < 2
+        ? ''
+        : `; or ${all}, a later one where those before it are blank: ${together.join(' ')}`),
+  });
+}
+
+/** A column was named without its kind, and nothing tells it. */
+export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
+  const flags = (isSymbol ? SYMBOL_KINDS : IDENTIFIER_KINDS).map((kind) => columnFlag(columns, column, kind));
+  const isName = !isSymbol && readHeader(columns[column] ?? '').meaning === null;
+  return new NeverStartError({
+    code: 'column-doubtful',
+    what: 'neither name nor values say which kind of identifier this column holds',
+    subject: columnLabel(columns, column),
+    todo: `say it: ${flags.join(' or ')}${isName ? `; ${NAMES}` : ''}`,
+  });
+}
