@@ -32,6 +32,7 @@ export const ERROR_CATALOGUE = {
   'usage-insecure': 'the address is not https, not loopback, and --allow-http was not given',
   'column-unknown': 'the named column is not in the header',
   'column-doubtful': 'no column, or more than one, could hold the identifiers',
+  'column-mismatch': 'most values of the column cannot be of the kind that was named for it',
   'column-ours': 'some columns look like ours (brand_*) but not all of them',
   'input-missing': 'the input cannot be opened',
   'input-empty': 'the input holds no records',

@@ -35,6 +35,11 @@ export function emptyCounts(): StatusCounts {
   return { matched: 0, not_found: 0, failed: 0, invalid: 0, skipped: 0, deferred: 0 };
 }
 
+/** Whether there are rows and not one of them has a brand. */
+export function hasNoMatch(rows: StatusCounts): boolean {
+  return rows.matched === 0 && Object.values(rows).some((count) => count > 0);
+}
+
 /** Whether this run asked the service for the answer (`api`) or found it in the outcome store (`stored`). */
 export type AnswerSource = 'api' | 'stored';
 

@@ -95,7 +95,7 @@ export const BEHAVIOUR_SETTINGS = {
     default: 'false',
     group: 'Behaviour',
     commands: ['run', 'watch', 'up', 'config'],
-    description: 'exit with 1 when there are invalid rows',
+    description: 'exit with 1 when there are invalid rows, or when nothing matched',
   }),
   quiet: setting({
     flag: '--quiet',

@@ -87,6 +87,14 @@ export const INPUT_SETTINGS = {
     defaultNote: 'judged by the values',
     description: `what the identifiers are, where no column says so: ${IDENTIFIER_KINDS.join(', ')}`,
   }),
+  allowMismatch: setting({
+    flag: '--allow-mismatch',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Columns',
+    commands: READING,
+    description: 'go on where most values cannot be of the kind that was named for their column',
+  }),
   waterfall: setting({
     flag: '--waterfall',
     kind: yesOrNo,

@@ -2,6 +2,7 @@
  * What the process of a run ends with. Pure; the codes and which of several wins are `errors.ts`'s.
  */
 import { EXIT, type ExitCode, gravestExit } from '../errors.js';
+import { hasNoMatch } from '../model.js';
 import type { EnrichResult } from '../pipeline/enrich-request.js';
 import type { RunHalt } from '../runs/run-store.js';
 
@@ -13,7 +14,7 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   lost: EXIT.trouble,
 };
 
-/** `isStrict`: invalid rows count as failed ones. */
+/** `isStrict`: invalid rows count as failed ones, and so does a whole run in which nothing matched. */
 export function exitCodeOf(
   result: Pick<EnrichResult, 'end'> & { readonly written: Pick<EnrichResult['written'], 'counts'> },
   isStrict: boolean,
@@ -24,6 +25,6 @@ export function exitCodeOf(
   if (end.type === 'too_many_failures') codes.push(EXIT.tooManyErrors);
   if (end.type === 'stopped' || end.type === 'cancelled') codes.push(EXIT.interrupted);
   if (written.counts.failed > 0) codes.push(EXIT.someFailed);
-  if (isStrict && written.counts.invalid > 0) codes.push(EXIT.someFailed);
+  if (isStrict && (written.counts.invalid > 0 || hasNoMatch(written.counts))) codes.push(EXIT.someFailed);
   return gravestExit(codes);
 }

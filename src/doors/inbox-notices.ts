@@ -50,11 +50,13 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
       const run = runOf(job, written?.report.run.id ?? null);
       const scene: NoticeScene = { at: clock.now(), isSample, run };
       const reason = reasonOf(end);
-      notifier.tell(
-        written === null || folder === null
-          ? bareNotice(event, scene, reason)
-          : { ...noticeOfReport(event, scene, written.report, join(folder, written.file)), reason },
-      );
+      if (written === null || folder === null) {
+        notifier.tell(bareNotice(event, scene, reason));
+        return;
+      }
+      const notice = noticeOfReport(event, scene, written.report, join(folder, written.file));
+      // A file that is done has no reason of its own; that nothing matched is worth one.
+      notifier.tell(end.type === 'done' ? notice : { ...notice, reason });
     },
   };
 }

@@ -1,6 +1,7 @@
 /**
  * A notice in the words of an e-mail. Pure.
  */
+import { hasNoMatch } from '../model.js';
 import type { Notice } from './notice.js';
 
 const count = (value: number) => value.toLocaleString('en-US');
@@ -14,7 +15,8 @@ function headline({ event, run, rows }: Notice): string {
   switch (event) {
     case 'finish': {
       const failed = rows === null || rows.failed === 0 ? '' : `, ${count(rows.failed)} rows failed`;
-      return `${run.label}: finished${failed}`;
+      const noMatch = rows !== null && hasNoMatch(rows) ? ', nothing matched' : '';
+      return `${run.label}: finished${failed || noMatch}`;
     }
     case 'failure':
       return `${run.label}: failed`;

@@ -8,6 +8,7 @@ import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../erro
 import type { RunReport } from '../pipeline/report.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
+import { noMatchText } from '../report-page/headline.js';
 
 /** Fields are added without a new version; receivers tolerate them. */
 export interface Notice {
@@ -74,7 +75,7 @@ export function noticeOfReport(
   const { account, files, requests, rows } = report;
   const { sent, billed, unreported, overage, overageCost } = requests;
   return {
-    ...bareNotice(event, scene, report.reason ?? reasonOfExit(report.run.exitCode)),
+    ...bareNotice(event, scene, report.reason ?? reasonOfExit(report.run.exitCode) ?? noMatchText(report)),
     rows,
     requests: { sent, billed, unreported, overage, overageCost },
     account:

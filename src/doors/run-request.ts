@@ -61,8 +61,8 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
 }
 
 export function surveyOf(settings: Settings): EnrichRequest['survey'] {
-  const { columns: requested, kind, waterfall, prefix, priority } = settings;
-  return { requested, kind, waterfall, prefix, priority };
+  const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
+  return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }
 
 /**

@@ -4,6 +4,7 @@
 import { EXIT, type ExitCode } from '../errors.js';
 import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import type { RunReport } from '../pipeline/report.js';
+import { noMatchText } from '../report-page/headline.js';
 import type { RunHalt } from '../runs/run-store.js';
 import { durationText } from './progress-view.js';
 
@@ -65,6 +66,8 @@ export function summaryText(
   lines.push(
     `report: ${page === null ? '' : `${page}, for programs `}${result.names.report}; took ${durationText(report.seconds * 1_000)}`,
   );
+  const noMatch = noMatchText(report);
+  if (noMatch !== null) lines.push(noMatch);
   const next = whatNext(request, result, report, exitCode);
   if (next !== '') lines.push(next);
   return `${lines.join('\n')}\n`;
@@ -95,9 +98,10 @@ function whatNext(
     case EXIT.done:
       return '';
     case EXIT.someFailed:
-      return report.rows.failed > 0
-        ? 'some rows failed: run the same command again to ask for those alone'
-        : `with --strict this run has failed: ${count(report.rows.invalid)} rows are invalid`;
+      if (report.rows.failed > 0) return 'some rows failed: run the same command again to ask for those alone';
+      return report.rows.invalid > 0
+        ? `with --strict this run has failed: ${count(report.rows.invalid)} rows are invalid`
+        : '';
     case EXIT.tooManyErrors:
       return 'stopped by --max-errors: run the same command again to go on';
     case EXIT.credentials:

@@ -11,6 +11,7 @@ import type { Settings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
+import { hasNoMatch } from '../model.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
 import type { EnrichResult } from '../pipeline/enrich-request.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
@@ -184,6 +185,7 @@ function sentenceOf({ survey, written, progress, run }: EnrichResult): string {
   for (const [status, count] of Object.entries(written.counts)) {
     if (count > 0) parts.push(`${count} ${status.replace('_', ' ')}`);
   }
+  if (hasNoMatch(written.counts)) parts.push('nothing matched');
   parts.push(`${progress?.tally.billed ?? 0} billed`);
   return `${parts.join(', ')}${run.reason === null ? '' : `; ${run.reason}`}`;
 }

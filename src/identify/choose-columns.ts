@@ -10,6 +10,7 @@ import { type ColumnChoice, type ColumnRequest, columnLabel } from './column-cho
 import { findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
 import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
+import { assertKindsFit } from './kind-mismatch.js';
 import { findOurColumns } from './our-columns.js';
 
 export { type ColumnChoice, type ColumnRequest, parseColumnRequest } from './column-choice.js';
@@ -22,6 +23,8 @@ export interface ColumnsInput {
   readonly requested: readonly ColumnRequest[];
   /** From `--kind`; a kind in `requested` wins over it. */
   readonly kind: IdentifierKind | null;
+  /** `--allow-mismatch`: a named kind holds, whatever the values look like. */
+  readonly allowMismatch?: boolean | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
 }
@@ -38,19 +41,25 @@ export interface ChosenColumns {
 /** Two readings closer than this are a tie. */
 const MARGIN = 0.1;
 
-/** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours. */
+/** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours, column-mismatch. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const ours = findOurColumns(input.columns, input.prefix);
   const context = symbolContext(input.columns.filter((_, column) => !ours.includes(column)));
   const judge: JudgeInput = { columns: input.columns, sample: input.sample, context, kind: input.kind };
-  const chosen = input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
+  const { named, ...chosen } =
+    input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
+  if (input.allowMismatch !== true) assertKindsFit(judge, named, chosen.choices);
   return { ...chosen, ours };
 }
 
-type Chosen = Omit<ChosenColumns, 'ours'>;
+type Chosen = Omit<ChosenColumns, 'ours'> & {
+  /** Those of the choices whose kind the user said. */
+  readonly named: readonly ColumnChoice[];
+};
 
 function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly number[]): Chosen {
   const choices: ColumnChoice[] = [];
+  const named: ColumnChoice[] = [];
   const parts: string[] = [];
   for (const request of input.requested) {
     const found = findColumn(input.columns, request);
@@ -59,12 +68,14 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const reading = asked === null ? readNamed(judge, found.column) : null;
     const kind = asked ?? reading?.kind ?? 'auto';
     if (choices.some((choice) => choice.column === found.column && choice.kind === kind)) continue;
-    choices.push({ column: found.column, name: input.columns[found.column] ?? '', kind });
+    const choice = { column: found.column, name: input.columns[found.column] ?? '', kind };
+    choices.push(choice);
+    if (asked !== null) named.push(choice);
     const why = reading === null ? 'as asked' : reading.because;
     parts.push(`${columnLabel(input.columns, found.column)} as ${kind} (${why})`);
   }
   const blanks = explainBlanks(judge, choices, []);
-  return { choices, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
+  return { choices, named, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
 /** The kind of a column that was named without one. */
@@ -94,7 +105,7 @@ function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const leftAside = hasWebsite && mail.length > 0 ? explainMail(columns, mail) : '';
   const blanks = explainBlanks(judge, [choice], others);
   const sentence = `identifiers come from column ${columnLabel(columns, choice.column)} as ${choice.kind}, because ${surest.because}${blanks}${leftAside}`;
-  return { choices: [choice], sentence };
+  return { choices: [choice], named: judge.kind === null ? [] : [choice], sentence };
 }
 
 function explainMail(columns: readonly string[], mail: readonly ColumnReading[]): string {
@@ -111,7 +122,8 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
     const lost = findHeaderless(judge, open);
     if (lost !== null) throw lost;
     const sentence = `identifiers come from column ${columnLabel(columns, only)} as ${kind}, because it is the only one`;
-    return { choices: [{ column: only, name: columns[only] ?? '', kind }], sentence };
+    const choice = { column: only, name: columns[only] ?? '', kind };
+    return { choices: [choice], named: [choice], sentence };
   }
   throw nothingClear(judge, open);
 }

@@ -30,7 +30,10 @@ export interface EnrichRequest {
     readonly limit: number | null;
     readonly ragged?: Ragged;
   };
-  readonly survey: Pick<SurveyOptions, 'requested' | 'kind' | 'waterfall' | 'prefix' | 'priority'>;
+  readonly survey: Pick<
+    SurveyOptions,
+    'requested' | 'kind' | 'allowMismatch' | 'waterfall' | 'prefix' | 'priority'
+  >;
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;

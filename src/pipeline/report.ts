@@ -4,6 +4,7 @@
  */
 import { createOutput } from '../collate/output-file.js';
 import type { ExitCode } from '../errors.js';
+import { hasNoMatch } from '../model.js';
 import { costOf } from '../quota/money.js';
 import { limitOf } from '../quota/policy.js';
 import { unreportedOf } from '../runs/run-store.js';
@@ -26,6 +27,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       service: request.settings.service,
       status: end.type,
       isComplete: result.isComplete,
+      nothingMatched: result.isComplete && hasNoMatch(written.counts),
       exitCode,
     },
     reason: end.type === 'halted' ? end.halt.sentence : null,

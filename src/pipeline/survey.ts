@@ -22,6 +22,8 @@ import { createSpoolFile } from './spool-file.js';
 export interface SurveyOptions {
   readonly requested: readonly ColumnRequest[];
   readonly kind: IdentifierKind | null;
+  /** `--allow-mismatch`. */
+  readonly allowMismatch?: boolean;
   readonly waterfall: boolean;
   readonly prefix: string;
   /** `--priority`; absent or null: identifiers are bought in the order of the file. */
@@ -201,13 +203,14 @@ export async function surveyInput(
 /** What of the input is read as identifiers and worth. Throws `NeverStartError` where that cannot be told. */
 export function chooseFrom(
   { shape, sample }: Input,
-  options: Pick<SurveyOptions, 'requested' | 'kind' | 'prefix' | 'priority'>,
+  options: Pick<SurveyOptions, 'requested' | 'kind' | 'allowMismatch' | 'prefix' | 'priority'>,
 ): Pick<Survey, 'chosen' | 'priorities'> {
   const asked = {
     columns: shape.columns,
     sample,
     requested: options.requested,
     kind: options.kind,
+    allowMismatch: options.allowMismatch,
     // JSON lines get one key, so that no column of theirs can be ours.
     prefix: shape.format === 'jsonl' ? '' : options.prefix,
   };

@@ -2,6 +2,7 @@
  * The first two sentences of the page: what came of the file, and what to do next.
  */
 import { EXIT } from '../errors.js';
+import { hasNoMatch } from '../model.js';
 import { countOf, countText } from './figures-text.js';
 import type { ReportFigures } from './page-data.js';
 
@@ -11,7 +12,7 @@ export interface Verdict {
   readonly tone: 'good' | 'warn' | 'bad';
 }
 
-/** Complete, complete with failures, or partial. */
+/** Complete, complete with failures or without one match, or partial. */
 export function verdictOf(report: ReportFigures): Verdict {
   if (!report.run.isComplete) {
     const isTrouble = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
@@ -24,7 +25,24 @@ export function verdictOf(report: ReportFigures): Verdict {
     const tone = failed > matched + notFound ? 'bad' : 'warn';
     return { label: `Complete, ${countOf(failed, 'row')} failed`, tone };
   }
+  if (hasNoMatch(report.rows)) return { label: 'Complete, nothing matched', tone: 'warn' };
   return { label: 'Complete', tone: 'good' };
+}
+
+/** What a complete run without one match means for whoever chose its columns; null when something matched or the run goes on. */
+export function noMatchText({
+  run,
+  rows,
+  input,
+  identifiers,
+}: Pick<ReportFigures, 'run' | 'rows' | 'input' | 'identifiers'>): string | null {
+  if (!run.isComplete || !hasNoMatch(rows)) return null;
+  const columns = input.columns
+    .map(({ name, kind }) => `"${name}"${kind === null ? '' : ` as ${kind}`}`)
+    .join(', ');
+  const only = input.columns.length === 1;
+  if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
+  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND says others.`;
 }
 
 /** What came of the rows, in one sentence. */
@@ -62,18 +80,24 @@ function countsText(counts: readonly (readonly [number, string])[]): string {
 }
 
 /** What to do next; null when there is nothing to do. */
-export function nextStepOf({ run, reason, rows, identifiers }: ReportFigures): string | null {
+export function nextStepOf(report: ReportFigures): string | null {
+  const { run, reason, rows, identifiers } = report;
   const because = reason === null ? '' : ` (${reason})`;
   const left = countOf(identifiers.deferred, 'identifier');
   switch (run.exitCode) {
     case EXIT.done:
-      return rows.invalid > 0
-        ? 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.'
-        : null;
+      return (
+        noMatchText(report) ??
+        (rows.invalid > 0
+          ? 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.'
+          : null)
+      );
     case EXIT.someFailed:
-      return rows.failed > 0
-        ? 'Run the same command again: only the failed rows are asked for.'
-        : 'Correct the invalid cells listed in the errors file and run it: only those are asked for.';
+      if (rows.failed > 0) return 'Run the same command again: only the failed rows are asked for.';
+      return (
+        noMatchText(report) ??
+        'Correct the invalid cells listed in the errors file and run it: only those are asked for.'
+      );
     case EXIT.tooManyErrors:
       return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
     case EXIT.credentials:

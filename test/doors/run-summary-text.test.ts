@@ -249,3 +249,13 @@ describe('what to do next', () => {
     expect(last(parts, settings)).toBe(text);
   });
 });
+
+it('a run in which nothing matched says so, and asks whether the column is the right one', () => {
+  const lines = summaryOf({ rows: { not_found: 42, skipped: 2 }, tally: { requests: 42, billed: 42 } });
+  expect(lines.at(-1)).toBe(
+    'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND says others.',
+  );
+  expect(summaryOf({ rows: { not_found: 42, matched: 1 } }).join()).not.toContain('Nothing matched');
+  const part = summaryOf({ rows: { deferred: 42 }, isComplete: false, end: halted('limit', 'used up') });
+  expect(part.join()).not.toContain('Nothing matched');
+});

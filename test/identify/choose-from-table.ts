@@ -7,16 +7,17 @@ export interface Options {
   readonly column?: readonly string[];
   readonly kind?: IdentifierKind;
   readonly prefix?: string;
+  readonly allowMismatch?: boolean;
 }
 
 /** The first line is the header, cells are parted by `|`. */
 export function choose(
   table: readonly string[],
-  { column = [], kind, prefix = 'brand_' }: Options = {},
+  { column = [], kind, prefix = 'brand_', allowMismatch = false }: Options = {},
 ): ChosenColumns {
   const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
   const requested = column.map(parseColumnRequest);
-  return chooseColumns({ columns: header, sample, requested, kind: kind ?? null, prefix });
+  return chooseColumns({ columns: header, sample, requested, kind: kind ?? null, allowMismatch, prefix });
 }
 
 /** `name:kind` of each choice. */

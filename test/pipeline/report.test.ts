@@ -36,6 +36,7 @@ it('has one shape', () => {
       service: 'http://service.example',
       status: 'finished',
       isComplete: true,
+      nothingMatched: false,
       exitCode: 1,
     },
     reason: null,

@@ -30,6 +30,10 @@ it.each<[FigureParts, string]>([
 
 it.each<[FigureParts, string, string]>([
   [{}, 'Complete', 'good'],
+  [{ rows: { not_found: 9, invalid: 1 } }, 'Complete, nothing matched', 'warn'],
+  [{ rows: { not_found: 9 }, run: { exitCode: 1 } }, 'Complete, nothing matched', 'warn'],
+  [{ rows: { skipped: 2 } }, 'Complete, nothing matched', 'warn'],
+  [{ rows: {} }, 'Complete', 'good'],
   [{ rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } }, 'Complete, 1 row failed', 'warn'],
   [{ rows: { matched: 1, failed: 1_200 }, run: { exitCode: 1 } }, 'Complete, 1,200 rows failed', 'bad'],
   [{ run: { isComplete: false, exitCode: 7 } }, 'Partial', 'warn'],
@@ -44,8 +48,19 @@ it.each<[FigureParts, string, string]>([
 describe('what to do next', () => {
   it.each<[number, FigureParts, RegExp]>([
     [0, {}, /^Correct the invalid cells/],
+    [
+      0,
+      { rows: { not_found: 2 } },
+      /^Nothing matched: identifiers were read from ".*" as .*--column NAME:KIND/,
+    ],
+    [1, { rows: { not_found: 2, invalid: 3 } }, /^Nothing matched: identifiers/],
+    [
+      0,
+      { rows: { skipped: 2 }, identifiers: { ...figures().identifiers, distinct: 0 } },
+      /^Nothing matched: no row has an identifier in "/,
+    ],
     [1, { rows: { failed: 2 } }, /^Run the same command again: only the failed rows/],
-    [1, { rows: { invalid: 2 } }, /^Correct the invalid cells/],
+    [1, { rows: { matched: 1, invalid: 2 } }, /^Correct the invalid cells/],
     [3, {}, /--max-errors/],
     [4, { reason: 'status 401' }, /refused the credentials \(status 401\)/],
     [5, { reason: null }, /^The service could not be reached\./],
