@@ -32,7 +32,8 @@ const OTHERS: readonly SettingName[] = [
 /** What a folder may not say of these groups: which service is asked. */
 const NOT_HERE: readonly SettingName[] = ['sample'];
 
-const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
+/** What `brand-enrich.json` of an inbox may say. */
+export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, line]) =>
     line.isInFile &&
     line.commands.includes('watch') &&

@@ -2,7 +2,6 @@
  * What becomes of a file of the inbox, from how its run ended or what prevented it. Pure: result or error in, verdict with
  * the words for its owner out.
  */
-import { SETTING_ENTRIES } from '../config/settings.js';
 import { BrandEnrichError, ERROR_CATALOGUE, type ErrorCode, errorText, InterruptedError } from '../errors.js';
 import { isPassingTrouble } from '../inbox/file-trouble.js';
 import type { JobEnd } from '../inbox/job-end.js';
@@ -10,6 +9,7 @@ import { reasonText, waitingText } from '../inbox/reason-text.js';
 import type { EnrichResult } from '../pipeline/enrich-request.js';
 import { HOPELESS_REASON } from '../resolve/retry-policy.js';
 import type { RunHalt } from '../runs/run-store.js';
+import { settingsAdvice } from './inbox-settings-advice.js';
 
 /** Nothing is taken for so long while the service is away: each file would only find that out for itself. */
 const SERVICE_AWAY_MS = 60_000;
@@ -91,14 +91,5 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
   if (PASSING.includes(code)) {
     return { type: 'again', why: error.message, inMs: ENGINE_AWAY_MS, holds: true };
   }
-  return { type: 'failed', reason: reasonText(what, `${todo}${flagHint(todo)}`) };
-}
-
-/** Messages name flags; those who drop files have a settings file instead. */
-function flagHint(todo: string): string {
-  const flag = /--[a-z]+(?:-[a-z]+)*/.exec(todo)?.[0];
-  const key = SETTING_ENTRIES.find(([, line]) => line.flag === flag && line.isInFile)?.[1].key;
-  return flag === undefined || !key
-    ? ''
-    : ` (for this inbox ${flag} is written as "${key}" in the file brand-enrich.json beside the folder inbox)`;
+  return { type: 'failed', reason: reasonText(what, todo, settingsAdvice(todo)) };
 }

@@ -5,9 +5,10 @@
 const DROP_AGAIN =
   'Answers that were paid for are kept, and are not bought again when the file is put into the inbox once more.';
 
-/** The first line says what happened; it is also what the log shows. */
-export function reasonText(what: string, todo: string): string {
-  return `${capital(what)}.\n\nWhat to do: ${todo}.\n\n${DROP_AGAIN}\n`;
+/** The first line says what happened; it is also what the log shows. `settings`: what to save for the inbox, if anything. */
+export function reasonText(what: string, todo: string, settings = ''): string {
+  const paragraphs = [`${capital(what)}.`, `What to do: ${todo}.`, settings, DROP_AGAIN];
+  return `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
 }
 
 function capital(text: string): string {

@@ -78,7 +78,9 @@ describe('an error', () => {
     const end = verdictOfError(error, '/desk/job', 0);
     expect(end.type === 'failed' && end.reason).toBe(
       'Lines above the header do not belong to the table: a.csv.\n\n' +
-        'What to do: skip them with --skip-lines 3 (for this inbox --skip-lines is written as "skipLines" in the file brand-enrich.json beside the folder inbox).\n\n' +
+        'What to do: skip them with --skip-lines 3.\n\n' +
+        'For this inbox, save this line as brand-enrich.json beside the folder inbox (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n' +
+        '{"skipLines":3}\n\n' +
         'Answers that were paid for are kept, and are not bought again when the file is put into the inbox once more.\n',
     );
   });

@@ -92,7 +92,7 @@ describe('what would be a guess stops the run before it spends', () => {
 
   it('two columns of one name, with the flag that settles it', () => {
     const error = refusal(() => createPriorities(['worth', 'worth'], { name: 'worth', direction: 'desc' }));
-    expect(error.message).toContain('--priority 1 or --priority 2');
+    expect(error.message).toContain('--priority position:1 or --priority position:2');
   });
 
   it('more different words than are kept', () => {
