@@ -4,6 +4,7 @@
  * formula defence `formulas.ts`'s.
  */
 import { type Brand, qualityScoreOf, qualityTier } from '../contract/brand.js';
+import { type ColumnName, uncheckedPath } from '../contract/known-fields.js';
 import { bestIcon, bestLogo, isObject, mainColor, mainIndustry } from './brand-assets.js';
 import { columnOfPath, fieldAt, isScalar } from './field-path.js';
 import type { AnswerView } from './output-plan.js';
@@ -15,7 +16,7 @@ export interface Column {
 }
 
 /** The column whose cell differs between rows of one identifier; it is filled in by the renderer. */
-export const DUPLICATE_COLUMN = 'duplicate_of';
+export const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
 /** The column for the text of a row that could not be read, last when it is there. */
 export const RAW_COLUMN = 'raw';
 
@@ -24,11 +25,11 @@ function text(value: unknown): string {
   return isScalar(value) ? String(value) : '';
 }
 
-function fromBrand(name: string, read: (brand: Brand) => unknown): Column {
+function fromBrand(name: ColumnName, read: (brand: Brand) => unknown): Column {
   return { name, cell: (_view, brand) => text(read(brand)) };
 }
 
-function fromView(name: string, read: (view: AnswerView) => string | null): Column {
+function fromView(name: ColumnName, read: (view: AnswerView) => string | null): Column {
   return { name, cell: (view) => read(view) ?? '' };
 }
 
@@ -82,13 +83,13 @@ const LAST = ['fetched_at', 'error'];
 /**
  * The columns of an output.
  * @param fields null: the default columns. Else names of default columns, with or without prefix, and paths into the
- *   brand; they stand in this order between status and identifier, and fetched_at and error. One named twice stands once.
+ *   brand, perhaps with a plus in front (`known-fields.ts`); they stand in this order between status and identifier, and fetched_at and error. One named twice stands once.
  */
 export function columnsFor(fields: readonly string[] | null, prefix: string): readonly Column[] {
   if (fields === null) return DEFAULT_COLUMNS;
   const chosen = new Map<string, Column>();
   for (const field of [...FIRST, ...fields]) {
-    const column = defaultColumn(field, prefix) ?? columnAt(field);
+    const column = defaultColumn(field, prefix) ?? columnAt(uncheckedPath(field) ?? field);
     if (!LAST.includes(column.name) && !chosen.has(column.name)) chosen.set(column.name, column);
   }
   return [...chosen.values(), ...LAST.flatMap((name) => defaultColumn(name, prefix) ?? [])];

@@ -1,7 +1,7 @@
 /**
  * What `--fields` reads from a brand by path: `company.location.region`, `links.twitter`, `logos.icon.svg`.
  * Paths of fields that the service adds later work as well. How a column of such a path is named is here too;
- * which paths are known, for hints, is `known-fields.ts`.
+ * which paths are known is `contract/known-fields.ts`'s.
  *
  * A segment goes into an object by key. In an array it is, whichever fits first:
  *   1. a position from 0;

@@ -131,7 +131,8 @@ export const OUTPUT_SETTINGS = {
     group: 'Output',
     commands: WRITING,
     defaultNote: 'the standard columns',
-    description: 'other fields of the brand as columns, by path, separated by commas',
+    description:
+      'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',
   }),
   sort: setting({
     flag: '--sort',

@@ -8,11 +8,12 @@
  *   3. `--sample` brings its own service and engine: those of environment and config file do not count.
  *   4. Then contradictions and missing things are looked for.
  */
+import { findUnknownField } from '../contract/known-fields.js';
 import { isLoopbackUrl } from './address-values.js';
 import { isPositiveDecimal } from './money-values.js';
 import { findNotifyProblems } from './notify-rules.js';
 import type { Problem } from './problems.js';
-import { usageProblem } from './problems.js';
+import { quote, usageProblem } from './problems.js';
 import type { CommandName } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 
@@ -47,6 +48,7 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
     findInsecure(draft);
     findMissing(draft, found);
     draft.problems.push(...findNotifyProblems(draft.settings, found.isUnread('smtpUrl')));
+    draft.problems.push(...findFieldProblems(draft.settings, 'in --fields'));
   }
   return { loaded: { settings: draft.settings, origins: draft.origins }, problems: draft.problems };
 }
@@ -133,6 +135,20 @@ function findContradictions({ settings, problems }: Draft, { command, isUnread }
       contradiction('the same file for two outputs', 'give --output, --errors and --report a file each'),
     );
   }
+}
+
+/** Fields that no brand has, so that their columns would be blank. `place`: where they were said, for messages. */
+export function findFieldProblems(
+  { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
+  place: string,
+): Problem[] {
+  return (fields ?? []).flatMap((field) => {
+    const unknown = findUnknownField(field, prefix);
+    if (unknown === null) return [];
+    const insist = `write +${field} for one that the service has added`;
+    const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
+    return [usageProblem('no such field of a brand', `${quote(field)} ${place}`, todo)];
+  });
 }
 
 function findInsecure({ settings, problems }: Draft): void {

@@ -12,6 +12,7 @@ import { nearest } from '../config/nearest.js';
 import { didYouMean, type Problem, throwProblems, usageProblem } from '../config/problems.js';
 import { type ConfigFile, readConfigFile } from '../config/read-config-file.js';
 import type { Setting, SettingGroup } from '../config/setting.js';
+import { findFieldProblems } from '../config/setting-rules.js';
 import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
 import { isMoreThan } from '../pipeline/spending.js';
 
@@ -69,7 +70,9 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
     else if (origins[name] !== 'flag') changes[name] = said.settings[name];
   }
   // Each value was read by the line of its own name.
-  return { ...settings, ...(changes as Partial<Settings>) };
+  const merged = { ...settings, ...(changes as Partial<Settings>) };
+  throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
+  return merged;
 }
 
 /** By key. */

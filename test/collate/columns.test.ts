@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { bestIcon, bestLogo, mainColor, mainIndustry } from '../../src/collate/brand-assets.js';
 import { columnsFor, DEFAULT_COLUMNS } from '../../src/collate/columns.js';
 import type { Brand } from '../../src/contract/brand.js';
+import { COLUMN_NAMES } from '../../src/contract/known-fields.js';
 import { BRAND, MATCHED } from './plans.js';
 
 function logo(type: string, theme: string | null, ...formats: string[]) {
@@ -113,8 +114,18 @@ describe('columnsFor', () => {
       'status identifier name quality_score company_kind fetched_at error',
     ],
     [['error', 'name', 'name', 'identifier', 'status'], 'status identifier name fetched_at error'],
+    [['+esg.rating', '+name'], 'status identifier esg_rating name fetched_at error'],
     [['qualityScore', 'duplicate_of'], 'status identifier quality_score duplicate_of fetched_at error'],
   ])('for %j gives %s', (fields, expected) => {
     expect(names(fields)).toBe(expected);
   });
+});
+
+it('--fields knows every default column, and no other', () => {
+  expect(DEFAULT_COLUMNS.map(({ name }) => name)).toEqual(COLUMN_NAMES);
+});
+
+it('a path with a plus reads what the service has added', () => {
+  const column = columnsFor(['+esg.rating'], 'brand_').find(({ name }) => name === 'esg_rating');
+  expect(column?.cell(MATCHED, asBrand({ esg: { rating: 'AA' } }))).toBe('AA');
 });

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { columnOfPath, fieldAt } from '../../src/collate/field-path.js';
-import { isKnownField, nearestField } from '../../src/collate/known-fields.js';
 import { BRAND } from './plans.js';
 
 const SEEN = {
@@ -80,32 +79,5 @@ describe('columnOfPath', () => {
     ['isNsfw', 'is_nsfw'],
   ])('calls %s %s', (path, name) => {
     expect(columnOfPath(path)).toBe(name);
-  });
-});
-
-describe('the known fields', () => {
-  it.each([
-    'name',
-    'brand_name',
-    'quality_tier',
-    'links.mastodon',
-    'logos.icon.dark.svg',
-    'company.location.city',
-  ])('include %s', (field) => {
-    expect(isKnownField(field, 'brand_')).toBe(true);
-    expect(nearestField(field, 'brand_')).toBeNull();
-  });
-
-  it.each([
-    ['company.location.regoin', 'company.location.region'],
-    ['qualityscore', 'qualityScore'],
-    ['descripton', 'description'],
-    ['company.foundedyear', 'company.foundedYear'],
-  ])('are hinted at: %s is near to %s', (field, nearest) => {
-    expect(nearestField(field, 'brand_')).toBe(nearest);
-  });
-
-  it('are not hinted at for what is far from all of them', () => {
-    expect(nearestField('novelty.level', 'brand_')).toBeNull();
   });
 });

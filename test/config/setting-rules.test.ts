@@ -56,6 +56,29 @@ describe('plan and overage', () => {
   });
 });
 
+describe('fields', () => {
+  it('that no brand has are refused all at once, with the ones that are meant and the way to insist', () => {
+    expect(refusal({ flags: { fields: 'nmae' } }).message).toBe(
+      'no such field of a brand: "nmae" in --fields; did you mean name? If not, write +nmae for one that the service has added',
+    );
+    const { message } = refusal({ file: { fields: ['esg', 'links.twiter', 'name'] } });
+    expect(message).toContain('"esg" in --fields; write +esg for one that the service has added');
+    expect(message).toContain('did you mean links.twitter?');
+  });
+
+  it('that the service may have added are taken with a plus', () => {
+    expect(load({ flags: { fields: '+nmae,+esg.rating,name' } }).settings.fields).toEqual([
+      '+nmae',
+      '+esg.rating',
+      'name',
+    ]);
+  });
+
+  it('may begin with the prefix that is said', () => {
+    expect(load({ flags: { fields: 'x_name', prefix: 'x_' } }).settings.fields).toEqual(['x_name']);
+  });
+});
+
 describe('the token', () => {
   it.each([
     [{ flags: { tokenFile: 't' } }, null, 't'],

@@ -63,6 +63,12 @@ describe('a folder', () => {
     expect(apply(values, base(flags))).toMatchObject(expected);
   });
 
+  it('may not ask for fields that no brand has', () => {
+    expect(refusal({ fields: ['nmae'] })).toContain('no such field of a brand: "nmae" in fields of');
+    expect(refusal({ fields: ['nmae'] })).toContain('did you mean name?');
+    expect(apply({ fields: ['+nmae'] }).fields).toEqual(['+nmae']);
+  });
+
   it.each([
     'baseUrl',
     'tokenFile',
