@@ -9,7 +9,7 @@ import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
 import { isHeaderLike, readHeader } from './header-words.js';
 import type { ColumnReading, JudgeInput } from './judge-columns.js';
 import { likelyColumn } from './likely-column.js';
-import { isFilled, isSymbolLike, sampleColumn, sampledRows } from './sample-column.js';
+import { isFilled, isSymbolLike, sampledRows } from './sample-column.js';
 
 /** Columns that a message lists at most. */
 const MOST_SHOWN = 20;
@@ -86,16 +86,23 @@ function adviceFor(judge: JudgeInput, open: readonly number[]): { but: string; t
 }
 
 /** The column whose values are written like symbols and differ most, when there is one. */
-function findSymbols({ sample }: JudgeInput, open: readonly number[]): number | null {
-  const rows = sampledRows(sample);
+function findSymbols(judge: JudgeInput, open: readonly number[]): number | null {
   const found = open.flatMap((column) => {
-    const cells = rows.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
-    const symbols = cells.filter((cell) => isSymbolLike(cell) && /\p{L}/u.test(cell));
-    const variety = new Set(symbols).size / Math.max(1, cells.length);
-    const isLikely = symbols.length >= cells.length * SYMBOL_SHARE && variety >= LEAST_VARIETY;
-    return isLikely ? [{ column, variety }] : [];
+    const variety = varietyOfSymbols(judge, column);
+    return variety === null ? [] : [{ column, variety }];
   });
   return found.sort((one, other) => other.variety - one.variety)[0]?.column ?? null;
+}
+
+/** How much the values of a column of symbols differ, 0 to 1; null when it seems to hold something else: numbers, words, classes. */
+function varietyOfSymbols({ sample }: JudgeInput, column: number): number | null {
+  const cells = sampledRows(sample)
+    .map((row) => cleanCell(row[column] ?? ''))
+    .filter(isFilled);
+  const symbols = cells.filter((cell) => isSymbolLike(cell) && /[a-z]/i.test(cell));
+  if (cells.length === 0 || symbols.length < cells.length * SYMBOL_SHARE) return null;
+  const variety = new Set(symbols).size / cells.length;
+  return variety < LEAST_VARIETY ? null : variety;
 }
 
 /**
@@ -104,17 +111,15 @@ function findSymbols({ sample }: JudgeInput, open: readonly number[]): number | 
  */
 export function findHeaderless(judge: JudgeInput, open: readonly number[]): NeverStartError | null {
   const { columns, sample, kind } = judge;
-  if (columns.some(isHeaderLike) || sample.length === 0) return null;
+  if (columns.some(isHeaderLike)) return null;
   const asked =
     kind === null || kind === 'auto' ? SYMBOL_KINDS : SYMBOL_KINDS.filter((each) => each === kind);
+  // Names of columns are mostly in lower case, symbols are not; in a single column the values show what is usual.
+  const isLower = (text: string) => text === text.toLowerCase();
   const column = open.find((each) => {
     const name = cleanCell(columns[each] ?? '');
-    const { filled, symbols } = sampleColumn(sample, each);
-    const isList = filled > 0 && symbols >= filled * SYMBOL_SHARE;
-    if (!isList || !isSymbolLike(name) || !/[a-z]/i.test(name)) return false;
-    // Names of columns are mostly in lower case, symbols are not.
-    const isLower = (text: string) => text === text.toLowerCase();
-    return !isLower(name) || sample.every((row) => isLower(row[each] ?? ''));
+    if (!isSymbolLike(name) || !/[a-z]/i.test(name) || varietyOfSymbols(judge, each) === null) return false;
+    return !isLower(name) || (columns.length === 1 && sample.every((row) => isLower(row[each] ?? '')));
   });
   if (column === undefined || asked.length === 0) return null;
   const asData = asked.map((each) => `--no-header --kind ${each}`);

@@ -215,9 +215,18 @@ describe('a list of symbols whose header is missing', () => {
     ['Symbol', ['Symbol', 'AAPL', 'MSFT']],
     ['CODE', ['CODE|NAME', 'AAPL|Apple', 'MSFT|Microsoft']],
     ['a lower-case name', ['what', 'AAPL', 'MSFT']],
+    ['a lower-case name of one of several', ['tkr|x', 'aapl|Apple Computer', 'msft|Microsoft Corporation']],
   ])('%s is a header', (_, table) => {
     expect(choose(table, { kind: 'ticker' }).choices[0]?.kind).toBe('ticker');
   });
+});
+
+it.each([
+  ['numbers', ['red|green', '1|2', '3|4']],
+  ['classes', ['sex|ctry', ...Array.from({ length: 8 }, (_, at) => `${at % 2 ? 'm' : 'f'}|DE`)]],
+  ['classes in capitals', ['SEX|CTRY', ...Array.from({ length: 8 }, (_, at) => `${at % 2 ? 'M' : 'F'}|DE`)]],
+])('%s are taken for no list of symbols', (_, table) => {
+  expect(refusal(table).message).toContain('names of companies cannot be looked up');
 });
 
 describe('a tie or a doubt stops with the flag that settles it', () => {
