@@ -11,7 +11,7 @@ import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js
 const FLAG =
   /(leave )?(--[a-z]+(?:-[a-z]+)*)(?: ('(?:[^']|'\\'')*'|(?!--|(?:or|and|if|to|for|falls)\b)[^\s,;()]*[^\s,;().]))?/g;
 /** A value that a message leaves to its reader. */
-const OPEN_VALUE = /^NAME:/;
+const OPEN_VALUE = /^(?:NAME:|\S*:KIND)/;
 
 /**
  * The lines for `brand-enrich.json` that say what the flags of a "what to do" say, one for each alternative. Flags that an inbox may not

@@ -6,7 +6,7 @@ import { NeverStartError } from '../errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../model.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
-import { isHeaderLike, readHeader } from './header-words.js';
+import { isHeaderLike } from './header-words.js';
 import type { ColumnReading, JudgeInput } from './judge-columns.js';
 import { likelyColumn } from './likely-column.js';
 import { isFilled, isSymbolLike, sampledRows } from './sample-column.js';
@@ -19,6 +19,7 @@ const MOST_TOGETHER = 3;
 const SYMBOL_SHARE = 0.8;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
 const LEAST_VARIETY = 0.5;
+const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'names of companies cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
@@ -60,13 +61,12 @@ export function nothingClear(judge: JudgeInput, open: readonly number[]): NeverS
 
 function adviceFor(judge: JudgeInput, open: readonly number[]): { but: string; todo: string } {
   const { columns, kind } = judge;
-  const kinds = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
   const likely = likelyColumn(judge, open);
   const but = (column: number, doubt: string | null) =>
     doubt === null ? '' : ` (${columnLabel(columns, column)} might, but ${doubt})`;
   if (likely !== null && !likely.isHopeless) {
     const flag = columnFlag(columns, likely.column, kind ?? likely.kind);
-    return { but: but(likely.column, likely.doubt), todo: `name it: ${flag} (${kinds})` };
+    return { but: but(likely.column, likely.doubt), todo: `name it: ${flag} (${KINDS})` };
   }
   const isAnyKind = kind === null || kind === 'auto';
   const symbols = isAnyKind && likely === null ? findSymbols(judge, open) : null;
@@ -74,13 +74,13 @@ function adviceFor(judge: JudgeInput, open: readonly number[]): { but: string; t
     const flags = SYMBOL_KINDS.map((each) => columnFlag(columns, symbols, each));
     return {
       but: but(symbols, 'nothing tells tickers from coins or from other codes'),
-      todo: `name it: ${flags.join(' or ')} (${kinds})`,
+      todo: `name it: ${flags.join(' or ')} (${KINDS})`,
     };
   }
   return {
     but: likely === null ? '' : but(likely.column, likely.doubt),
     todo: isAnyKind
-      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (${kinds})`
+      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (${KINDS})`
       : `leave --kind ${kind} out to have the kind judged by the values, or name the column with --column NAME:${kind}`,
   };
 }
@@ -169,14 +169,16 @@ export function doubtful(
   });
 }
 
-/** A column was named without its kind, and nothing tells it. */
+/** A column was named without its kind, and nothing tells it. `isSymbol`: but that it holds tickers or coins. */
 export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
-  const flags = (isSymbol ? SYMBOL_KINDS : IDENTIFIER_KINDS).map((kind) => columnFlag(columns, column, kind));
-  const isName = !isSymbol && readHeader(columns[column] ?? '').meaning === null;
+  const flags = SYMBOL_KINDS.map((kind) => columnFlag(columns, column, kind));
+  const anyKind = columnFlag(columns, column, 'auto').replace(/:auto('?)$/, ':KIND$1');
   return new NeverStartError({
     code: 'column-doubtful',
     what: 'neither name nor values say which kind of identifier this column holds',
     subject: columnLabel(columns, column),
-    todo: `say it: ${flags.join(' or ')}${isName ? `; ${NAMES}` : ''}`,
+    todo: isSymbol
+      ? `say it: ${flags.join(' or ')}`
+      : `name another column, or say the kind: ${anyKind} (${KINDS}); ${NAMES}`,
   });
 }

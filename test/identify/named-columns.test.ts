@@ -52,7 +52,9 @@ describe('--column', () => {
   it('stops when nothing tells the kind', () => {
     const error = refusal(CUSTOMERS, { column: ['company'] });
     expect(error.code).toBe('column-doubtful');
-    expect(error.todo).toMatch(/^say it: --column company:domain or --column company:ticker or /);
+    expect(error.todo).toBe(
+      'name another column, or say the kind: --column company:KIND (kinds: domain, ticker, isin, crypto, id, auto); names of companies cannot be looked up',
+    );
   });
 
   it('stops when a symbol may be either', () => {
