@@ -112,8 +112,8 @@ function varietyOfSymbols({ sample }: JudgeInput, column: number): number | null
 export function findHeaderless(judge: JudgeInput, open: readonly number[]): NeverStartError | null {
   const { columns, sample, kind } = judge;
   if (columns.some(isHeaderLike)) return null;
-  const asked =
-    kind === null || kind === 'auto' ? SYMBOL_KINDS : SYMBOL_KINDS.filter((each) => each === kind);
+  if (kind === 'domain' || kind === 'isin' || kind === 'id') return null;
+  const asked: readonly IdentifierKind[] = kind === null ? SYMBOL_KINDS : [kind];
   // Names of columns are mostly in lower case, symbols are not; in a single column the values show what is usual.
   const isLower = (text: string) => text === text.toLowerCase();
   const column = open.find((each) => {
@@ -121,7 +121,7 @@ export function findHeaderless(judge: JudgeInput, open: readonly number[]): Neve
     if (!isSymbolLike(name) || !/[a-z]/i.test(name) || varietyOfSymbols(judge, each) === null) return false;
     return !isLower(name) || (columns.length === 1 && sample.every((row) => isLower(row[each] ?? '')));
   });
-  if (column === undefined || asked.length === 0) return null;
+  if (column === undefined) return null;
   const asData = asked.map((each) => `--no-header --kind ${each}`);
   const asHeader = asked.map((each) => columnFlag(columns, column, each));
   return new NeverStartError({

@@ -63,6 +63,11 @@ describe('a folder', () => {
     expect(apply(values, base(flags))).toMatchObject(expected);
   });
 
+  it('may insist on a column whose values do not look like their kind', () => {
+    expect(apply({ column: 'website:ticker', allowMismatch: true }).allowMismatch).toBe(true);
+    expect(apply({}).allowMismatch).toBe(false);
+  });
+
   it('may not ask for fields that no brand has', () => {
     expect(refusal({ fields: ['nmae'] })).toContain('no such field of a brand: "nmae" in fields of');
     expect(refusal({ fields: ['nmae'] })).toContain('did you mean name?');

@@ -190,6 +190,12 @@ describe('a list of symbols whose header is missing', () => {
       'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
     ],
     [
+      'with any kind said',
+      ['GTLB', 'AAPL', 'MSFT'],
+      'auto',
+      'say --no-header --kind auto if it is one, or --column GTLB:auto if it is the header',
+    ],
+    [
       'a list in lower case',
       ['gtlb', 'aapl', 'msft'],
       undefined,
