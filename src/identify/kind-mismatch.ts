@@ -81,9 +81,10 @@ function faultOf(cell: string, kind: IdentifierKind): Fault | null {
   if (read.type === 'invalid') return { cause: read.reason, isBought: false };
   if (kind === 'domain' || kind === 'isin' || kind === 'id' || read.type === 'skipped') return null;
   const cleaned = cleanCell(cell);
-  if (isWrittenLikeName(cleaned)) return { cause: 'a name, no identifier', isBought: true };
-  if (kind === 'auto' || !isSurelyDomain(cleaned, kind)) return null;
-  return { cause: 'a domain', isBought: true };
+  if (!cleaned.includes('.') || identifyDomain(cleaned).type !== 'identifier') {
+    return isWrittenLikeName(cleaned) ? { cause: 'a name, no identifier', isBought: true } : null;
+  }
+  return kind === 'auto' || mayBeSymbol(cleaned, kind) ? null : { cause: 'a domain', isBought: true };
 }
 
 /** Suffixes that are no exchange's, whatever the case. */
@@ -93,19 +94,16 @@ const LONGEST_EXCHANGE_SUFFIX = 2;
 /** `sap.de` may be a ticker in lower case, `siemens.de` hardly. */
 const LONGEST_LOWER_TICKER = 6;
 
-/** `SAP.DE` is a ticker where the column says ticker; coins have no exchange. */
-function isSurelyDomain(cleaned: string, kind: 'ticker' | 'crypto'): boolean {
-  if (!cleaned.includes('.') || identifyDomain(cleaned).type !== 'identifier') return false;
-  if (kind === 'crypto' || WEB_SUFFIX.test(cleaned)) return true;
-  if (cleaned === cleaned.toUpperCase()) return false;
-  const host = cleaned.replace(/[/?#:].*$/s, '').replace(/\.+$/, '');
-  const labels = host.split('.');
-  const [name = ''] = labels;
+/** Of a domain: `SAP.DE` is a ticker where the column says ticker; coins have no exchange. */
+function mayBeSymbol(cleaned: string, kind: 'ticker' | 'crypto'): boolean {
+  if (kind === 'crypto' || WEB_SUFFIX.test(cleaned)) return false;
+  if (cleaned === cleaned.toUpperCase()) return true;
+  const [name = '', suffix = '', ...more] = cleaned.split('.');
   return (
-    host !== cleaned ||
-    labels.length > 2 ||
-    (labels.at(-1) ?? '').length > LONGEST_EXCHANGE_SUFFIX ||
-    name.length > LONGEST_LOWER_TICKER
+    /^[a-z0-9.-]+$/.test(cleaned) &&
+    more.length === 0 &&
+    suffix.length <= LONGEST_EXCHANGE_SUFFIX &&
+    name.length <= LONGEST_LOWER_TICKER
   );
 }
 

@@ -27,6 +27,12 @@ describe('is stopped, before anything is spent', () => {
     ['websites as tickers', column('website', WEBSITES), 'website:ticker', 'website:domain'],
     ['websites as coins', column('website', WEBSITES), 'website:crypto', 'website:domain'],
     ['websites of one country as tickers', column('web', GERMAN_SITES), 'web:ticker', 'web:domain'],
+    [
+      'websites in title case as tickers',
+      column('x', ['Apple.com', 'Bosch.de', 'Shell.nl']),
+      'x:ticker',
+      'x:domain',
+    ],
     ['tickers in capitals with a web suffix', column('x', ['ACME.COM', 'BETA.ORG']), 'x:ticker', 'x:domain'],
     [
       'e-mail addresses as tickers',
@@ -87,6 +93,7 @@ describe('is not stopped', () => {
     ['coins', column('x', COINS), 'x:crypto'],
     ['tickers that could be domains, as domains', column('x', ['SAP.DE', 'AIR.PA']), 'x:domain'],
     ['anything as auto', column('x', ['AAPL', 'acme.com', 'US0378331005', 'btc']), 'x:auto'],
+    ['websites in title case as anything', column('x', ['Apple.com', 'Bosch.de', 'Shell.nl']), 'x:auto'],
     ['addresses at free mail providers', column('x', ['a@gmail.com', 'b@web.de']), 'x:domain'],
     ['a blank column', column('x', ['', 'n/a', '-']), 'x:ticker'],
     ['a file without rows', column('x', []), 'x:ticker'],
