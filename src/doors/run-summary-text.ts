@@ -98,7 +98,8 @@ function whatNext(
     case EXIT.done:
       return '';
     case EXIT.someFailed:
-      if (report.rows.failed > 0) return 'some rows failed: run the same command again to ask for those alone';
+      if (report.rows.failed > 0)
+        return 'some rows failed: run the same command again to ask for those alone';
       return report.rows.invalid > 0
         ? `with --strict this run has failed: ${count(report.rows.invalid)} rows are invalid`
         : '';

@@ -6,7 +6,13 @@ import { FailFileError, NeverStartError } from '../errors.js';
 import type { TableFormat, TableShape } from '../table.js';
 import { recogniseDocument } from './binary-signature.js';
 import { createCsvReader } from './csv-rows.js';
-import { findDataInHeader, findPreamble, headerWarnings, isBareList, type PreambleVerdict } from './header-check.js';
+import {
+  findDataInHeader,
+  findPreamble,
+  headerWarnings,
+  isBareList,
+  type PreambleVerdict,
+} from './header-check.js';
 import type { IntakeOptions } from './input.js';
 import { createJsonlReader } from './jsonl-rows.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
