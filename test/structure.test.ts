@@ -21,6 +21,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'log.ts',
     'lifecycle.ts',
     'process-identity.ts',
+    'private-file.ts',
     'table.ts',
     'config',
     'contract',

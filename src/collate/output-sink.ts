@@ -29,9 +29,10 @@ export async function openFileSink(target: string, gzip: boolean): Promise<Sink>
   if (existing !== null && !existing.isFile()) return writeDirectly(path, gzip);
 
   const folder = dirname(path);
-  await removeStaleTemporaries(folder, basename(path));
+  await removeStaleTemporaries(folder);
   const temporary = join(folder, temporaryName(basename(path)));
-  const handle = await open(temporary, 'wx');
+  // Never open to more people than the file that it replaces, from its first byte on.
+  const handle = await open(temporary, 'wx', existing === null ? 0o666 : existing.mode & 0o777);
   if (existing !== null) await handle.chmod(existing.mode & 0o777).catch(() => undefined);
   const writer = streamTo(handle, gzip);
   const discard = async () => {

@@ -1,12 +1,11 @@
 /**
  * One sorted run of the external sort on disk: lines with their keys, written once from front to back and read back
- * once. The file has no name as soon as it is open (where the system allows that), so a kill leaves nothing behind.
+ * once.
  *
  * Each entry: group (1 byte), score (8), sequence (8), length of the line (4), the line. Little endian.
  */
-import { randomBytes } from 'node:crypto';
-import { type FileHandle, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
+import { openPrivateFile } from '../private-file.js';
 
 const HEAD_BYTES = 21;
 const WRITE_BYTES = 1 << 20;
@@ -26,16 +25,7 @@ export interface RunWriter {
 }
 
 export async function createRunWriter(folder: string): Promise<RunWriter> {
-  const path = join(folder, `sort-${process.pid}-${randomBytes(6).toString('hex')}.run`);
-  const handle = await open(path, 'wx+', 0o600);
-  const isUnlinked = await rm(path).then(
-    () => true,
-    () => false,
-  );
-  const drop = async () => {
-    await handle.close();
-    if (!isUnlinked) await rm(path, { force: true });
-  };
+  const { handle, drop } = await openPrivateFile(folder, 'sort');
   let buffer = Buffer.allocUnsafeSlow(WRITE_BYTES);
   let used = 0;
 

@@ -4,7 +4,8 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { HEARTBEAT_FILE, isDead, isRunning, readSignOfLife, type WatcherIdentity } from './heartbeat.js';
+import { isRunning } from '../lifecycle.js';
+import { HEARTBEAT_FILE, isDead, readSignOfLife, type WatcherIdentity } from './heartbeat.js';
 import type { InboxFolders } from './inbox-folders.js';
 import { claim, type Job, jobFoldersIn, lookAt, removeDesk, take } from './job-folder.js';
 import { writeNote } from './job-note.js';

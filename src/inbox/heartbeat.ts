@@ -84,13 +84,3 @@ export function isDead(
   if (identity === null || identity.space === '' || identity.space !== own.space) return false;
   return identity.host === own.host && !isRunning(identity.pid);
 }
-
-/** Whether a process of this number runs on this machine. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
-  }
-}

@@ -37,13 +37,14 @@ export async function openByteSource(
         todo: 'pipe a file in, or name one',
       });
     }
-    return createByteSource('stdin', await spoolStream(stdin, 'stdin', spoolFolder), null);
+    const { handle, drop } = await spoolStream(stdin, 'stdin', spoolFolder);
+    return createByteSource('stdin', handle, null, drop);
   }
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
     const facts = await handle.stat();
-    if (facts.isFile()) return await createByteSource(path, handle, path);
+    if (facts.isFile()) return await createByteSource(path, handle, path, () => handle.close());
     if (facts.isDirectory()) {
       await handle.close();
       throw new Error('it is a folder');
@@ -53,10 +54,16 @@ export async function openByteSource(
   }
   // A pipe must not be closed and opened again: its writer would be stopped.
   const stream = handle.createReadStream();
-  return createByteSource(path, await spoolStream(stream, path, spoolFolder), null);
+  const spooled = await spoolStream(stream, path, spoolFolder);
+  return createByteSource(path, spooled.handle, null, spooled.drop);
 }
 
-async function createByteSource(name: string, handle: FileHandle, path: string | null): Promise<ByteSource> {
+async function createByteSource(
+  name: string,
+  handle: FileHandle,
+  path: string | null,
+  close: () => Promise<void>,
+): Promise<ByteSource> {
   const atOpening = await handle.stat({ bigint: true });
   const magic = Buffer.alloc(2);
   await handle.read(magic, 0, 2, 0);
@@ -83,7 +90,7 @@ async function createByteSource(name: string, handle: FileHandle, path: string |
     async close() {
       if (!isOpen) return;
       isOpen = false;
-      await handle.close();
+      await close();
     },
   };
 }

@@ -1,15 +1,13 @@
 /**
- * Keeps what can be read only once (standard input, a named pipe) in a file that only this user can read. The
- * file has no name any more when this is done: whatever ends the process, nothing is left behind.
+ * Keeps what can be read only once (standard input, a named pipe) in a private file.
  */
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, mkdir } from 'node:fs/promises';
 import { FailFileError } from '../errors.js';
+import { openPrivateFile, type PrivateFile } from '../private-file.js';
 
 /**
  * @param name what is read, for messages
- * @returns the open file, to be closed by the caller
+ * @returns the open file, to be dropped by the caller
  * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used, `input-missing`
  * when the stream fails.
  */
@@ -17,31 +15,29 @@ export async function spoolStream(
   stream: NodeJS.ReadableStream,
   name: string,
   folder: string,
-): Promise<FileHandle> {
+): Promise<PrivateFile> {
   // It may fail before anybody reads; the loop below is told then.
   stream.on('error', () => undefined);
-  const path = join(folder, `${randomUUID()}.input`);
-  let handle: FileHandle;
+  let file: PrivateFile;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    handle = await open(path, 'wx+', 0o600);
+    file = await openPrivateFile(folder, 'input');
   } catch (error) {
     throw new FailFileError({
       code: 'output-unwritable',
       what: 'the input cannot be kept while it is processed',
-      subject: path,
+      subject: folder,
       todo: 'make the folder writable or name another one with --state',
       cause: error,
     });
   }
   try {
-    await unlink(path);
     for await (const chunk of stream) {
-      await append(handle, Buffer.from(chunk), path);
+      await append(file.handle, Buffer.from(chunk), folder);
     }
-    return handle;
+    return file;
   } catch (error) {
-    await handle.close();
+    await file.drop();
     if (error instanceof FailFileError) throw error;
     throw new FailFileError({
       code: 'input-missing',
@@ -53,14 +49,14 @@ export async function spoolStream(
   }
 }
 
-async function append(handle: FileHandle, bytes: Buffer, path: string): Promise<void> {
+async function append(handle: FileHandle, bytes: Buffer, folder: string): Promise<void> {
   try {
     await handle.appendFile(bytes);
   } catch (error) {
     throw new FailFileError({
       code: 'disk-low',
       what: 'the input cannot be kept while it is processed',
-      subject: path,
+      subject: folder,
       todo: 'free disk space or name another folder with --state',
       cause: error,
     });

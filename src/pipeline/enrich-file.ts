@@ -3,10 +3,8 @@
  * in its order; each knows one thing, and none knows the others.
  */
 
-import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { formatOfName, outputNames } from '../collate/output-names.js';
 import { assertPlaces } from '../collate/output-place.js';
 import { createRenderer, type OutputPlan } from '../collate/render.js';
@@ -14,7 +12,7 @@ import { qualityTier } from '../contract/brand.js';
 import type { RunEngine } from '../engine/engine.js';
 import { InterruptedError } from '../errors.js';
 import { openInput } from '../intake/open-input.js';
-import { type Releasers, withReleasers } from '../lifecycle.js';
+import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { isProcessGone, processIdentity } from '../process-identity.js';
@@ -28,6 +26,7 @@ import { deferRest, type GatherContext } from './gather.js';
 import { assertDiskRoom } from './headroom.js';
 import { newRunId, runKey } from './run-key.js';
 import { createRunSummary, type RunFacts } from './run-summary.js';
+import { openSpoolFolder } from './spool-file.js';
 import { type Survey, surveyInput, wantNextCandidates } from './survey.js';
 import { writeOutput } from './write-output.js';
 
@@ -42,7 +41,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const { engine, clock, log, stop, onProgress, onNotice } = around;
     const { waterfall } = request.survey;
     const startedAt = clock.now();
-    const folder = await openFolder(request.stateFolder, releasers);
+    const folder = await openSpoolFolder(request.stateFolder);
 
     const input = await openInput(request.input, request.stdin, { ...request.intake, spoolFolder: folder });
     releasers.push(() => input.close());
@@ -245,13 +244,6 @@ function interruptedEarly(name: string): InterruptedError {
     subject: name,
     todo: 'nothing was spent or written; run again',
   });
-}
-
-async function openFolder(stateFolder: string, releasers: Releasers): Promise<string> {
-  const folder = join(stateFolder, 'runs', `${process.pid}-${randomBytes(4).toString('hex')}`);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  releasers.push(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Alive even while a stage takes long: a run without a heartbeat is dead for its workers. */

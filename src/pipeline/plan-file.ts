@@ -2,10 +2,6 @@
  * What a run of this file would do, found out without spending anything: rows, identifiers, what is stored, what
  * would be asked for and what that costs.
  */
-
-import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { EngineStores } from '../engine/stores.js';
 import { openInput } from '../intake/open-input.js';
 import { withReleasers } from '../lifecycle.js';
@@ -18,6 +14,7 @@ import { type BuyingPlan, planBuying } from './buying-plan.js';
 import type { EnrichRequest } from './enrich-request.js';
 import { unanswered } from './gather.js';
 import { estimateSpending, type SpendingEstimate } from './spending.js';
+import { openSpoolFolder } from './spool-file.js';
 import { type Survey, surveyInput } from './survey.js';
 
 export interface PlanRequest
@@ -60,9 +57,7 @@ export function planFile(
   stop: AbortSignal,
 ): Promise<Plan> {
   return withReleasers(async (releasers) => {
-    const folder = join(request.stateFolder, 'runs', `plan-${process.pid}-${randomBytes(4).toString('hex')}`);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    const folder = await openSpoolFolder(request.stateFolder);
     const input = await openInput(request.input, request.stdin, { ...request.intake, spoolFolder: folder });
     releasers.push(() => input.close());
     const survey = await surveyInput(

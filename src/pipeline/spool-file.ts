@@ -2,9 +2,11 @@
  * A private file that is written once from start to end and then read, in order or by position: where everything goes
  * that is as large as the input. What the bytes mean is the callers'.
  */
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FailFileError } from '../errors.js';
+import { openPrivateFileSync, removePrivateLeftovers } from '../private-file.js';
 
 const BUFFER_BYTES = 1_048_576;
 
@@ -21,9 +23,9 @@ export interface SpoolFile {
   close(): Promise<void>;
 }
 
-/** Creates the file, readable by the owner alone. Throws FailFileError `output-unwritable` here and in `advance` when the disk is full. */
-export function createSpoolFile(path: string): SpoolFile {
-  const fd = orFail(path, () => openSync(path, 'wx+', 0o600));
+/** Creates a private file in `folder`. Throws FailFileError `output-unwritable` here and in `advance` when the disk is full. */
+export function createSpoolFile(folder: string, label: string): SpoolFile {
+  const { fd, name } = orFail(folder, () => openPrivateFileSync(folder, label));
   let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   let filled = 0;
   let flushed = 0;
@@ -32,7 +34,7 @@ export function createSpoolFile(path: string): SpoolFile {
   function flush(): void {
     let from = 0;
     while (from < filled) {
-      from += orFail(path, () => writeSync(fd, buffer, from, filled - from, flushed + from));
+      from += orFail(folder, () => writeSync(fd, buffer, from, filled - from, flushed + from));
     }
     flushed += filled;
     filled = 0;
@@ -56,7 +58,7 @@ export function createSpoolFile(path: string): SpoolFile {
       let from = 0;
       while (from < bytes) {
         const got = readSync(fd, target, from, bytes - from, position + from);
-        if (got === 0) throw new Error(`${path} ends before byte ${position + bytes}`);
+        if (got === 0) throw new Error(`the spool of ${label} ends before byte ${position + bytes}`);
         from += got;
       }
       return target;
@@ -65,9 +67,17 @@ export function createSpoolFile(path: string): SpoolFile {
       if (!isOpen) return;
       isOpen = false;
       closeSync(fd);
-      await rm(path, { force: true });
+      if (name !== null) rmSync(name, { force: true });
     },
   };
+}
+
+/** The folder below the state folder where private files of runs are made; what dead processes left there is removed. */
+export async function openSpoolFolder(stateFolder: string): Promise<string> {
+  const folder = join(stateFolder, 'runs');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await removePrivateLeftovers(folder);
+  return folder;
 }
 
 function orFail<T>(path: string, action: () => T): T {

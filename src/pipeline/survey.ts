@@ -2,7 +2,6 @@
  * The first pass: the whole input is read once before anything is spent. Rows go to disk as they stand, identifiers
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
-import { join } from 'node:path';
 import { earlierCells, earlierKey, jsonKey } from '../collate/earlier-key.js';
 import { NeverStartError } from '../errors.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
@@ -28,7 +27,7 @@ export interface SurveyOptions {
   readonly prefix: string;
   /** `--priority`; absent or null: identifiers are bought in the order of the file. */
   readonly priority?: PriorityRequest | null;
-  /** A private folder for the spools. */
+  /** An existing folder for the spools. */
   readonly folder: string;
   /** Looked at between batches: reading a large file can be stopped. */
   readonly stop: AbortSignal;
@@ -88,7 +87,7 @@ export async function surveyInput(
     ? earlierKey(ourKey)
     : earlierCells(input.shape.columns, chosen.ours, options.prefix);
   const open = (name: string) => {
-    const file = createSpoolFile(join(folder, name));
+    const file = createSpoolFile(folder, name);
     releasers.push(() => file.close());
     return file;
   };

@@ -92,15 +92,20 @@ describe('an output', () => {
     expect((await stat(target)).isDirectory()).toBe(true);
   });
 
-  it('removes what a killed process left for the same target, and nothing of a live one or another target', async () => {
+  it('removes what killed processes left for this and other targets, and nothing of live ones', async () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
     const left = temporaryName('out.csv').replace(`-${process.pid}-`, `-${dead}-`);
     const live = temporaryName('out.csv');
     const other = temporaryName('other.csv').replace(`-${process.pid}-`, `-${dead}-`);
-    for (const name of [left, live, other]) await writeFile(join(folder, name), 'half');
+    const parents = live.replace(`-${process.pid}-`, `-${process.ppid}-`);
+    const elsewhere = `${left.slice(0, 27)}another_host-${dead}-0123abcd.tmp`;
+    // In a container the killed process may have had our number.
+    const namesake = live.replace(/[0-9a-f]{8}\.tmp$/, '0123abcd.tmp');
+    for (const name of [left, live, other, parents, elsewhere, namesake])
+      await writeFile(join(folder, name), 'half');
     const output = await createOutput(target, PLAIN);
     await output.commit();
-    expect((await readdir(folder)).sort()).toEqual([live, other, 'out.csv'].sort());
+    expect((await readdir(folder)).sort()).toEqual([live, parents, elsewhere, 'out.csv'].sort());
   });
 
   it.each([false, true])('begins with a byte order mark if it should (%s)', async (bom) => {

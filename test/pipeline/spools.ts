@@ -1,11 +1,10 @@
 /** Spool files of a test's own. */
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createSpoolFile, type SpoolFile } from '../../src/pipeline/spool-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export async function openSpool(name = 'spool'): Promise<SpoolFile> {
-  const file = createSpoolFile(join(await temporaryFolder(), name));
+  const file = createSpoolFile(await temporaryFolder(), name);
   onTestFinished(() => file.close());
   return file;
 }

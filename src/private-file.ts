@@ -1,0 +1,79 @@
+/**
+ * Private temporary files: what holds the user's rows while they are processed. Only this user can read one, and it has
+ * no name as soon as it is open (where the system allows that), so whatever ends the process, nothing stays on disk.
+ * Where a file cannot lose its name while it is open, the name says whose it is, and the next process removes it.
+ */
+import { randomBytes } from 'node:crypto';
+import { openSync, rmSync } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isRunning } from './lifecycle.js';
+
+/** An open file; `drop` closes it and frees its disk space. Safe to call twice. */
+export interface PrivateFile {
+  readonly handle: FileHandle;
+  drop(): Promise<void>;
+}
+
+/** Creates a file in `folder`, which must be there. Throws errors of the file system. */
+export async function openPrivateFile(folder: string, label: string): Promise<PrivateFile> {
+  const path = privatePath(folder, label);
+  const handle = await open(path, 'wx+', 0o600);
+  const isNamed = await rm(path).then(
+    () => false,
+    () => true,
+  );
+  let isOpen = true;
+  return {
+    handle,
+    async drop() {
+      if (!isOpen) return;
+      isOpen = false;
+      await handle.close();
+      if (isNamed) await rm(path, { force: true });
+    },
+  };
+}
+
+/** The same by descriptor. `name`: where it still lies, to be removed once it is closed; null: it has no name any more. */
+export function openPrivateFileSync(folder: string, label: string): { fd: number; name: string | null } {
+  const path = privatePath(folder, label);
+  const fd = openSync(path, 'wx+', 0o600);
+  try {
+    rmSync(path);
+    return { fd, name: null };
+  } catch {
+    return { fd, name: path };
+  }
+}
+
+function privatePath(folder: string, label: string): string {
+  return join(folder, `${label}-${process.pid}-${randomBytes(6).toString('hex')}.spool`);
+}
+
+const FILE_NAME = /^[a-z]+-(\d+)-[0-9a-f]{12}\.spool$/;
+/** Folders of earlier versions, one for each run, with files that kept their names. */
+const FOLDER_NAME = /^(?:plan-)?(\d+)-[0-9a-f]{8}$/;
+
+/**
+ * Removes from `folder` what dead processes of this machine left there: private files that could not lose their names, and
+ * whole folders of earlier versions. Links, and what belongs to another user, are left alone. Never rejects.
+ */
+export async function removePrivateLeftovers(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const ofFile = FILE_NAME.exec(name)?.[1];
+    const ofFolder = FOLDER_NAME.exec(name)?.[1];
+    const path = join(folder, name);
+    const facts = await lstat(path).catch(() => null);
+    if (facts === null || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
+    if (ofFile !== undefined && facts.isFile() && !isRunning(Number(ofFile))) await removeQuietly(path);
+    // In a container every process may have the same number. No folder of this version has such a name.
+    const isOld = ofFolder !== undefined && facts.isDirectory();
+    if (isOld && (Number(ofFolder) === process.pid || !isRunning(Number(ofFolder))))
+      await removeQuietly(path);
+  }
+}
+
+async function removeQuietly(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => undefined);
+}

@@ -1,0 +1,63 @@
+/**
+ * What a process leaves on the disk when it has no chance to tidy up: no row of the user's file, whichever way it ended.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const ROW = 'only-in-a-row-of-the-user';
+
+/** Files below the state folder, except the engine's own, that hold a row's text. */
+async function filesWithRows(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
+    const path = join(folder, name);
+    if ((await stat(path)).isFile() && (await readFile(path)).includes(ROW)) found.push(name);
+  }
+  return found;
+}
+
+async function startSlowly(scene: Scene, args: readonly string[]) {
+  const rows = domainList(3_000).replaceAll(',row ', `,${ROW} `);
+  await scene.write('list.csv', rows);
+
+  return scene.start(['run', 'list.csv', ...args]);
+}
+
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each([
+    ['kill -9', ['SIGKILL']],
+    ['a second Ctrl-C', ['SIGINT', 'SIGINT']],
+  ] as const)('%s leaves no row below the state folder', async (_, signals) => {
+    const scene = await createScene(engine, { latencyMs: 30_000 });
+    const running = await startSlowly(scene, ['--concurrency', '4']);
+    await scene.service.until(() => scene.service.meter.inFlight > 0);
+    // Not even while it runs.
+    expect(await filesWithRows(scene.path('state'))).toEqual([]);
+    for (const signal of signals) {
+      running.kill(signal);
+      if (signal === 'SIGINT') await running.untilSaid(/stopping/);
+    }
+    await running.done;
+    expect(await filesWithRows(scene.path('state'))).toEqual([]);
+    expect(await readdir(scene.path('state/runs'))).toEqual([]);
+  });
+
+  test('the next run removes what an earlier version left', async () => {
+    const scene = await createScene(engine);
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const left = scene.path(`state/runs/${dead}-0123abcd`);
+    await mkdir(left, { recursive: true });
+    await writeFile(join(left, 'rows'), ROW);
+    await scene.write('list.csv', domainList(3));
+    const result = await scene.run(['run', 'list.csv']);
+    expect(result.code, result.stderr).toBe(0);
+    expect(await readdir(scene.path('state/runs'))).toEqual([]);
+  });
+});
