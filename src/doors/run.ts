@@ -2,17 +2,14 @@
  * The door of `run`: settings in, exit code out. Opens engine and service, lets the pipeline do the work, and tells
  * people and programs how it went. Signals are the root's.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import { systemClock } from '../clock.js';
 import type { LoadedSettings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';
 import type { Holder } from '../engine/guests.js';
 import { openRunEngine } from '../engine/open-run-engine.js';
 import { type ExitCode, FailFileError } from '../errors.js';
-import { type Releasers, withReleasers } from '../lifecycle.js';
+import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { checkInput } from '../pipeline/check-input.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
@@ -30,6 +27,7 @@ import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
 import { assertHasWorker, intakeOf, requestOf, surveyOf } from './run-request.js';
 import { stopText, summaryText } from './run-summary-text.js';
+import { openSampleState } from './sample-state.js';
 import { openLookupWorker } from './workplace.js';
 
 export interface RunDoor extends DoorStreams {
@@ -45,7 +43,7 @@ export function runFile(input: string, loaded: LoadedSettings, door: RunDoor): P
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
     const { settings } = loaded;
-    const stateFolder = settings.sample ? await temporaryState(releasers) : settings.state;
+    const stateFolder = settings.sample ? await openSampleState(releasers) : settings.state;
     const notifier = openNotifier({ settings, stateFolder, log, stop });
     releasers.push(() => notifier.close());
     const { sample: isSample } = settings;
@@ -160,12 +158,6 @@ function runInState(
 
 function hostNotice({ pid, command }: Holder): string {
   return `the lookups are done by process ${pid} (${command}), which holds the state folder`;
-}
-
-async function temporaryState(releasers: Releasers): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-sample-'));
-  releasers.push(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** At 80 % of the limit a warning is shown once. */

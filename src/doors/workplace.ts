@@ -2,8 +2,6 @@
  * What a process that stays opens once and has all its work share: engine, service, one lookup worker and those who are told.
  * `watch` and `up` put inboxes and schedules into it. Signals are the root's.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.js';
 import type { CommandName } from '../config/setting.js';
@@ -20,6 +18,7 @@ import { type Notifier, openNotifier } from './notifier.js';
 import { type OpenedMetrics, openMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
 import { type OpenedTelemetry, openTelemetry } from './open-telemetry.js';
+import { openSampleState } from './sample-state.js';
 import { type SharedWorker, shareWorker } from './shared-worker.js';
 
 export interface WorkplaceDoor extends Pick<DoorStreams, 'stdin' | 'stdout'> {
@@ -87,7 +86,9 @@ export function withWorkplace<T>(
   return withReleasers(async (releasers) => {
     const { log } = door;
     const { settings } = loaded;
-    const stateFolder = settings.sample ? await temporaryState(log, releasers) : settings.state;
+    if (settings.sample)
+      log.warn('sample data: brands from the built-in catalogue, nothing is sent to any service');
+    const stateFolder = settings.sample ? await openSampleState(releasers) : settings.state;
     const notifier = openNotifier({ settings, stateFolder, log, stop: door.stop });
     releasers.push(() => notifier.close());
     const opened = await openService(settings, log, releasers);
@@ -144,11 +145,4 @@ function graceFromSignal({ stop, graceMs }: WorkplaceDoor, timeoutMs: number): (
   if (stop.aborted) begin();
   else stop.addEventListener('abort', begin, { once: true });
   return () => (endsAt === null ? graceMs(timeoutMs) : Math.max(0, endsAt - performance.now()));
-}
-
-async function temporaryState(log: Log, releasers: Releasers): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-sample-'));
-  releasers.push(() => rm(folder, { recursive: true, force: true }));
-  log.warn('sample data: brands from the built-in catalogue, nothing is sent to any service');
-  return folder;
 }

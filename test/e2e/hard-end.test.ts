@@ -5,8 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runCli } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ROW = 'only-in-a-row-of-the-user';
 
@@ -60,4 +62,17 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(result.code, result.stderr).toBe(0);
     expect(await readdir(scene.path('state/runs'))).toEqual([]);
   });
+});
+
+test('the state of a sample run that was killed is gone after the next one', async () => {
+  const folder = await temporaryFolder();
+  const dead = spawnSync(process.execPath, ['-e', '']).pid;
+  const left = join(folder, `brand-enrich-sample-${dead}-aB3dE6`);
+  const alive = join(folder, `brand-enrich-sample-${process.pid}-aB3dE6`);
+  for (const each of [left, alive]) await mkdir(each);
+  await writeFile(join(folder, 'list.csv'), domainList(2));
+  const result = await runCli(['run', 'list.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } });
+  expect(result.code, result.stderr).toBe(0);
+  const names = (await readdir(folder)).filter((name) => name.startsWith('brand-enrich-sample-'));
+  expect(names).toEqual([`brand-enrich-sample-${process.pid}-aB3dE6`]);
 });
