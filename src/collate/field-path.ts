@@ -12,6 +12,7 @@
  * colours the value, of fonts and industries the name; several values are joined with `|`; anything else is JSON.
  */
 import { bestFile, isObject, objectsIn } from './brand-assets.js';
+import { jsonOf } from './json-text.js';
 
 const LABELS = ['type', 'theme', 'format', 'name', 'slug'] as const;
 /** The value that stands for an object, by the first key that is there. */
@@ -50,25 +51,32 @@ function hasLabel(object: Readonly<Record<string, unknown>>, label: string): boo
   return LABELS.some((key) => says(object[key])) || (Array.isArray(object.tags) && object.tags.some(says));
 }
 
-function cellOf(value: unknown): string {
-  if (Array.isArray(value)) {
-    const picture = bestFile(objectsIn(value)) ?? bestFile([{ formats: value }]);
-    return (
-      picture ??
-      value
-        .map(cellOf)
-        .filter((text) => text !== '')
-        .join(SEPARATOR)
-    );
+/** Without recursion: nothing says how deep a service nests its arrays. */
+function cellOf(whole: unknown): string {
+  const texts: string[] = [];
+  const rest = [whole];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    const picture = Array.isArray(value)
+      ? (bestFile(objectsIn(value)) ?? bestFile([{ formats: value }]))
+      : null;
+    if (Array.isArray(value) && picture === null) {
+      for (let at = value.length - 1; at >= 0; at -= 1) rest.push(value[at]);
+      continue;
+    }
+    const text = picture ?? textOf(value);
+    if (text !== '') texts.push(text);
   }
-  if (isObject(value)) {
-    const picture = bestFile([value]);
-    if (picture !== null) return picture;
-    const face = FACES.find((key) => isScalar(value[key]));
-    if (face !== undefined) return String(value[face]);
-    return FACES.some((key) => Object.hasOwn(value, key)) ? '' : JSON.stringify(value);
-  }
-  return isScalar(value) ? String(value) : '';
+  return texts.join(SEPARATOR);
+}
+
+function textOf(value: unknown): string {
+  if (!isObject(value)) return isScalar(value) ? String(value) : '';
+  const picture = bestFile([value]);
+  if (picture !== null) return picture;
+  const face = FACES.find((key) => isScalar(value[key]));
+  if (face !== undefined) return String(value[face]);
+  return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
 }
 
 /** A number that is too large for JavaScript (`1e400`) is none. */

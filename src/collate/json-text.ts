@@ -73,6 +73,32 @@ export function addMember(text: string, member: string): string | null {
   return text.slice(0, close) + comma + member + text.slice(close);
 }
 
+/** What `JSON.stringify` makes of a value that `JSON.parse` made, however deep it is nested. */
+export function jsonOf(parsed: unknown): string {
+  let text = '';
+  const rest: (string | { readonly value: unknown })[] = [{ value: parsed }];
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next === 'string') {
+      text += next;
+      continue;
+    }
+    const { value } = next;
+    if (typeof value !== 'object' || value === null) {
+      text += JSON.stringify(value);
+      continue;
+    }
+    const isArray = Array.isArray(value);
+    text += isArray ? '[' : '{';
+    rest.push(isArray ? ']' : '}');
+    const members = Object.entries(value);
+    for (let at = members.length - 1; at >= 0; at -= 1) {
+      const [key, member] = members[at] ?? [];
+      rest.push({ value: member }, `${at > 0 ? ',' : ''}${isArray ? '' : `${JSON.stringify(key)}:`}`);
+    }
+  }
+  return text;
+}
+
 function keyText(quoted: string): string {
   return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
 }
