@@ -2,7 +2,8 @@
  * Logos for the report, fetched once while it is made, as `data:` addresses. A picture is never worth a failed run: whatever
  * goes wrong leaves the brand without one. Which brands are shown is not decided here.
  */
-import { type Dispatcher, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
+import { publicLookup, type Resolve } from './public-address.js';
 
 export interface LogoOptions {
   /** Connections; the caller closes it. */
@@ -47,6 +48,12 @@ export function pictureType(bytes: Buffer): string | null {
   const isSvg = /^\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*|<!DOCTYPE[^>[]*>\s*)*<svg[\s>]/i.test(text);
   // Entities can make a short picture endless.
   return isSvg && !/<!ENTITY/i.test(text) ? 'image/svg+xml' : null;
+}
+
+/** Connections for logos, to public addresses alone; redirects are not followed. The caller closes it. */
+export function openLogoAgent(resolve?: Resolve): Agent {
+  const connect = { timeout: 5_000, lookup: publicLookup(resolve) };
+  return new Agent({ connections: 4, connect, maxHeaderSize: 65_536 });
 }
 
 /**

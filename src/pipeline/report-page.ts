@@ -4,13 +4,12 @@
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import { Agent } from 'undici';
 import { createOutput } from '../collate/output-file.js';
 import { readChartLibrary } from '../report-page/chart-library.js';
 import type { PageData, ShownBrand, ShownFile } from '../report-page/page-data.js';
 import { renderPage } from '../report-page/render-page.js';
 import type { EnrichResult } from './enrich-request.js';
-import { fetchLogos } from './fetch-logos.js';
+import { fetchLogos, openLogoAgent } from './fetch-logos.js';
 import { lowestApart, type RankedBrand } from './ranked-brands.js';
 import type { RunReport } from './report.js';
 
@@ -93,7 +92,7 @@ function filesOf({ files, run }: RunReport, json: string, page: string): ShownFi
 }
 
 async function logosOf(brands: readonly RankedBrand[], stop: AbortSignal): Promise<Map<string, string>> {
-  const dispatcher = new Agent({ connections: 4, connect: { timeout: 5_000 }, maxHeaderSize: 65_536 });
+  const dispatcher = openLogoAgent();
   try {
     const urls = brands.flatMap(({ logoUrl }) => (logoUrl === null ? [] : [logoUrl]));
     return await fetchLogos(urls, { dispatcher, stop, totalMs: LOGOS_TOTAL_MS });
