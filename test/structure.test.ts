@@ -22,6 +22,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'lifecycle.ts',
     'process-identity.ts',
     'private-file.ts',
+    'plain-file.ts',
     'table.ts',
     'config',
     'contract',

@@ -2,9 +2,9 @@
  * The config file: where it is, what is in it, and which of its keys are none of ours. What the values mean is
  * judged in `load-settings.ts`, together with those of flags and environment.
  */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { NeverStartError } from '../errors.js';
+import { readPlainFileSync } from '../plain-file.js';
 import { systemWords } from '../system-error.js';
 import { findJsonFault } from './json-fault.js';
 import { nearest } from './nearest.js';
@@ -37,7 +37,7 @@ export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigF
   const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE_NAME);
   let text: string;
   try {
-    text = readFileSync(path, 'utf8');
+    text = readPlainFileSync(path);
   } catch (error) {
     if (named === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
       return null;
@@ -49,6 +49,11 @@ export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigF
       cause: error,
     });
   }
+  return parseConfigFile(path, text);
+}
+
+/** What the text of a config file says. Throws `NeverStartError` (`usage-invalid`) when it is not a JSON object. */
+export function parseConfigFile(path: string, text: string): ConfigFile {
   return { path, values: parseObject(path, text) };
 }
 

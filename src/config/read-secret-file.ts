@@ -2,8 +2,8 @@
  * A secret from a file of its own: the token, the secret of webhooks, the password of the dashboard. What it may look like is for each
  * to say. No message quotes what was read.
  */
-import { readFileSync } from 'node:fs';
 import { type ErrorCode, NeverStartError } from '../errors.js';
+import { readPlainFileSync } from '../plain-file.js';
 import { systemWords } from '../system-error.js';
 import { maskTokenPath } from './mask.js';
 
@@ -17,17 +17,13 @@ export interface SecretFileWords {
 /** The text of the file, as it stands but for a byte order mark. Throws `NeverStartError` when it cannot be read. */
 export function readSecretFile(path: string, { code, what, todo }: SecretFileWords): string {
   try {
-    return readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+    return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
-    // Neither message nor cause: they would name the path, which may be the secret in the wrong place.
-    const nameless = Object.assign(new Error('it cannot be opened'), {
-      code: (error as NodeJS.ErrnoException).code,
-    });
-    throw new NeverStartError({
-      code,
-      what,
-      subject: `${maskTokenPath(path)} (${systemWords(nameless)})`,
-      todo,
-    });
+    // Of a system's error its code alone: message and cause would name the path, which may be the secret in the wrong place.
+    const reason =
+      error instanceof Error && 'code' in error
+        ? Object.assign(new Error('it cannot be opened'), { code: error.code })
+        : error;
+    throw new NeverStartError({ code, what, subject: `${maskTokenPath(path)} (${systemWords(reason)})`, todo });
   }
 }

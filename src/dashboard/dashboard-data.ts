@@ -37,6 +37,8 @@ export interface DashboardData {
 export interface ShownInbox {
   /** Absolute. */
   readonly folder: string;
+  /** Why no file is taken from it; null: files are. */
+  readonly closed: string | null;
   /** Longest waiting first; null when the folder cannot be read. */
   readonly waiting: readonly WaitingFile[] | null;
 }

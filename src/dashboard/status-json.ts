@@ -64,8 +64,9 @@ function dataOf(data: DashboardData) {
         reason: run.reason,
       };
     }),
-    inboxes: data.inboxes.map(({ folder, waiting }) => ({
+    inboxes: data.inboxes.map(({ folder, closed, waiting }) => ({
       folder,
+      closed,
       waiting:
         waiting?.map((file) => ({
           file: file.file,

@@ -20,7 +20,15 @@ ${
 </section>`;
 }
 
-function inboxPart({ folder, waiting }: ShownInbox, now: number): Markup {
+function inboxPart(inbox: ShownInbox, now: number): Markup {
+  const { folder, closed } = inbox;
+  const shown = waitingPart(inbox, now);
+  return closed === null
+    ? shown
+    : html`<p class="why"><strong>${folder} is closed: no file is taken.</strong> ${closed}</p>${shown}`;
+}
+
+function waitingPart({ folder, waiting }: ShownInbox, now: number): Markup {
   if (waiting === null) {
     return html`<p class="why">${folder} cannot be read at the moment.</p>`;
   }

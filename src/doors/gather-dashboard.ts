@@ -1,7 +1,7 @@
 /**
  * Gathers what the dashboard shows, from the engine and from the watched folders.
  */
-import { access, readFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Settings } from '../config/settings.js';
 import type { DashboardData, ShownInbox, WaitingFile } from '../dashboard/dashboard-data.js';
@@ -9,9 +9,11 @@ import type { ChunkQueue, Engine } from '../engine/engine.js';
 import type { ParkedJob } from '../inbox/job-end.js';
 import { REASON_FILE } from '../inbox/job-note.js';
 import { listWaiting } from '../inbox/waiting-files.js';
+import { readPlainFile } from '../plain-file.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
 import type { AccountNames } from './account.js';
 import { readAccountStatus } from './account-status.js';
+import { listClosedInboxes, whyClosedHere } from './closed-inboxes.js';
 
 export interface DashboardSources {
   readonly engine: Engine;
@@ -40,10 +42,11 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
     runs: engine.runs,
     queueCounts: async () => (queue === null ? null : queue.getJobCounts('waiting', 'active', 'delayed')),
   };
-  const [status, schedules, shownInboxes] = await Promise.all([
+  const [status, schedules, shownInboxes, closed] = await Promise.all([
     readAccountStatus(stores, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
+    listClosedInboxes(engine.notes),
   ]);
   const at = Date.now();
   const { outcomes: answers, ...account } = status;
@@ -51,13 +54,13 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
     ...account,
     answers,
     schedules,
-    inboxes: shownInboxes,
+    inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
     at,
     storeNow: account.ledger?.now ?? at,
   };
 }
 
-async function readInbox(folder: string): Promise<ShownInbox> {
+async function readInbox(folder: string): Promise<Omit<ShownInbox, 'closed'>> {
   const place = join(folder, 'waiting');
   const isThere = await access(place).then(
     () => true,
@@ -71,7 +74,7 @@ async function readInbox(folder: string): Promise<ShownInbox> {
 async function readWaiting(job: ParkedJob, position: number): Promise<WaitingFile> {
   const text =
     position < REASONS_READ && job.file !== REASON_FILE
-      ? await readFile(join(job.folder, REASON_FILE), 'utf8').catch(() => '')
+      ? await readPlainFile(join(job.folder, REASON_FILE)).catch(() => '')
       : '';
   return {
     file: job.file,

@@ -5,16 +5,18 @@
  *
  * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower holds.
  */
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findSettings } from '../config/load-settings.js';
 import { nearest } from '../config/nearest.js';
 import { didYouMean, type Problem, throwProblems, usageProblem } from '../config/problems.js';
-import { type ConfigFile, readConfigFile } from '../config/read-config-file.js';
+import { type ConfigFile, parseConfigFile } from '../config/read-config-file.js';
 import type { Setting, SettingGroup } from '../config/setting.js';
 import { findFieldProblems } from '../config/setting-rules.js';
 import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
+import { errorText, NeverStartError } from '../errors.js';
+import { isErrorCode } from '../inbox/file-trouble.js';
 import { isMoreThan } from '../pipeline/spending.js';
+import { readPlainFile } from '../plain-file.js';
 
 export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 
@@ -48,9 +50,20 @@ export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
  */
 export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
   const path = join(folder, FOLDER_SETTINGS_FILE);
-  if ((await lstat(path).catch(() => null)) === null) return base.settings;
-  const file = readConfigFile({ flags: { config: path }, env: {}, folder });
-  return file === null ? base.settings : applyFolderSettings(file, base);
+  let text: string;
+  try {
+    text = await readPlainFile(path);
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT')) return base.settings;
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: 'the settings of this inbox cannot be read',
+      subject: `${path} (${errorText(error)})`,
+      todo: 'put a file of its own there that can be read, or remove it',
+      cause: error,
+    });
+  }
+  return applyFolderSettings(parseConfigFile(path, text), base);
 }
 
 /** The same from what the file holds. Pure. */

@@ -17,6 +17,7 @@ import type { EnrichProgress, EnrichRequest } from '../pipeline/enrich-request.j
 import { makeReport, type RunReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
 import { isNearLimit } from '../quota/policy.js';
+import { createClosedNote } from './closed-inboxes.js';
 import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
 import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
@@ -57,6 +58,7 @@ const READING_TRAVELS_MS = 300;
 export function createInboxWork(options: InboxWorkOptions): InboxWork {
   const { folder, loaded, service, engine, stateFolder, worker, notices, clock, log, stop } = options;
   const standing = createStanding(log);
+  const closed = createClosedNote(engine.notes, folder);
   let opensAccount = true;
   let wentAheadAt = 0;
   let lookedFreelyAt = 0;
@@ -123,9 +125,21 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   }
 
   return {
+    async whyClosed() {
+      const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
+      await closed.note(why);
+      return why;
+    },
     async process(job, tries) {
+      let settings: Settings;
       try {
-        return await enrich(job, await readFolderSettings(folder, loaded));
+        settings = await readFolderSettings(folder, loaded);
+      } catch (error) {
+        // The inbox is closed at the next look; the file goes on when it is open again.
+        return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
+      }
+      try {
+        return await enrich(job, settings);
       } catch (error) {
         if (await isJustChanged(join(folder, FOLDER_SETTINGS_FILE), clock.now())) {
           return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
@@ -157,8 +171,9 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   };
 }
 
-/** Results lie beside the original, under names that every file system takes. */
-function withinJob(request: EnrichRequest, job: Job): EnrichRequest {
+/** Results lie beside the original, under names that every file system takes. Others may write to where it lies. */
+function withinJob(asked: EnrichRequest, job: Job): EnrichRequest {
+  const request: EnrichRequest = { ...asked, only: 'own file' };
   if (!isLongName(job.file)) return request;
   const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(job.file)?.[0] ?? '';
   const path = join(job.folder, `${stemOf(job.file)}.enriched${extension}`);

@@ -13,6 +13,7 @@ import type { Log } from '../log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
 import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
 import { readAccountStatus } from './account-status.js';
+import { closedInboxesText, listClosedInboxes } from './closed-inboxes.js';
 import { ledgerText, outcomesText, statusText } from './keeping-text.js';
 import { accountOf, knownNames } from './open-service.js';
 
@@ -111,8 +112,12 @@ function said(data: unknown, text: string): Answer {
 }
 
 async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
-  const data = await readAccountStatus(stores, knownNames(settings), settings, RUNS_SHOWN);
-  return { data, text: statusText(data, Date.now()) };
+  const [account, closedInboxes] = await Promise.all([
+    readAccountStatus(stores, knownNames(settings), settings, RUNS_SHOWN),
+    listClosedInboxes(stores.notes),
+  ]);
+  const data = { ...account, closedInboxes };
+  return { data, text: closedInboxesText(closedInboxes) + statusText(data, Date.now()) };
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

@@ -2,7 +2,7 @@
  * The door of `run`: settings in, exit code out. Opens engine and service, lets the pipeline do the work, and tells
  * people and programs how it went. Signals are the root's.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { systemClock } from '../clock.js';
 import type { LoadedSettings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';

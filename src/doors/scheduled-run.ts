@@ -13,7 +13,7 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { hasNoMatch } from '../model.js';
 import { enrichFile } from '../pipeline/enrich-file.js';
-import type { EnrichResult } from '../pipeline/enrich-request.js';
+import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
 import { stampPath } from '../schedules/path-stamps.js';
@@ -129,7 +129,9 @@ function enrichScheduled(
     const place = { engine, service: { ...service, clientFor }, settings, stateFolder: settings.state, log };
     assertHasWorker(settings, engine, options.shared !== null);
     const shared = settings.worker ? workerToShare(service, settings, options.shared) : null;
-    const request = requestOf(schedule.input, settings, service, settings.state, streams);
+    const asked = requestOf(schedule.input, settings, service, settings.state, streams);
+    // A named pipe would be waited for at each of its times.
+    const request: EnrichRequest = { ...asked, only: 'file' };
     const enrichTraced = traces.traced(enrichFile, settings.strict);
     const result = await enrichTraced(request, {
       engine,

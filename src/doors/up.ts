@@ -10,12 +10,12 @@ import { readDashboardPassword } from '../config/dashboard-password.js';
 import { throwProblems, usageProblem } from '../config/problems.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { EXIT, type ExitCode } from '../errors.js';
-import { type InboxFolders, PLACES } from '../inbox/inbox-folders.js';
+import { type InboxFolders, openFolders, PLACES } from '../inbox/inbox-folders.js';
 import { untilAborted } from '../lifecycle.js';
 import type { LoadFlags } from '../schedules/scheduled-command.js';
 import { openDashboard } from './open-dashboard.js';
 import { createHostedScheduleRunner } from './scheduled-run.js';
-import { openInbox, watchIn } from './watch.js';
+import { watchIn } from './watch.js';
 import { type Workplace, type WorkplaceDoor, withWorkplace } from './workplace.js';
 
 export interface UpDoor extends WorkplaceDoor {
@@ -31,7 +31,7 @@ const METRICS_PORT = 9464;
 
 /**
  * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws what opening throws, and
- * NeverStartError for folders that are named twice or whose `brand-enrich.json` means nothing.
+ * NeverStartError for folders that are named twice. An inbox whose `brand-enrich.json` means nothing is closed; the rest works.
  */
 export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitCode> {
   // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
@@ -100,7 +100,7 @@ async function openInboxes(loaded: LoadedSettings, folder: string): Promise<Inbo
         : [];
     }),
   );
-  return Promise.all(paths.map((path) => openInbox(path, loaded)));
+  return Promise.all(paths.map((path) => openFolders(path)));
 }
 
 /** Through symbolic links; as it is while nothing is there. */

@@ -33,8 +33,8 @@ export async function runWatch(
   });
 }
 
-/** Makes the folders and reads their settings, before anything else is opened. */
-export async function openInbox(folder: string, loaded: LoadedSettings): Promise<InboxFolders> {
+/** Makes the folders and reads their settings, before anything else is opened: one inbox that is closed is no reason to wait. */
+async function openInbox(folder: string, loaded: LoadedSettings): Promise<InboxFolders> {
   const folders = await openFolders(folder);
   await readFolderSettings(folders.root, loaded);
   return folders;

@@ -6,6 +6,7 @@ import { lstat, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readPlainFile } from '../plain-file.js';
 import { isErrorCode } from './file-trouble.js';
 
 export const HEARTBEAT_FILE = '.heartbeat';
@@ -58,7 +59,7 @@ export async function readSignOfLife(desk: string): Promise<SignOfLife | null> {
   const path = join(desk, HEARTBEAT_FILE);
   const stat = (await lstat(path).catch(() => null)) ?? (await lstat(desk).catch(() => null));
   if (stat === null) return null;
-  const text = await readFile(path, 'utf8').catch(() => '');
+  const text = await readPlainFile(path).catch(() => '');
   return { beatAt: stat.mtimeMs, identity: parseIdentity(text) };
 }
 

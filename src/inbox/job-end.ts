@@ -39,6 +39,8 @@ export interface ParkedJob {
 }
 
 export interface InboxWork {
+  /** Why no file of this inbox can be processed at all, for its owner; null: they can. Never rejects. */
+  whyClosed(): Promise<string | null>;
   /**
    * Processes one file; results go beside it, into its folder. `tries`: how often this watcher has been told
    * `again` for it before. Never rejects.

@@ -6,12 +6,12 @@
  *                               |        ^                                              |
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
  */
-import { link, lstat, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
+import { link, lstat, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { jobName, withFreeName } from './file-names.js';
 import { isErrorCode } from './file-trouble.js';
 import type { InboxFolders } from './inbox-folders.js';
-import { type JobNote, REASON_FILE, readNote, removeNote, writeNote } from './job-note.js';
+import { type JobNote, REASON_FILE, readNote, removeNote, writeAnew, writeNote } from './job-note.js';
 import { isSameFile, type SeenFile } from './settled-files.js';
 
 /** A file that is being processed, alone in a folder with what is made of it. */
@@ -85,7 +85,7 @@ async function setAside(folders: InboxFolders, folder: string): Promise<void> {
     await rm(folder, { recursive: true, force: true });
     return;
   }
-  await writeFile(join(folder, REASON_FILE), UNCLEAR);
+  await writeAnew(join(folder, REASON_FILE), UNCLEAR);
   await withFreeName(basename(folder), (free) => rename(folder, join(folders.failed, free)));
 }
 
@@ -117,7 +117,7 @@ export async function arrive(
   if ((await lookAt(job.folder)) === null) return null;
   const reasonPath = join(job.folder, REASON_FILE);
   if (reason === null && job.file !== REASON_FILE) await rm(reasonPath, { force: true });
-  else if (reason !== null && job.file !== REASON_FILE) await writeFile(reasonPath, reason);
+  else if (reason !== null && job.file !== REASON_FILE) await writeAnew(reasonPath, reason);
   if (place === 'waiting') {
     await writeNote(job.folder, { ...job.note, adoptions: 0, parked: { at: now, memo: memo ?? '' } });
   }

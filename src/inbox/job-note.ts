@@ -2,9 +2,10 @@
  * The note in the folder of a job: which of its files is the original, and what has become of it so far. Hidden, for
  * programs; people have `reason.txt`. A note that is lost or damaged costs nothing but this knowledge.
  */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readPlainFile } from '../plain-file.js';
 
 const NOTE = '.brand-enrich-job.json';
 export const REASON_FILE = 'reason.txt';
@@ -26,7 +27,13 @@ export type JobNote = z.infer<typeof noteShape>;
 
 /** Writes it through to the disk: after a loss of power it tells what is the original. */
 export async function writeNote(folder: string, note: JobNote): Promise<void> {
-  await writeFile(join(folder, NOTE), `${JSON.stringify(note)}\n`, { flush: true });
+  await writeAnew(join(folder, NOTE), `${JSON.stringify(note)}\n`);
+}
+
+/** Writes a file in place of whatever lies there: written into, a link would lead out of the folder. */
+export async function writeAnew(path: string, text: string): Promise<void> {
+  await rm(path, { force: true });
+  await writeFile(path, text, { flag: 'wx', flush: true });
 }
 
 /**
@@ -35,7 +42,7 @@ export async function writeNote(folder: string, note: JobNote): Promise<void> {
  */
 export async function readNote(folder: string): Promise<JobNote | null> {
   const names = await readdir(folder);
-  const note = await readFile(join(folder, NOTE), 'utf8').then(parseNote, () => null);
+  const note = await readPlainFile(join(folder, NOTE)).then(parseNote, () => null);
   if (note !== null) return names.includes(note.file) ? note : null;
   const originals = names.filter((name) => !isOurs(name));
   const [file] = originals;

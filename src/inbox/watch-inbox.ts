@@ -4,6 +4,7 @@
  *
  *   watching   files are taken from the inbox, from `waiting/` when they may go on, from dead watchers
  *   holding    trouble that every file would meet (disk full, engine or service away): nothing is taken for a while
+ *   closed     the inbox's own settings cannot be used: nothing is taken until they can
  *   away       the folder is gone: nothing is done until it is back
  *   refused    the service refuses the credentials: what runs is put back, and the watcher ends
  *   stopping   a signal: what runs is ended and put back
@@ -79,6 +80,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   let sweepAt = 0;
   let waitingAt = 0;
   let isLookingAtWaiting = false;
+  let closedWhy: string | null = null;
 
   async function sweep(now: number): Promise<void> {
     sweepAt = now + LOOK_MS;
@@ -98,7 +100,19 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     if (isAway) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
     isAway = false;
     isTold = false;
+    await lookWhetherClosed();
     desk.adopt(await adoptJobs({ folders, desk: own, identity }, await beat(own, identity)));
+  }
+
+  async function lookWhetherClosed(): Promise<void> {
+    const why = await work.whyClosed();
+    if (why !== null && why !== closedWhy)
+      log.error(
+        { folder: folders.root, reason: why },
+        'the inbox is closed: no file is taken until this is mended',
+      );
+    if (why === null && closedWhy !== null) log.info({ folder: folders.root }, 'the inbox is open again');
+    closedWhy = why;
   }
 
   function onChange(): void {
@@ -131,7 +145,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   async function step(): Promise<void> {
     const now = clock.now();
     if (now >= sweepAt) await sweep(now);
-    if (isAway) return;
+    if (isAway || closedWhy !== null) return;
     if (now >= waitingAt && !isLookingAtWaiting && desk.hasNoParked) {
       waitingAt = now + WAITING_LOOK_MS;
       lookAtWaiting().catch((error) => log.warn({ err: error }, 'the waiting files could not be looked at'));
@@ -149,9 +163,10 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
         sweepAt = clock.now() + LOOK_MS;
         isAway = true;
       });
-      const next = isAway
-        ? sweepAt
-        : Math.min(sweepAt, desk.isHungry ? nextLookAt() : sweepAt, desk.nextAt ?? sweepAt);
+      const next =
+        isAway || closedWhy !== null
+          ? sweepAt
+          : Math.min(sweepAt, desk.isHungry ? nextLookAt() : sweepAt, desk.nextAt ?? sweepAt);
       await clock.sleep(Math.max(next - clock.now(), 0), wakeUp.signal).catch(() => undefined);
       if (wakeUp.signal.aborted) wakeUp = new AbortController();
     }

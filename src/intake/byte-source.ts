@@ -6,7 +6,9 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FailFileError, NeverStartError } from '../errors.js';
+import { openPlainFile } from '../plain-file.js';
 import { systemWords } from '../system-error.js';
+import type { IntakeOptions } from './input.js';
 import { spoolStream } from './spool-stream.js';
 
 export interface ByteSource {
@@ -26,7 +28,7 @@ const CHUNK_BYTES = 256 * 1024;
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
-  spoolFolder: string,
+  { spoolFolder, only }: Pick<IntakeOptions, 'spoolFolder' | 'only'>,
 ): Promise<ByteSource> {
   if (path === '-') {
     if (stdin === null) {
@@ -42,7 +44,9 @@ export async function openByteSource(
   }
   let handle: FileHandle;
   try {
-    handle = await open(path, 'r');
+    handle = await (only === undefined
+      ? open(path, 'r')
+      : openPlainFile(path, { followsLinks: only === 'file' }));
     const facts = await handle.stat();
     if (facts.isFile()) return await createByteSource(path, handle, path, () => handle.close());
     if (facts.isDirectory()) {

@@ -19,6 +19,10 @@ export interface IntakeOptions {
   readonly ragged?: Ragged;
   /** Only when forced; else the content and the extension decide. */
   readonly format?: TableFormat;
+  /**
+   * `file`: only a regular file, never waited for. `own file`: nor what a link leads to. Absent: whatever can be read, pipes included.
+   */
+  readonly only?: 'file' | 'own file' | undefined;
   /** Folder in which standard input is kept while it is needed; made when it is missing. */
   readonly spoolFolder: string;
 }

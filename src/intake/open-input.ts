@@ -30,7 +30,7 @@ export async function openInput(
 ): Promise<Input> {
   const asked = options.encoding === undefined ? undefined : checkEncodingName(options.encoding);
   const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
-  const source = await openByteSource(path, stdin, options.spoolFolder);
+  const source = await openByteSource(path, stdin, options);
   try {
     const seen = await lookAhead(source.read(), asked === undefined || !asked.startsWith('utf'));
     refuseBinary(source, seen.head);

@@ -43,7 +43,8 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const startedAt = clock.now();
     const folder = await openSpoolFolder(request.stateFolder);
 
-    const input = await openInput(request.input, request.stdin, { ...request.intake, spoolFolder: folder });
+    const opened = { ...request.intake, only: request.only, spoolFolder: folder };
+    const input = await openInput(request.input, request.stdin, opened);
     releasers.push(() => input.close());
     const surveyed = { ...request.survey, folder, stop, onRows: (rows: number) => onProgress(reading(rows)) };
     const survey = await surveyInput(input, surveyed, releasers).catch((error) => {

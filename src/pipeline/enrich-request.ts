@@ -5,6 +5,7 @@ import type { Clock } from '../clock.js';
 import type { OutputNames } from '../collate/output-names.js';
 import type { OutputPlan } from '../collate/output-plan.js';
 import type { RunEngine } from '../engine/engine.js';
+import type { IntakeOptions } from '../intake/input.js';
 import type { Log } from '../log.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
@@ -30,6 +31,8 @@ export interface EnrichRequest {
     readonly limit: number | null;
     readonly ragged?: Ragged;
   };
+  /** See intake; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
+  readonly only?: IntakeOptions['only'];
   readonly survey: Pick<
     SurveyOptions,
     'requested' | 'kind' | 'allowMismatch' | 'waterfall' | 'prefix' | 'priority'

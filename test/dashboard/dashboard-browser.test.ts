@@ -193,7 +193,11 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
             },
           })),
           inboxes: [
-            { folder: attack, waiting: [{ file: attack, folder: attack, since: 1, reason: attack }] },
+            {
+              folder: attack,
+              closed: null,
+              waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
+            },
           ],
         },
       },

@@ -91,9 +91,13 @@ it('whatever data holds stays text', () => {
         },
       })),
       inboxes: [
-        { folder: attack, waiting: [{ file: attack, folder: attack, since: 1, reason: attack }] },
-        { folder: attack, waiting: [] },
-        { folder: attack, waiting: null },
+        {
+          folder: attack,
+          closed: null,
+          waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
+        },
+        { folder: attack, closed: null, waiting: [] },
+        { folder: attack, closed: null, waiting: null },
       ],
     },
   });

@@ -138,6 +138,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     inboxes: [
       {
         folder: '/data/brands',
+        closed: null,
         waiting: [
           {
             file: 'Kunden März.csv',
@@ -211,7 +212,7 @@ export function emptyView(): DashboardView {
       answers: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
-      inboxes: [{ folder: '/data/brands', waiting: [] }],
+      inboxes: [{ folder: '/data/brands', closed: null, waiting: [] }],
     }),
   });
 }
@@ -248,6 +249,7 @@ export function troubledView(): DashboardView {
       inboxes: [
         {
           folder: '/mnt/share/marketing/brands',
+          closed: null,
           waiting: [
             {
               file: long,
@@ -259,7 +261,7 @@ export function troubledView(): DashboardView {
             { file: 'b.csv', folder: 'b-2026-11-18T09-00-00Z', since: 0, reason: 'The service is away.' },
           ],
         },
-        { folder: '/mnt/gone', waiting: null },
+        { folder: '/mnt/gone', closed: null, waiting: null },
       ],
     }),
   });

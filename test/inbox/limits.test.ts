@@ -85,7 +85,7 @@ test('brand-enrich.json is read for each file: column, fields and a cap; a raise
   await stopWatcher(watcher);
 });
 
-test('a key that brand-enrich.json may not hold is refused with the nearest right one', async () => {
+test('a key that brand-enrich.json may not hold is refused with the nearest right one, and closes an inbox that is watched', async () => {
   const scene = await createInboxScene(engine);
   await writeFile(scene.path('brand-enrich.json'), '{"colum": "website"}');
   const refused = await scene.run(['watch', '.']);
@@ -95,10 +95,17 @@ test('a key that brand-enrich.json may not hold is refused with the nearest righ
   await writeFile(scene.path('brand-enrich.json'), '{"column": "website"}');
   const watcher = await scene.watch();
   await writeFile(scene.path('brand-enrich.json'), '{"baseUrl": "https://elsewhere.example"}');
+  await watcher.untilSaid(/not for the folder to say: baseUrl in/);
+  await watcher.untilSaid(/the inbox is closed/);
   await scene.drop('list.csv', domainList(3));
-  const [failed = ''] = await scene.until('failed', 1);
-  expect(await readReason(failed)).toContain('not for the folder to say: baseUrl in');
+  expect((await scene.run(['status'])).stdout).toMatch(/^inbox .* is closed: .*baseUrl/);
+  expect(await scene.list('inbox')).toEqual(['list.csv']);
   expect(scene.service.meter.requests).toEqual([]);
+
+  await writeFile(scene.path('brand-enrich.json'), '{"column": "website"}');
+  await scene.until('done', 1);
+  expect(scene.service.meter.billed).toBe(3);
+  expect((await scene.run(['status'])).stdout).not.toContain('closed');
   await stopWatcher(watcher);
 });
 

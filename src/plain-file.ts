@@ -1,0 +1,85 @@
+/**
+ * Small files that others may have put where they lie: settings, notes, secrets. Only a regular file is read, it is opened
+ * without waiting for anybody (a named pipe would be waited for without end), and not beyond what such a file can be.
+ */
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** Settings, secrets and notes are far smaller. */
+export const PLAIN_BYTES_AT_MOST = 1_048_576;
+
+export interface PlainFileOptions {
+  /** Whether a link is followed: where the path is the user's own, not where others may write to the folder. */
+  readonly followsLinks: boolean;
+}
+
+/** What this process was given by its parent, as a shell does with `<(command)`: a pipe, and nobody else's. */
+const OWN_DESCRIPTOR = /^(?:\/dev\/(?:fd\/\d+|stdin)|\/proc\/self\/fd\/\d+)$/;
+
+/** Opens a regular file for reading. Throws errors of the file system, and an `Error` in words for what is none. */
+export async function openPlainFile(path: string, options: PlainFileOptions): Promise<FileHandle> {
+  const handle = await open(path, flagsFor(options)).catch((error: unknown) => {
+    throw inWords(error);
+  });
+  const stat = await handle.stat();
+  if (stat.isFile()) return handle;
+  await handle.close();
+  throw notAFile();
+}
+
+/** The text of a file in a folder that others may write to. No link is followed. */
+export async function readPlainFile(path: string): Promise<string> {
+  const handle = await openPlainFile(path, { followsLinks: false });
+  try {
+    const buffer = Buffer.allocUnsafe(Math.min((await handle.stat()).size, PLAIN_BYTES_AT_MOST) + 1);
+    let length = 0;
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+      length += bytesRead;
+      if (length > PLAIN_BYTES_AT_MOST) throw tooLarge();
+      if (bytesRead === 0 || length === buffer.length) return buffer.toString('utf8', 0, length);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The text of a file that the user has named. A pipe of the process itself is read as well. */
+export function readPlainFileSync(path: string): string {
+  const isOwn = OWN_DESCRIPTOR.test(path);
+  const descriptor = openSync(path, isOwn ? 'r' : flagsFor({ followsLinks: true }));
+  try {
+    if (!isOwn && !fstatSync(descriptor).isFile()) throw notAFile();
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(65_536);
+      const bytesRead = readSync(descriptor, chunk, 0, chunk.length, null);
+      if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8');
+      length += bytesRead;
+      if (length > PLAIN_BYTES_AT_MOST) throw tooLarge();
+      chunks.push(chunk.subarray(0, bytesRead));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Systems without one of these have no such links and pipes. */
+function flagsFor({ followsLinks }: PlainFileOptions): number {
+  return constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followsLinks ? 0 : (constants.O_NOFOLLOW ?? 0));
+}
+
+function inWords(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  if (code === 'ELOOP' || code === 'EMLINK') return new Error('it is a link', { cause: error });
+  return code === 'ENXIO' ? notAFile() : error;
+}
+
+function notAFile(): Error {
+  return new Error('it is no regular file');
+}
+
+function tooLarge(): Error {
+  return new Error('it is larger than 1 MB');
+}

@@ -1,0 +1,112 @@
+/**
+ * What others may put into a watched folder: named pipes, endless files and links stop neither `up` nor the other inboxes, and
+ * nothing that lies elsewhere gets out through them.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { describeOn, domainList } from '../support/scene.js';
+import { createInboxScene, type InboxScene, readReason, stopWatcher } from './inbox-scene.js';
+
+const SECRET_KEY = 'keyOfSomebodyElse';
+
+const BROKEN: Readonly<Record<string, (path: string, scene: InboxScene) => Promise<unknown>>> = {
+  'a named pipe': async (path) => execFileSync('mkfifo', [path]),
+  'a file of 3 GB': async (path) => {
+    await writeFile(path, '');
+    await truncate(path, 3 * 1024 ** 3);
+  },
+  'a link to a file with secrets': async (path, scene) => {
+    await scene.write('elsewhere.json', `{"${SECRET_KEY}": 1}`);
+    await symlink(scene.path('elsewhere.json'), path);
+  },
+  'a folder': (path) => mkdir(path),
+  'no JSON': (path) => writeFile(path, '{"column": '),
+  'arrays that do not end': (path) => writeFile(path, '['.repeat(500_000)),
+};
+
+describeOn([redisEngine(), embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  describe.each(Object.entries(BROKEN))('%s as brand-enrich.json', (_, put) => {
+    test('closes that inbox alone, which says so, and opens again when it is mended', async () => {
+      const scene = await createInboxScene(engine);
+      for (const name of ['good', 'bad']) await mkdir(scene.path(`${name}/inbox`), { recursive: true });
+      await put(scene.path('bad/brand-enrich.json'), scene);
+      await writeFile(scene.path('bad/inbox/list.csv'), domainList(3, 'bad'));
+      const up = scene.start(['up', '--settle', '200ms', '--metrics-port', '0', '--dashboard-port', '0'], {
+        BRAND_ENRICH_INBOX: 'good,bad',
+      });
+      await up.untilSaid(/"msg":"up"/);
+      await up.untilSaid(/the inbox is closed/);
+      await writeFile(scene.path('good/inbox/.part'), domainList(2, 'good'));
+      await rename(scene.path('good/inbox/.part'), scene.path('good/inbox/list.csv'));
+      await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(2);
+
+      const [, metrics = ''] = /"metrics":"(http:[^"]+)\/metrics"/.exec(up.said) ?? [];
+      expect((await fetch(`${metrics}/readyz`)).status).toBe(200);
+      expect((await scene.run(['status'])).stdout).toMatch(/^inbox {7}\S+\/bad on \S+ is closed: /);
+      const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
+      const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
+      const page = await fetch(new URL('/', signIn), { headers: { cookie: cookie.split(';', 1)[0] ?? '' } });
+      expect(await page.text()).toContain('/bad is closed');
+      expect(up.said).not.toContain(SECRET_KEY);
+
+      await rm(scene.path('bad/brand-enrich.json'), { recursive: true });
+      await up.untilSaid(/the inbox is open again/);
+      await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(5);
+      expect(await stopWatcher(up)).toBe(0);
+    });
+  });
+});
+
+describeOn([redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('watching one inbox alone, such a file is an error of the start', async () => {
+    const scene = await createInboxScene(engine);
+    execFileSync('mkfifo', [scene.path('brand-enrich.json')]);
+    const { code, stderr } = await scene.run(['watch', '.']);
+    expect(code).toBe(2);
+    expect(stderr).toContain('brand-enrich.json (it is no regular file)');
+  });
+
+  test('what is put in the place of notes and reasons is neither waited for nor written through', async () => {
+    const scene = await createInboxScene(engine, { quota: 2 });
+    const watcher = await scene.watch();
+    await scene.drop('list.csv', domainList(4));
+    const [waiting = ''] = await scene.until('waiting', 1);
+    await scene.write('victim', 'as it was');
+    await rm(join(waiting, 'reason.txt'));
+    await symlink(scene.path('victim'), join(waiting, 'reason.txt'));
+    const strange = scene.path('waiting/strange');
+    await mkdir(strange);
+    execFileSync('mkfifo', [join(strange, '.brand-enrich-job.json'), join(strange, 'reason.txt')]);
+    await writeFile(join(strange, 'other.csv'), domainList(1));
+
+    scene.service.options.quota = 1_000;
+    await scene.until('done', 2);
+    expect(await readFile(scene.path('victim'), 'utf8')).toBe('as it was');
+    expect(await stopWatcher(watcher)).toBe(0);
+  });
+
+  test('a file of an inbox that became a link or a pipe is not read', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 10 });
+    const watcher = await scene.watch();
+    await scene.write('elsewhere.csv', domainList(3, 'elsewhere'));
+    await mkdir(scene.path('processing/dead-1-abc/job'), { recursive: true });
+    await symlink(scene.path('elsewhere.csv'), scene.path('processing/dead-1-abc/job/list.csv'));
+    await mkdir(scene.path('processing/dead-2-abc/job'), { recursive: true });
+    execFileSync('mkfifo', [scene.path('processing/dead-2-abc/job/pipe.csv')]);
+    const failed = await scene.until('failed', 2, 90_000);
+    const reasons = await Promise.all(failed.map(readReason));
+    expect(reasons.join('')).toContain('it is a link');
+    expect(reasons.join('')).toContain('it is no regular file');
+    expect(scene.service.meter.requests).toEqual([]);
+    expect(await stopWatcher(watcher)).toBe(0);
+  });
+});
