@@ -4,6 +4,8 @@
  * Anything that is not one of these is a bug.
  */
 
+import { visibleLine } from './terminal-text.js';
+
 /** Exit codes of the command line; several at once are settled by {@link gravestExit}. */
 export const EXIT = {
   done: 0,
@@ -76,7 +78,7 @@ export abstract class BrandEnrichError extends Error {
   constructor(detail: ErrorDetail) {
     const what = detail.what ?? ERROR_CATALOGUE[detail.code];
     super(
-      `${what}: ${detail.subject}; ${detail.todo}`,
+      `${what}: ${visibleLine(detail.subject)}; ${detail.todo}`,
       detail.cause === undefined ? undefined : { cause: detail.cause },
     );
     this.name = new.target.name;

@@ -3,6 +3,8 @@
  * source. What is worth a line is decided where it happens.
  */
 import pino from 'pino';
+import { jsonWithoutSecrets } from './secrets.js';
+import { visibleJson } from './terminal-text.js';
 
 export type Log = pino.Logger;
 
@@ -48,6 +50,8 @@ export function openLog(options: LogOptions): OpenedLog {
         paths: SECRETS,
         censor: '[removed]',
       },
+      // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
+      hooks: { streamWrite: (line) => visibleJson(jsonWithoutSecrets(line)) },
     },
     destination,
   );

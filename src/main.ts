@@ -14,6 +14,8 @@ import { wantsJson } from './config/wants-json.js';
 import { failureOf, failureText } from './doors/failure-text.js';
 import { EXIT } from './errors.js';
 import { openLog } from './log.js';
+import { keepSecret } from './secrets.js';
+import { printJson, printText } from './terminal-text.js';
 
 /** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
 const TERM_MS = 25_000;
@@ -38,11 +40,11 @@ interface Known {
 async function runArguments(argv: readonly string[], known: Known): Promise<number> {
   const parsed = parseCommandLine(argv, packageVersion());
   if ('help' in parsed) {
-    process.stdout.write(parsed.help);
+    printText(process.stdout, parsed.help);
     return EXIT.done;
   }
   if ('version' in parsed) {
-    process.stdout.write(`${parsed.version}\n`);
+    printText(process.stdout, `${parsed.version}\n`);
     return EXIT.done;
   }
   const file = readConfigFile({ flags: parsed.flags, env: process.env, folder: process.cwd() });
@@ -104,7 +106,8 @@ function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (ti
       setTimeout(() => process.exit(EXIT.interrupted), TERM_MS).unref();
     }
     if (!settings.quiet) {
-      process.stderr.write(
+      printText(
+        process.stderr,
         '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n',
       );
     }
@@ -126,10 +129,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   } catch (error) {
     const { env } = process;
     const secrets = [known.settings?.token ?? env.BRAND_API_TOKEN ?? ''];
+    for (const secret of secrets) keepSecret(secret);
     const failure = failureOf(error, secrets);
     process.exitCode = failure.error.exitCode;
-    if (wantsJson({ argv, env, ...known })) process.stdout.write(`${JSON.stringify(failure)}\n`);
-    process.stderr.write(failureText(error, secrets));
+    if (wantsJson({ argv, env, ...known })) printJson(process.stdout, failure);
+    printText(process.stderr, failureText(error, secrets));
   }
   // Whatever still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();

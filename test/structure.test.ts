@@ -23,6 +23,8 @@ const FLOORS: readonly (readonly string[])[] = [
     'process-identity.ts',
     'private-file.ts',
     'plain-file.ts',
+    'secrets.ts',
+    'terminal-text.ts',
     'table.ts',
     'config',
     'contract',
@@ -195,6 +197,13 @@ describe('the process', () => {
     const others = sources.filter(({ path }) => !TOUCHES_PROCESS.test(path));
     expect(linesWith(others, /\bprocess\.(env|argv|exit|exitCode|abort|on|once)\b/)).toEqual([]);
     expect(linesWith(others, /from 'node:process'/)).toEqual([]);
+  });
+});
+
+describe('the terminal', () => {
+  it('gets its text in one way, which shows what would steer it', () => {
+    const others = sources.filter(({ path }) => path !== 'src/terminal-text.ts');
+    expect(linesWith(others, /\b(?:stdout|stderr)\.write\(|\bconsole\./)).toEqual([]);
   });
 });
 

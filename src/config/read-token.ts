@@ -3,6 +3,7 @@
  * else: no message of this file quotes what was read.
  */
 import { NeverStartError } from '../errors.js';
+import { keepSecret } from '../secrets.js';
 import { maskTokenPath } from './mask.js';
 import { readSecretFile, type SecretFileWords } from './read-secret-file.js';
 import type { Settings } from './settings.js';
@@ -27,7 +28,10 @@ export function readToken(settings: Pick<Settings, 'token' | 'tokenFile'>): stri
 
 function cleanToken(text: string, subject: string): string {
   const parsed = tokenValue.parse([text]);
-  if (parsed.ok) return parsed.value;
+  if (parsed.ok) {
+    keepSecret(parsed.value);
+    return parsed.value;
+  }
   const isEmpty = text.trim() === '';
   throw new NeverStartError({
     code: isEmpty ? 'usage-token-missing' : 'usage-invalid',

@@ -12,6 +12,7 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
 import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
+import { printJson, printText } from '../terminal-text.js';
 import { readAccountStatus } from './account-status.js';
 import { closedInboxesText, listClosedInboxes } from './closed-inboxes.js';
 import { ledgerText, outcomesText, statusText } from './keeping-text.js';
@@ -35,7 +36,8 @@ export function runKeeping(
     const stores = await openStores({ engine: settings.engine, stateFolder: settings.state, log: door.log });
     releasers.push(() => stores.close());
     const answer = await obey(command, args, settings, stores);
-    door.stdout.write(settings.json ? `${JSON.stringify(answer.data)}\n` : answer.text);
+    if (settings.json) printJson(door.stdout, answer.data);
+    else printText(door.stdout, answer.text);
     return EXIT.done;
   });
 }

@@ -15,6 +15,7 @@ import { type Releasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { readChartLibrary } from '../report-page/chart-library.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
+import { printText } from '../terminal-text.js';
 import type { AccountNames } from './account.js';
 import { gatherDashboard } from './gather-dashboard.js';
 
@@ -121,7 +122,7 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
   releasers.push(() => server.close());
   const signInUrl = given === null ? `${server.url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
-  if (signInUrl !== null) stderr.write(`dashboard: ${signInUrl}\n`);
+  if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
   else log.info({ url: server.url }, 'the dashboard is served');
   return { url: server.url, signInUrl };
 }

@@ -10,6 +10,7 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { checkInput } from '../pipeline/check-input.js';
 import { type Plan, planFile } from '../pipeline/plan-file.js';
+import { printJson, printText } from '../terminal-text.js';
 import type { DoorStreams } from './door-streams.js';
 import { knownNames } from './open-service.js';
 import { intakeOf, runSettingsOf, surveyOf } from './run-request.js';
@@ -41,7 +42,8 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
       stores,
       door.stop,
     );
-    door.stdout.write(settings.json ? `${JSON.stringify(plan)}\n` : planText(plan));
+    if (settings.json) printJson(door.stdout, plan);
+    else printText(door.stdout, planText(plan));
     return EXIT.done;
   });
 }

@@ -6,6 +6,7 @@
 import type { EnrichProgress } from '../pipeline/enrich-request.js';
 import { costOf } from '../quota/money.js';
 import { limitOf } from '../quota/policy.js';
+import { printControlled, printText, visibleLine } from '../terminal-text.js';
 
 export interface ProgressView {
   update(progress: EnrichProgress): void;
@@ -40,12 +41,12 @@ export function createProgressView(options: ProgressViewOptions): ProgressView {
   let isBarShown = false;
 
   const clear = () => {
-    if (isBarShown) stream.write('\r\u001b[2K');
+    if (isBarShown) printControlled(stream, '\r\u001b[2K');
     isBarShown = false;
   };
   const say = (sentence: string) => {
     clear();
-    stream.write(`${sentence}\n`);
+    printText(stream, `${visibleLine(sentence)}\n`);
   };
   return {
     update(progress) {
@@ -55,14 +56,15 @@ export function createProgressView(options: ProgressViewOptions): ProgressView {
       shownAt = at;
       marks.push({ at, answered: progress.answered });
       while (marks.length > 2 && at - (marks[0]?.at ?? at) > RATE_WINDOW_MS) marks.shift();
-      const text = progressText(progress, rateOf(marks), options.overagePrice);
+      const text = visibleLine(progressText(progress, rateOf(marks), options.overagePrice));
       if (!isBar) {
-        stream.write(`${text}\n`);
+        printText(stream, `${text}\n`);
         return;
       }
       const width = (stream.columns ?? 80) - 1;
       clear();
-      stream.write(
+      printControlled(
+        stream,
         progress.phase === 'reading' ? text.slice(0, width) : barLine(progress, text, width, options),
       );
       isBarShown = true;

@@ -7,6 +7,7 @@ import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { showConfig, shownSettings } from '../config/show-config.js';
 import { EXIT, type ExitCode } from '../errors.js';
+import { printJson, printText } from '../terminal-text.js';
 import type { ScheduleDoor } from './schedule.js';
 
 export interface CommandDoor extends ScheduleDoor {
@@ -39,11 +40,8 @@ export async function runCommand(
         door,
       );
     case 'config':
-      door.stdout.write(
-        settings.json
-          ? `${JSON.stringify(shownSettings(loaded))}\n`
-          : `${showConfig(loaded, door.configFile)}\n`,
-      );
+      if (settings.json) printJson(door.stdout, shownSettings(loaded));
+      else printText(door.stdout, `${showConfig(loaded, door.configFile)}\n`);
       return EXIT.done;
     case 'plan':
       return (await import('./plan.js')).runPlan(args[0] ?? '-', settings, door);

@@ -16,6 +16,7 @@ import { enrichFile } from '../pipeline/enrich-file.js';
 import { makeReport, writeReport } from '../pipeline/report.js';
 import { writeReportPage } from '../pipeline/report-page.js';
 import { isNearLimit, limitOf } from '../quota/policy.js';
+import { printJson, printText } from '../terminal-text.js';
 import { confirmSpending } from './confirm-spending.js';
 import type { DoorStreams } from './door-streams.js';
 import { exitCodeOf } from './exit-code.js';
@@ -143,11 +144,12 @@ function runInState(
     const { sample: isSample, embedLogos: embedsLogos } = settings;
     const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
     notices.noteEnd(result, report, exitCode, service.account);
-    if (settings.json) stdout.write(`${JSON.stringify(report)}\n`);
+    if (settings.json) printJson(stdout, report);
     if (!settings.sample && !settings.quiet && own !== null) {
       for (const warning of await warningsToTell(own)) view.notice(`note: ${warning}`);
     }
-    stderr.write(
+    printText(
+      stderr,
       settings.quiet
         ? stopText(request, result, report, exitCode)
         : summaryText(request, result, report, exitCode, page),

@@ -16,6 +16,7 @@ import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../schedules/c
 import { isScheduleName, type Schedule } from '../schedules/schedule.js';
 import { createScheduleBook, type ScheduleBook } from '../schedules/schedule-book.js';
 import { readScheduledCommand } from '../schedules/scheduled-command.js';
+import { printJson, printText } from '../terminal-text.js';
 import { openMetrics } from './open-metrics.js';
 import { openTelemetry } from './open-telemetry.js';
 import type { RunDoor } from './run.js';
@@ -56,7 +57,8 @@ export function runSchedule(
     const book = createScheduleBook(stores);
     const answer =
       schedule === null ? await obey(command, args[0] ?? '', book) : await add(schedule, book, door);
-    door.stdout.write(settings.json ? `${JSON.stringify(answer.data)}\n` : answer.text);
+    if (settings.json) printJson(door.stdout, answer.data);
+    else printText(door.stdout, answer.text);
     return EXIT.done;
   });
 }
@@ -115,7 +117,7 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleD
       ),
     ]);
   }
-  await access(input).catch(() => stderr.write(`note: ${input} is not there yet\n`));
+  await access(input).catch(() => printText(stderr, `note: ${input} is not there yet\n`));
   const state = (await book.list()).find((each) => each.schedule.name === name);
   const away = state?.isHostAway
     ? `; start \`brand-enrich up\` or \`schedule serve\` on ${host}, which take its ticks`

@@ -4,6 +4,7 @@
 import type { Settings } from '../config/settings.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import type { Log } from '../log.js';
+import { printJson, printText } from '../terminal-text.js';
 import { readStatements, serve } from './serve.js';
 
 export interface ServeDoor {
@@ -17,7 +18,7 @@ export async function runServe(settings: Settings, door: ServeDoor): Promise<Exi
   if (settings.statement && settings.accounts !== null) {
     const { accounts, month } = settings;
     for (const statement of await readStatements({ accounts, month: month ?? undefined })) {
-      door.stdout.write(`${JSON.stringify(statement)}\n`);
+      printJson(door.stdout, statement);
     }
     return EXIT.done;
   }
@@ -31,7 +32,7 @@ export async function runServe(settings: Settings, door: ServeDoor): Promise<Exi
     faults: settings.faults,
     log: door.log,
   });
-  door.stderr.write(`${serving.message}\n`);
+  printText(door.stderr, `${serving.message}\n`);
   await new Promise<void>((resolve) => {
     if (door.stop.aborted) resolve();
     else door.stop.addEventListener('abort', () => resolve(), { once: true });

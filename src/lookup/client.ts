@@ -5,6 +5,7 @@
 import { lookupPath } from '../contract/routes.js';
 import type { AllowNsfw, Identifier } from '../model.js';
 import { type Answer, readAnswer } from './read-answer.js';
+import { redactAnswers } from './redact-answers.js';
 import type { Send } from './send.js';
 
 export interface LookupOptions {
@@ -22,10 +23,11 @@ export interface Client {
 /** The token stays in here. */
 export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
+  const redact = redactAnswers(token);
   return {
     async lookup(identifier, { allowNsfw, freeStatuses, signal }) {
       const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
-      return readAnswer(result, freeStatuses, Date.now());
+      return redact(readAnswer(result, freeStatuses, Date.now()));
     },
   };
 }

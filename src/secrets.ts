@@ -1,0 +1,66 @@
+/**
+ * Secrets by their value: whoever echoes one, in whatever case, has it taken out before anybody reads it. A name for a field is not
+ * enough, because a service may send the token as its error code.
+ */
+
+/** A shorter one stands in words by chance; nobody can keep it secret. */
+const SHORTEST = 4;
+const REMOVED = '***';
+
+/** The same text without these secrets. Pure. */
+export type Redact = (text: string) => string;
+
+export function createRedact(secrets: readonly string[], instead = REMOVED): Redact {
+  const pattern = patternOf(secrets);
+  return pattern === null ? (text) => text : (text) => text.replace(pattern, () => instead);
+}
+
+/** As it stands, as a part of an address, and with any of its signs written as JSON may write them. */
+function patternOf(secrets: readonly string[]): RegExp | null {
+  const forms = secrets
+    .filter((secret) => secret.length >= SHORTEST)
+    .flatMap((secret) => [[...secret].map(signPattern).join(''), literal(encodeURIComponent(secret))]);
+  return forms.length === 0 ? null : new RegExp([...new Set(forms)].join('|'), 'gi');
+}
+
+function signPattern(sign: string): string {
+  const code = sign.charCodeAt(0).toString(16).padStart(4, '0');
+  const escapable = /["\\/]/.test(sign) ? '\\\\?' : '';
+  return `(?:${escapable}${literal(sign)}|\\\\u${code})`;
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+}
+
+const kept = new Set<string>();
+let redactKept: Redact = (text) => text;
+
+/** From here on {@link withoutSecrets} takes it out, wherever in this process. */
+export function keepSecret(secret: string): void {
+  if (kept.has(secret)) return;
+  kept.add(secret);
+  redactKept = createRedact([...kept]);
+}
+
+/** The text without any secret that this process has read. */
+export function withoutSecrets(text: string): string {
+  return redactKept(text);
+}
+
+/** The same of a JSON text, which stays one: a secret may look like a number or a key. */
+export function jsonWithoutSecrets(json: string): string {
+  const redacted = redactKept(json);
+  if (redacted === json || isJson(redacted) || !isJson(json)) return redacted;
+  const inTexts = (_key: string, value: unknown) => (typeof value === 'string' ? redactKept(value) : value);
+  return JSON.stringify(JSON.parse(json), inTexts) + (json.endsWith('\n') ? '\n' : '');
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * The one way of text to people's terminals. What comes from files, services and names may hold characters that steer a
+ * terminal or turn the direction of reading: they are shown, never sent. Files that we write are not touched by this.
+ */
+import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
+
+/** Control characters (C0, DEL, C1) but for line feed and tab, and what separates lines or turns them around. */
+const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+/** In JSON control characters of ASCII stand between its tokens alone. */
+const STEERING_IN_JSON = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
+
+/** The text with `\x1b` and `\u202e` in place of such characters. Pure. */
+export function visible(text: string): string {
+  return text.replace(STEERING, escaped);
+}
+
+/** The same for what has to stay on one line. Pure. */
+export function visibleLine(text: string): string {
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+}
+
+/** A JSON text that means the same. Pure. */
+export function visibleJson(json: string): string {
+  return json.replace(STEERING_IN_JSON, (sign) => `\\u${hexOf(sign, 4)}`);
+}
+
+function escaped(sign: string): string {
+  return sign <= '\u00ff' ? `\\x${hexOf(sign, 2)}` : `\\u${hexOf(sign, 4)}`;
+}
+
+function hexOf(sign: string, digits: number): string {
+  return sign.charCodeAt(0).toString(16).padStart(digits, '0');
+}
+
+/** Shows a text, which brings its own line ends. */
+export function printText(stream: NodeJS.WritableStream, text: string): void {
+  stream.write(visible(withoutSecrets(text)));
+}
+
+/** Shows a value as one line of JSON, for programs and for whoever looks at them. */
+export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
+  stream.write(`${visibleJson(jsonWithoutSecrets(JSON.stringify(value)))}\n`);
+}
+
+/** Sends control sequences of ours. What else is in it was made {@link visible}. */
+export function printControlled(stream: NodeJS.WritableStream, text: string): void {
+  stream.write(withoutSecrets(text));
+}

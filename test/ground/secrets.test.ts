@@ -1,0 +1,48 @@
+/** Secrets are known by their value, whoever writes them and however. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedact, jsonWithoutSecrets, keepSecret, withoutSecrets } from '../../src/secrets.js';
+
+const TOKEN = 'tok_Ab9/+."\\$1x';
+
+describe('a secret', () => {
+  it.each([
+    ['as it is', TOKEN],
+    ['in capitals', TOKEN.toUpperCase()],
+    ['in small letters', TOKEN.toLowerCase()],
+    ['in JSON', JSON.stringify(TOKEN).slice(1, -1)],
+    ['in an address', encodeURIComponent(TOKEN)],
+    ['with a sign escaped', TOKEN.replace('A', '\\u0041').replace('/', '\\/')],
+  ])('%s is taken out', (_, written) => {
+    expect(createRedact([TOKEN])(`code ${written}, twice: ${written}.`)).toBe('code ***, twice: ***.');
+  });
+
+  it('that is shorter than four signs stands in words by chance', () => {
+    expect(createRedact(['abc', ''])('abc and more')).toBe('abc and more');
+  });
+
+  it('is taken out whatever it is made of, and nothing else is', () => {
+    const tokens = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: 4,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(tokens, (token) => {
+        expect(createRedact([token])(`: ${token} :`)).toBe(': *** :');
+        expect(createRedact([token], '$&')(`: ${token} :`)).toBe(': $& :');
+        expect(createRedact([token])('')).toBe('');
+      }),
+    );
+  });
+});
+
+it('what this process has read is taken out of texts and JSON, which stays JSON', () => {
+  keepSecret('12345678');
+  keepSecret('seSame-word');
+  expect(withoutSecrets('SESAME-WORD or 12345678')).toBe('*** or ***');
+  const line = `${JSON.stringify({ n: 12345678, code: 'sesame-word', 'Sesame-Word': '12345678' })}\n`;
+  expect(JSON.parse(jsonWithoutSecrets(line))).toEqual({ n: 12345678, code: '***', 'Sesame-Word': '***' });
+  expect(jsonWithoutSecrets('{"SESAME-word":1}\n')).toBe('{"***":1}\n');
+  expect(jsonWithoutSecrets('{"a":1}\n')).toBe('{"a":1}\n');
+});
