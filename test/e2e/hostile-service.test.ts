@@ -1,0 +1,155 @@
+/**
+ * A service, and a file, that mean no good: the token they echo is nowhere, what they nest prevents no output, and nothing
+ * of theirs steers a terminal.
+ */
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { runCli } from '../support/cli.js';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { readRows } from '../support/output-files.js';
+import { describeOn } from '../support/scene.js';
+import { newToken } from '../support/service-options.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
+}
+
+/** Answers by the last part of the path; what is posted to it is kept. */
+async function startService(answerTo: (value: string) => Answer) {
+  const asked: string[] = [];
+  const posted: string[] = [];
+  const server = createServer(async (request, response) => {
+    const value = decodeURIComponent(request.url?.split('?')[0]?.split('/').at(-1) ?? '');
+    if (request.method === 'POST') {
+      let body = '';
+      for await (const chunk of request) body += String(chunk);
+      posted.push(body);
+      response.end();
+      return;
+    }
+    asked.push(value);
+    const { status = 200, headers = {}, body } = answerTo(value);
+    const usage = { 'x-api-key-quota': '1000', 'x-api-key-approximate-usage': String(asked.length) };
+    response.writeHead(status, { 'content-type': 'application/json', ...usage, ...headers });
+    response.end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, posted };
+}
+
+/** Everything that was written below a folder, the engine's own files included. */
+async function allText(folder: string): Promise<string> {
+  let text = '';
+  for (const name of await readdir(folder, { recursive: true })) {
+    const path = join(folder, name);
+    if ((await stat(path)).isFile()) text += `${name}\n${(await readFile(path)).toString('latin1')}\n`;
+  }
+  return text;
+}
+
+const postgres = await postgresEngine();
+describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a token that is echoed is in no file, log, message, notification or status', async () => {
+    const folder = await temporaryFolder();
+    const token = `${newToken()}_AbC`;
+    const odd = [...token].map((sign, at) => (at % 2 ? sign.toUpperCase() : sign)).join('');
+    const service = await startService((value) => {
+      const echo = { 'x-bf-error': value === 'a.com' ? token : odd };
+      if (value === 'a.com' || value === 'b.com') return { status: 400, headers: echo, body: '{}' };
+      if (value === 'c.com') return { status: 410, body: JSON.stringify({ error: token, message: token }) };
+      return { body: JSON.stringify({ name: `Brand ${odd}`, domain: value, [token]: token, n: 1 }) };
+    });
+    await writeFile(join(folder, 'list.csv'), 'website\na.com\nb.com\nc.com\nd.com\n');
+    const env = {
+      ...engine.env(folder),
+      BRAND_API_URL: service.url,
+      BRAND_API_TOKEN: token,
+      BRAND_ENRICH_NOTIFY_URL: `${service.url}/hook`,
+    };
+    const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
+    const csv = await cli('run', 'list.csv', '--json', '--log-level', 'trace', '--log-file', 'run.log');
+    expect(csv.code, csv.stderr).toBe(1);
+    const lines = await cli('run', 'list.csv', '--format', 'jsonl', '--log-level', 'trace');
+    const status = await cli('status', '--json');
+    const said = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    const all = [said, await allText(folder), ...service.posted].join('\n').toLowerCase();
+    expect(service.posted.length).toBeGreaterThan(0);
+    expect(all).toContain('***');
+    expect(all).not.toContain(token.toLowerCase());
+    const rows = await readRows(join(folder, 'list.enriched.csv'));
+    expect(rows.map((row) => row.brand_status).sort()).toEqual(['failed', 'failed', 'failed', 'matched']);
+  });
+
+  test('no depth of a brand prevents an output, in this run or the next', async () => {
+    const folder = await temporaryFolder();
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    const deeper = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
+    const service = await startService((value) => ({
+      body: `{"name":"${value}","domain":"${value}","tags":${deep},"company":${deeper},"__proto__":{"a":1},"qualityScore":1e999}`,
+    }));
+    await writeFile(join(folder, 'list.csv'), 'website\na.com\nb.com\n');
+    const env = { ...engine.env(folder), BRAND_API_URL: service.url, BRAND_API_TOKEN: newToken() };
+    for (const args of [
+      ['--fields', 'tags,company,__proto__,name'],
+      ['--fields', 'company.a.a,tags.0'],
+      ['--format', 'jsonl'],
+    ]) {
+      const { code, stderr } = await runCli(['run', 'list.csv', ...args], { cwd: folder, env });
+      expect(code, stderr).toBe(0);
+    }
+    expect(service.asked.toSorted()).toEqual(['a.com', 'b.com']);
+    expect(await readFile(join(folder, 'list.enriched.jsonl'), 'utf8')).toContain(deep);
+  });
+});
+
+describe('a file that steers terminals', () => {
+  const ESCAPE = '\u001b[2J\u009b31m\u202e';
+
+  test('is spoken of without doing so', async () => {
+    const folder = await temporaryFolder();
+    const service = await startService(() => ({ status: 404, body: '{}' }));
+    const name = `list${ESCAPE}.csv`;
+    const header = `web${ESCAPE}site`;
+    const rows = `"${header}","note"\n"a.com","${ESCAPE}"\n"no ${ESCAPE} domain","x"\n`;
+    await writeFile(join(folder, name), rows);
+    const env = {
+      BRAND_ENRICH_STATE: join(folder, 'state'),
+      BRAND_API_URL: service.url,
+      BRAND_API_TOKEN: newToken(),
+    };
+    const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
+    const column = ['--column', `${header}:domain`];
+    const ran = await Promise.all([
+      cli('plan', name, ...column),
+      cli('plan', name, ...column, '--json'),
+      cli('run', `missing${ESCAPE}.csv`),
+      cli('run', name, '--column', `other${ESCAPE}`),
+      cli('run', name, `--un${ESCAPE}known`),
+      cli('ledger', 'show', '--account', `team${ESCAPE}`),
+      cli('cancel', `run${ESCAPE}`),
+    ]);
+    ran.push(await cli('run', name, ...column, '--log-level', 'trace'));
+    ran.push(await cli('run', name, ...column, '--json', '--log-level', 'trace'));
+    ran.push(await cli('status'));
+    for (const { stdout, stderr } of ran) expect(stdout + stderr).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+    expect(ran[0]?.stdout).toContain('web\\x1b[2J\\x9b31m\\u202esite');
+    const written = await readFile(join(folder, `list${ESCAPE}.enriched.csv`), 'utf8');
+    expect(written).toContain(header);
+    expect(written).toContain(`"${ESCAPE}"`);
+  });
+});
