@@ -72,9 +72,17 @@ export async function take(folders: InboxFolders, desk: string, from: string): P
   }
   const folder = join(desk, name);
   const note = await readNote(folder);
+  await removeLinks(folder, note?.file);
   if (note !== null) return jobOf(folder, note);
   await setAside(folders, folder);
   return null;
+}
+
+/** Results are written through a link of their name, which others may have put there, to wherever it leads. */
+async function removeLinks(folder: string, original: string | undefined): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isSymbolicLink() && entry.name !== original) await rm(join(folder, entry.name));
+  }
 }
 
 /** A folder that holds no original, or more than one: what people can see of it is kept for them. */

@@ -2,13 +2,15 @@
  * What `reason.txt` says, for the people who dropped the file: what happened, what to do, and what it has cost.
  */
 
+import { visible } from '../terminal-text.js';
+
 const DROP_AGAIN =
   'Answers that were paid for are kept, and are not bought again when the file is put into the inbox once more.';
 
 /** The first line says what happened; it is also what the log shows. `settings`: what to save for the inbox, if anything. */
 export function reasonText(what: string, todo: string, settings = ''): string {
   const paragraphs = [`${capital(what)}.`, `What to do: ${todo}.`, settings, DROP_AGAIN];
-  return `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
+  return visible(`${paragraphs.filter((each) => each !== '').join('\n\n')}\n`);
 }
 
 function capital(text: string): string {
@@ -27,5 +29,7 @@ export const CRASHED_TOO_OFTEN = reasonText(
 
 /** For a file in `waiting/`. */
 export function waitingText(why: string): string {
-  return `Not finished yet: ${why}.\n\nNothing needs to be done: the rest is asked for when quota and budget allow it and the service answers, and the\nfile then moves to the folder done. What there is so far lies beside this file (partial), rows that were not asked yet in the errors file.\n`;
+  return visible(
+    `Not finished yet: ${why}.\n\nNothing needs to be done: the rest is asked for when quota and budget allow it and the service answers, and the\nfile then moves to the folder done. What there is so far lies beside this file (partial), rows that were not asked yet in the errors file.\n`,
+  );
 }

@@ -206,6 +206,17 @@ describe('on a terminal', () => {
   });
 });
 
+it.each([true, false])('what a service or file says steers no terminal (terminal: %s)', (isTTY) => {
+  const { view, written, pass } = createScreen({ isTTY, columns: 300 });
+  pass(10_000);
+  view.update({ ...ASKING, trouble: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
+  view.notice('column "web\u001b]0;x\u0007\nsite"');
+  const text = written.join('').replaceAll(CLEARED, '');
+  expect(text).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+  expect(text).toContain('waiting: said \\x1b[2J\\x9bA\\u202e\\nbrand-enrich: done');
+  expect(text).toContain('column "web\\x1b]0;x\\x07\\nsite"\n');
+});
+
 it('--quiet is silent but for warnings', () => {
   const { view, written, pass } = createScreen({ isTTY: true, isQuiet: true });
   view.update(ASKING);

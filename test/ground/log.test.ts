@@ -3,6 +3,7 @@ import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createLog, openLog, silentLog } from '../../src/log.js';
+import { keepSecret } from '../../src/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECRET = 'tok-3ecret-value';
@@ -72,6 +73,25 @@ it.each<[string, object]>([
   const text = readFileSync(path, 'utf8');
   expect(text).not.toContain(SECRET);
   expect(text).toContain('[removed]');
+});
+
+it('a secret that was read is in no line, whoever says it, and lines stay JSON', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const log = logTo(path);
+  keepSecret(SECRET);
+  log.warn({ err: new Error(`refused: ${SECRET.toUpperCase()}`), code: SECRET }, `said ${SECRET}`);
+  const text = readFileSync(path, 'utf8');
+  expect(text.toLowerCase()).not.toContain(SECRET);
+  expect(JSON.parse(text)).toMatchObject({ code: '***', msg: 'said ***' });
+});
+
+it('a line steers no terminal, and says the same', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const said = 'a\u001b[2J\u007f\u009b31m\u202e\u2028b';
+  logTo(path).warn({ said }, said);
+  const text = readFileSync(path, 'utf8');
+  expect(text).not.toMatch(/(?!\n)\p{Cc}|[\u2028\u202e]/u);
+  expect(JSON.parse(text)).toMatchObject({ said, msg: said });
 });
 
 it('a silent log writes nothing', () => {

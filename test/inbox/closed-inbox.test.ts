@@ -3,7 +3,7 @@
  * nothing that lies elsewhere gets out through them.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
@@ -83,6 +83,12 @@ describeOn([redisEngine()], (engine) => {
     await scene.write('victim', 'as it was');
     await rm(join(waiting, 'reason.txt'));
     await symlink(scene.path('victim'), join(waiting, 'reason.txt'));
+    const report = await readdir(waiting).then(
+      (names) => names.find((name) => name.endsWith('.report.json')) ?? '',
+    );
+    await rm(join(waiting, report));
+    await symlink(scene.path('victim'), join(waiting, report));
+    await symlink(scene.path('victim'), join(waiting, 'list.enriched.csv'));
     const strange = scene.path('waiting/strange');
     await mkdir(strange);
     execFileSync('mkfifo', [join(strange, '.brand-enrich-job.json'), join(strange, 'reason.txt')]);
