@@ -33,17 +33,19 @@ function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
+/** In texts of ours, which name files and hosts, a shorter one may stand by chance: a token of a trial may be `test`. */
+const SHORTEST_KEPT = 16;
 const kept = new Set<string>();
 let redactKept: Redact = (text) => text;
 
-/** From here on {@link withoutSecrets} takes it out, wherever in this process. */
+/** From here on {@link withoutSecrets} takes it out, wherever in this process, if it is long enough. */
 export function keepSecret(secret: string): void {
-  if (kept.has(secret)) return;
+  if (secret.length < SHORTEST_KEPT || kept.has(secret)) return;
   kept.add(secret);
   redactKept = createRedact([...kept]);
 }
 
-/** The text without any secret that this process has read. */
+/** The text without any kept secret. */
 export function withoutSecrets(text: string): string {
   return redactKept(text);
 }

@@ -40,9 +40,9 @@ export function createClosedNote(notes: NoteStore, folder: string): ClosedNote {
 /** All of them, on every machine. Throws what the store throws. */
 export async function listClosedInboxes(notes: Pick<NoteStore, 'list'>): Promise<ClosedInbox[]> {
   const found = await notes.list(SCOPE);
-  return found.flatMap(({ text, ageMs }) =>
-    ageMs > FORGOTTEN_AFTER_MS ? [] : [noteShape.parse(JSON.parse(text))],
-  );
+  return found
+    .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
+    .map(({ text }) => noteShape.parse(JSON.parse(text)));
 }
 
 /** Why the inbox with this folder on this machine is closed; null: it is open. */

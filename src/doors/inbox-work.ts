@@ -127,7 +127,8 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   return {
     async whyClosed() {
       const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
-      await closed.note(why);
+      // Not waited for: the engine may be away, and the inbox is closed all the same.
+      void closed.note(why);
       return why;
     },
     async process(job, tries) {

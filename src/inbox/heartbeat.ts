@@ -2,6 +2,7 @@
  * Signs of life between watchers of one folder: each keeps a file in its own folder under `processing`, and touches
  * it regularly. Whoever finds one that has not been touched for a while may take over what its watcher was at.
  */
+import { constants } from 'node:fs';
 import { lstat, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,13 @@ import { isErrorCode } from './file-trouble.js';
 
 export const HEARTBEAT_FILE = '.heartbeat';
 export const BEAT_MS = 5_000;
+/** Into a file of its own: through no link, and without waiting for whoever reads a pipe. Not every system has these. */
+const OVERWRITE =
+  constants.O_WRONLY |
+  constants.O_CREAT |
+  constants.O_TRUNC |
+  (constants.O_NOFOLLOW ?? 0) |
+  (constants.O_NONBLOCK ?? 0);
 /** A watcher whose heartbeat is older than this is dead. */
 export const DEAD_AFTER_MS = 30_000;
 
@@ -42,7 +50,7 @@ export async function beat(desk: string, identity: WatcherIdentity): Promise<num
     if (!isErrorCode(error, 'EEXIST')) throw error;
   });
   const path = join(desk, HEARTBEAT_FILE);
-  await writeFile(path, `${JSON.stringify(identity)}\n`);
+  await writeFile(path, `${JSON.stringify(identity)}\n`, { flag: OVERWRITE });
   return (await lstat(path)).mtimeMs;
 }
 

@@ -38,11 +38,20 @@ describe('a secret', () => {
 });
 
 it('what this process has read is taken out of texts and JSON, which stays JSON', () => {
-  keepSecret('12345678');
-  keepSecret('seSame-word');
-  expect(withoutSecrets('SESAME-WORD or 12345678')).toBe('*** or ***');
-  const line = `${JSON.stringify({ n: 12345678, code: 'sesame-word', 'Sesame-Word': '12345678' })}\n`;
-  expect(JSON.parse(jsonWithoutSecrets(line))).toEqual({ n: 12345678, code: '***', 'Sesame-Word': '***' });
-  expect(jsonWithoutSecrets('{"SESAME-word":1}\n')).toBe('{"***":1}\n');
+  keepSecret('1234567890123456');
+  keepSecret('seSame-open-the-door');
+  keepSecret('too-short');
+  expect(withoutSecrets('SESAME-OPEN-THE-DOOR or 1234567890123456 in /data/too-short.csv')).toBe(
+    '*** or *** in /data/too-short.csv',
+  );
+  const said = {
+    n: 1234567890123456,
+    code: 'sesame-open-the-door',
+    'SeSame-Open-The-Door': '1234567890123456',
+  };
+  const line = jsonWithoutSecrets(`${JSON.stringify(said)}\n`);
+  expect(JSON.parse(line)).toMatchObject({ n: 1234567890123456, code: '***' });
+  expect(line.endsWith('}\n')).toBe(true);
+  expect(jsonWithoutSecrets('{"SESAME-open-the-door":1}\n')).toBe('{"***":1}\n');
   expect(jsonWithoutSecrets('{"a":1}\n')).toBe('{"a":1}\n');
 });
