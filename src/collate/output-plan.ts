@@ -18,7 +18,7 @@ export interface AnswerView {
   readonly source: AnswerSource | null;
   /** Milliseconds since 1970, UTC. */
   readonly fetchedAt: number | null;
-  /** Why there is no answer: of `failed`, `invalid`, `skipped` and `deferred`. */
+  /** Why there is no answer: of `failed`, `invalid`, `skipped` and `deferred`, and of `not_found` for now only. */
   readonly error: string | null;
 }
 

@@ -2,13 +2,17 @@
  * Addresses among the settings: the service's base URL, the engine, hosts and domains. Reads and normalises
  * them. What may be shown of them is in `mask.ts`; whether plain http is allowed is judged in `setting-rules.ts`.
  */
+import { pathBeforeRoutes } from '../contract/routes.js';
 import { nearest } from './nearest.js';
 import type { ValueKind } from './value-kind.js';
 import { accepted, oneText, refused } from './value-kind.js';
 
 const BASE_URL_EXAMPLE = 'the address without credentials or query, for example https://api.example.com';
 
-/** An http or https address, brought to one form: lower-case host, no trailing slash, credentials, query or fragment. */
+/**
+ * An http or https address, brought to one form: lower-case host, no trailing slash, credentials, query or fragment, and
+ * without the version that every path begins with, which people copy with it. Accounts and answers are kept under this form.
+ */
 export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
   const url = URL.canParse(seen) ? new URL(seen) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -21,7 +25,7 @@ export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
   if (url.search !== '' || url.hash !== '') {
     return refused('an address without query or fragment', BASE_URL_EXAMPLE);
   }
-  return accepted(`${url.origin}${url.pathname.replace(/\/+$/, '')}`);
+  return accepted(`${url.origin}${pathBeforeRoutes(url.pathname)}`);
 });
 
 /** Whether the address cannot leave this machine (RFC 6761 for localhost, RFC 1122 and 4291 for the numbers). */

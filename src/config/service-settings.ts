@@ -29,7 +29,7 @@ export const SERVICE_SETTINGS = {
     group: 'Service',
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     secrecy: 'address',
-    description: 'address of the service, without /v2',
+    description: 'address of the service; a trailing /v2 is left out',
   }),
   token: optional({
     flag: null,
@@ -65,6 +65,15 @@ export const SERVICE_SETTINGS = {
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     description:
       'send the token, and notifications, to another machine readable on the way (plain http, mail without TLS)',
+  }),
+  allowUnknown: setting({
+    flag: '--allow-unknown',
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Service',
+    commands: ['run', 'watch', 'up', 'config'],
+    description:
+      'go on when the address never gave a good answer and finds nothing, for lists that it is known not to have',
   }),
   allowNsfw: derived({
     flag: '--allow-nsfw',

@@ -90,6 +90,30 @@ export interface Brand {
   [unknown: string]: unknown;
 }
 
+const BRAND_FIELDS: Readonly<Record<KnownField, true>> = {
+  id: true,
+  name: true,
+  domain: true,
+  claimed: true,
+  description: true,
+  longDescription: true,
+  links: true,
+  logos: true,
+  colors: true,
+  fonts: true,
+  images: true,
+  qualityScore: true,
+  company: true,
+  isNsfw: true,
+  urn: true,
+};
+type KnownField = keyof { [Name in keyof Brand as string extends Name ? never : Name]: true };
+
+/** Whether any field of the specification is there, be it null: without one it is something else. */
+export function hasBrandField(object: object): boolean {
+  return Object.keys(object).some((name) => Object.hasOwn(BRAND_FIELDS, name));
+}
+
 export type QualityTier = 'poor' | 'acceptable' | 'high';
 
 /** The thirds of the specification (Quality score rules 2); the boundary belongs to the higher third. */

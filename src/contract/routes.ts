@@ -6,6 +6,14 @@ import type { AllowNsfw, Identifier, IdentifierKind } from '../model.js';
 
 export const BRANDS_PATH = '/v2/brands/';
 
+/**
+ * What stands before the routes in the path of a service's address, without a slash at its end. People copy the version
+ * with the address, or all of `/v2/brands`.
+ */
+export function pathBeforeRoutes(path: string): string {
+  return path.replace(/(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
+}
+
 /** The explicit routes; the segment after `/v2/brands/`. */
 export const EXPLICIT_ROUTES = ['domain', 'ticker', 'isin', 'crypto'] as const;
 export type ExplicitRoute = (typeof EXPLICIT_ROUTES)[number];

@@ -12,6 +12,7 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   throttled: EXIT.limit,
   unreachable: EXIT.trouble,
   lost: EXIT.trouble,
+  useless: EXIT.trouble,
 };
 
 /** `isStrict`: invalid rows count as failed ones, and so does a whole run in which nothing matched. */

@@ -23,6 +23,7 @@ export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
 const OTHERS: readonly SettingName[] = [
   'allowNsfw',
+  'allowUnknown',
   'maxRequests',
   'maxCost',
   'maxErrors',

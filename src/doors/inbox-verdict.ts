@@ -18,8 +18,8 @@ const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
-/** Why a parked file is parked; part of its memo. */
-export type ParkedWhy = RunHalt['why'];
+/** Why a parked file is parked; part of its memo. What costs money and is of no use is not tried again by itself. */
+export type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
 
 /** `memo`: what is to be remembered when it is parked. */
 export function verdictOfResult(
@@ -51,6 +51,10 @@ export function verdictOfResult(
     case 'halted':
       if (end.halt.why === 'credentials')
         return { type: 'refused', why: `the service refuses the credentials: ${end.halt.sentence}` };
+      if (end.halt.why === 'useless') {
+        const todo = `have whoever runs the inbox check the address of the service; for a list that it is known not to have say --allow-unknown${flagHint('--allow-unknown')}`;
+        return { type: 'failed', reason: reasonText(end.halt.sentence, todo) };
+      }
       return parked(end.halt.why, end.halt.sentence, memo);
   }
 }

@@ -119,8 +119,8 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
     const { ownDomain } = service;
     if (ownDomain === null || worker === null || clock.now() - lookedFreelyAt < FREE_LOOK_MS) return;
     lookedFreelyAt = clock.now();
-    const answer = await worker.worker.readUsage(ownDomain, { settings: runSettingsOf(settings, service) });
-    isQuotaTold = answer !== null && answer.quota !== null;
+    const look = await worker.worker.readUsage(ownDomain, { settings: runSettingsOf(settings, service) });
+    isQuotaTold = look !== null && look.answer.quota !== null;
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 

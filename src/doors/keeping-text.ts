@@ -1,9 +1,12 @@
 /**
  * What `status`, `ledger show` and `outcomes stats` say, in words. Pure.
  */
+
+import { KEEP_ANSWERS_MS } from '../outcomes/freshness.js';
 import type { OutcomeStats } from '../outcomes/store.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
+import type { SpooledAnswers } from '../resolve/answer-spool.js';
 import { RUN_DEAD_AFTER_MS, type RunRecord, unreportedOf } from '../runs/run-store.js';
 import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
@@ -39,8 +42,20 @@ export function outcomesText(stats: OutcomeStats): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Paid answers on this machine's disk; `isOwn`: they are this engine's. */
+export type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
+
+function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
+  const what = `${count(answers)} paid ${answers === 1 ? 'answer' : 'answers'} in ${folder}`;
+  const until = `until ${time(since + KEEP_ANSWERS_MS).slice(0, 10)}`;
+  const next = 'the next run or worker with this state folder';
+  if (isOwn) return `on disk     ${what}: ${next} brings them in\n`;
+  if (engine === null) return `on disk     ${what}, of an unnamed engine: ${next} brings them in\n`;
+  return `on disk     ${what}, of another engine (${engine}): kept for it ${until}\n`;
+}
+
 /** `now`: this machine's time. */
-export function statusText(status: AccountStatus, now: number): string {
+export function statusText(status: AccountStatus, spools: readonly SpoolStatus[], now: number): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
   for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
   parts.push(
@@ -55,7 +70,7 @@ export function statusText(status: AccountStatus, now: number): string {
       `queue       ${count(status.queue.waiting ?? 0)} chunks waiting, ${count(status.queue.active ?? 0)} in work, ${count(status.queue.delayed ?? 0)} parked\n`,
     );
   }
-  parts.push(`${outcomesText(status.outcomes)}\n`);
+  parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   if (status.runs.length === 0) parts.push('no runs yet\n');
   for (const run of status.runs) parts.push(runLine(run, now));
   return parts.join('');

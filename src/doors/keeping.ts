@@ -4,6 +4,7 @@
  */
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
+import { readEngineId } from '../engine/engine-id.js';
 import { openStores } from '../engine/open-stores.js';
 import type { EngineStores } from '../engine/stores.js';
 import { EXIT, type ExitCode, NeverStartError } from '../errors.js';
@@ -12,11 +13,13 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
 import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
+import { listSpooled } from '../resolve/answer-spool.js';
 import { printJson, printText } from '../terminal-text.js';
 import { readAccountStatus } from './account-status.js';
 import { closedInboxesText, listClosedInboxes } from './closed-inboxes.js';
 import { ledgerText, outcomesText, statusText } from './keeping-text.js';
 import { accountOf, knownNames } from './open-service.js';
+import { spoolOf } from './workplace.js';
 
 export interface KeepingDoor {
   readonly stdout: NodeJS.WritableStream;
@@ -114,12 +117,19 @@ function said(data: unknown, text: string): Answer {
 }
 
 async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
-  const [account, closedInboxes] = await Promise.all([
+  const now = Date.now();
+  const [account, closedInboxes, engineId, spooled] = await Promise.all([
     readAccountStatus(stores, knownNames(settings), settings, RUNS_SHOWN),
     listClosedInboxes(stores.notes),
+    readEngineId(stores.notes),
+    listSpooled(spoolOf(settings.state), now),
   ]);
-  const data = { ...account, closedInboxes };
-  return { data, text: closedInboxesText(closedInboxes) + statusText(data, Date.now()) };
+  const spools = spooled.map((each) => ({
+    ...each,
+    isOwn: each.engine !== null && each.engine === engineId,
+  }));
+  const data = { ...account, closedInboxes, spools };
+  return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, now) };
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

@@ -93,6 +93,7 @@ export function runSettingsOf(
     service: service.service,
     account: service.account,
     allowNsfw: settings.allowNsfw,
+    allowUnknown: settings.allowUnknown,
     maxAgeMs: settings.maxAgeMs,
     maxAgeMissingMs: settings.maxAgeMissingMs,
     refresh: settings.refresh,

@@ -46,6 +46,11 @@ export function summaryText(
       `account: ${count(spent)} of ${count(account.limit)} used this period, ${count(Math.max(0, account.limit - spent))} left`,
     );
   }
+  if (identifiers.beingFetched > 0) {
+    lines.push(
+      `${count(identifiers.beingFetched)} of those not found ${identifiers.beingFetched === 1 ? 'is' : 'are'} still being fetched by the service (crawl_queued): run the same command again in 2 minutes to ask for those alone`,
+    );
+  }
   const { quality } = report;
   if (rows.matched > 0) {
     lines.push(

@@ -58,6 +58,11 @@ export interface WorkerPlace {
   readonly log: Log;
 }
 
+/** Where paid answers wait that an engine could not take. */
+export function spoolOf(stateFolder: string): string {
+  return join(stateFolder, 'spool');
+}
+
 /** A worker for the chunks of one token. Its caller starts and stops it; `listener` is told of chunks and answers. */
 export function openLookupWorker(place: WorkerPlace, listener?: WorkerListener): LookupWorker {
   const { engine, service, settings, stateFolder, log } = place;
@@ -69,7 +74,7 @@ export function openLookupWorker(place: WorkerPlace, listener?: WorkerListener):
     timeoutMs: settings.timeoutMs,
     usageLagMs: settings.usageLagMs,
     compress: settings.compression,
-    spoolFolder: join(stateFolder, 'spool'),
+    spoolFolder: spoolOf(stateFolder),
     clock: systemClock,
     log,
     ...(listener === undefined ? {} : { listener }),

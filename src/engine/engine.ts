@@ -84,6 +84,8 @@ export interface RunEngine {
 }
 
 export interface Engine extends RunEngine {
+  /** Random, and kept in it: the same for all who open it, and for no other engine. */
+  readonly id: string;
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;

@@ -13,6 +13,8 @@ export interface LookupOptions {
   /** Statuses that are not billed besides 401, 403 and 429. */
   readonly freeStatuses: readonly string[];
   readonly signal?: AbortSignal | undefined;
+  /** The service's own brand is asked for, which is free whatever the answer is. */
+  readonly isOwnBrand?: boolean;
 }
 
 export interface Client {
@@ -25,9 +27,10 @@ export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
   const redact = redactAnswers(token);
   return {
-    async lookup(identifier, { allowNsfw, freeStatuses, signal }) {
+    async lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand }) {
       const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
-      return redact(readAnswer(result, freeStatuses, Date.now()));
+      const answer = redact(readAnswer(result, freeStatuses, Date.now()));
+      return isOwnBrand ? { ...answer, cost: 'free' } : answer;
     },
   };
 }

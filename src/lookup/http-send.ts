@@ -3,6 +3,7 @@
  * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
  */
 import { type Dispatcher, Pool } from 'undici';
+import { pathBeforeRoutes } from '../contract/routes.js';
 import { systemFault } from '../system-error.js';
 import { decodeBody } from './decode-body.js';
 import type { Send, SendResult } from './send.js';
@@ -28,7 +29,7 @@ const STOPPED = 'stopped before an answer came';
 
 export function createHttpSend(options: HttpSendOptions): HttpSend {
   const base = new URL(options.baseUrl);
-  const prefix = base.pathname.replace(/\/+$/, '');
+  const prefix = pathBeforeRoutes(base.pathname);
   const maxBodyBytes = options.maxBodyBytes ?? MIB;
   const pool = new Pool(base.origin, {
     connections: options.connections,

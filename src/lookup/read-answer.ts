@@ -6,17 +6,26 @@
  * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status alone.
  */
 import { isUtf8 } from 'node:buffer';
-import type { Brand } from '../contract/brand.js';
+import { type Brand, hasBrandField } from '../contract/brand.js';
 import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';
 import type { SendResult } from './send.js';
 
+/**
+ * What a "not found" shows of who said it. Any web server answers 404 to a path that it does not know.
+ *
+ *   own      a usage header or an error code: the service itself
+ *   object   a JSON object and no more, or a 204: perhaps the service
+ *   none     nothing of either
+ */
+export type NotFoundSign = 'own' | 'object' | 'none';
+
 /** What the answer came to. */
 export type Meaning =
   | { readonly type: 'matched'; readonly body: Buffer; readonly brand: Brand }
-  | { readonly type: 'not_found'; readonly comeBack: boolean }
-  /** Never worth another request. */
-  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'not_found'; readonly comeBack: boolean; readonly sign: NotFoundSign }
+  /** Never worth another request. `isNoBrand`: a 200 whose object has nothing of a brand. */
+  | { readonly type: 'failed'; readonly reason: string; readonly isNoBrand?: true }
   /** Billed or perhaps billed, and of no use: worth one more request at most. */
   | { readonly type: 'wasted'; readonly reason: string }
   /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
@@ -92,8 +101,15 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
 function meaningOf(result: SendResult & { type: 'answer' }, now: number): Meaning {
   const { status, headers } = result;
   if (status === 200) return readBrand(result);
-  if (status === 204) return { type: 'not_found', comeBack: false };
-  if (status === 404) return { type: 'not_found', comeBack: errorCode(result) === 'crawl_queued' };
+  if (status === 204)
+    return { type: 'not_found', comeBack: false, sign: hasUsage(headers) ? 'own' : 'object' };
+  if (status === 404) {
+    return {
+      type: 'not_found',
+      comeBack: errorCode(result) === 'crawl_queued',
+      sign: signOf(result),
+    };
+  }
   if (status === 401 || status === 402 || status === 403) {
     return { type: 'credentials', status, reason: REFUSALS[status] };
   }
@@ -124,10 +140,29 @@ function readBrand(result: SendResult & { type: 'answer' }): Meaning {
   });
   if (result.damage !== null) return wasted(result.damage === 'too_large' ? 'too large' : 'cut off');
   if (!isUtf8(result.body)) return wasted('not UTF-8');
-  const brand = parseJson(result.body);
+  const body = withoutBom(result.body);
+  const brand = parseJson(body);
   if (typeof brand !== 'object' || brand === null || Array.isArray(brand)) return wasted('not a JSON object');
-  if (Object.keys(brand).length === 0) return wasted('an empty object');
-  return { type: 'matched', body: result.body, brand: brand as Brand };
+  // The service meant to say this: a second request would be answered and billed alike.
+  if (!hasBrandField(brand)) {
+    return {
+      type: 'failed',
+      reason: 'the answer is no brand, was billed (no field of one)',
+      isNoBrand: true,
+    };
+  }
+  return { type: 'matched', body, brand: brand as Brand };
+}
+
+function signOf(result: SendResult & { type: 'answer' }): NotFoundSign {
+  if (hasUsage(result.headers) || errorCode(result) !== null) return 'own';
+  // Of a body that did not come whole nobody can tell.
+  if (result.damage !== null) return 'object';
+  return parseSmallObject(result.body) === null ? 'none' : 'object';
+}
+
+function hasUsage(headers: (SendResult & { type: 'answer' })['headers']): boolean {
+  return [QUOTA_HEADER, USAGE_HEADER].some((name) => parseCount(headers[name]) !== null);
 }
 
 /** Stable name of an error, lower case; null when the service gave none. Never more than a plain word. */
@@ -149,7 +184,8 @@ function saysUsedUp(body: Buffer): boolean {
 function parseSmallObject(body: Buffer): Record<string, unknown> | null {
   if (body.length === 0 || body.length > 65_536) return null;
   const parsed = parseJson(body);
-  return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : null;
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  return isObject ? (parsed as Record<string, unknown>) : null;
 }
 
 function refusalCode(code: string | null): 'quota' | 'throughput' | null {
@@ -160,8 +196,13 @@ function refusalCode(code: string | null): 'quota' | 'throughput' | null {
 
 function parseJson(body: Buffer): unknown {
   try {
-    return JSON.parse(body.toString('utf8'));
+    return JSON.parse(withoutBom(body).toString('utf8'));
   } catch {
     return undefined;
   }
+}
+
+/** RFC 8259, section 8.1: a byte order mark is not to be sent, and may be ignored. Stored or written it would break what follows. */
+function withoutBom(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }

@@ -8,7 +8,11 @@ import type { Freshness } from '../model.js';
 export const KEEP_ANSWERS_MS = 30 * 86_400_000;
 
 /** A "come back later" 404 (the brand is being fetched, 1 to 2 minutes) is believed for so long only. */
-export const COME_BACK_FRESH_MS = 600_000;
+export const COME_BACK_FRESH_MS = 120_000;
+
+/** What its row says. */
+export const COME_BACK_REASON =
+  'the service is still fetching this brand (crawl_queued); run again in 2 minutes to ask for it once more';
 
 export function isFresh(
   outcome: { status: 'matched' | 'not_found'; fetchedAt: number; freshUntil: number | null },

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.js';
 import type { ChunkLine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { limitOf } from '../quota/policy.js';
+import { UNPROVEN_REASON, unproven } from '../resolve/halt-reasons.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
 import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
@@ -50,7 +51,7 @@ export interface AcquireContext {
   readonly onSilence: () => void;
 }
 
-/** How it ended; `finished`: every wanted identifier has an answer or has failed. */
+/** How it ended; `finished`: every wanted identifier has an answer or has failed. Halted as `useless`, its answers are none. */
 export type AcquireEnd =
   | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
   | { readonly type: 'halted'; readonly halt: RunHalt };
@@ -84,8 +85,8 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
       if (emptySweeps < EMPTY_SWEEPS) continue;
       return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
     }
-    if (!context.waterfall || wantNextCandidates(context.survey) === 0) return { type: 'finished' };
-    if ((await gatherWaves(context, context.stop)) === 0) return { type: 'finished' };
+    if (!context.waterfall || wantNextCandidates(context.survey) === 0) return finished(context);
+    if ((await gatherWaves(context, context.stop)) === 0) return finished(context);
     worker?.resumeRun(run.id);
   }
 }
@@ -102,6 +103,13 @@ export async function gatherWaves(
     const missing = await gatherStored(gather, 'stored', stop);
     if (!waterfall || wantNextCandidates(survey) === 0) return missing;
   }
+}
+
+/** All was asked for; but 404s that nobody can believe are no answers, however few there are. */
+function finished({ gather, run }: AcquireContext): AcquireEnd {
+  return gather.summary.facts.failures.has(UNPROVEN_REASON)
+    ? { type: 'halted', halt: unproven(run.settings.service) }
+    : { type: 'finished' };
 }
 
 /** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */

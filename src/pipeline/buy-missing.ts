@@ -5,6 +5,7 @@
 
 import { DeclinedError } from '../errors.js';
 import type { Releasers } from '../lifecycle.js';
+import { foreign } from '../resolve/halt-reasons.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
 import { type AcquireEnd, acquire } from './acquire.js';
@@ -13,6 +14,7 @@ import type { GatherContext } from './gather.js';
 import { createHandOver } from './hand-over.js';
 import { assertEngineRoom } from './headroom.js';
 import { createNudge, removeDeadChunks } from './purchase.js';
+import type { RunFacts } from './run-summary.js';
 import { estimateSpending } from './spending.js';
 import type { Survey } from './survey.js';
 
@@ -67,6 +69,15 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     if (refused) return { type: 'halted', halt: refused };
   }
   let progress: RunProgress | null = null;
+  let isWarned = false;
+  const warnOfNonsense = (latest: RunProgress) => {
+    const warning = isWarned
+      ? null
+      : noMatchWarning(latest.tally, gather.summary.facts, survey.chosen.choices);
+    if (warning === null) return;
+    isWarned = true;
+    onNotice(warning);
+  };
   const end = acquire({
     gather,
     survey,
@@ -86,6 +97,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     log,
     onProgress: (latest) => {
       progress = latest;
+      warnOfNonsense(latest);
       context.tell('asking', latest, worker);
     },
     onParked: (halt) => {
@@ -105,16 +117,34 @@ function declined(input: string): DeclinedError {
   });
 }
 
-/** Quota and usage before any money is spent; a refusal of the credentials ends the run there. */
+/** Quota and usage before any money is spent; a refusal of the credentials or a wrong address ends the run there. */
 async function readOwnBrand(
   worker: LookupWorker,
   request: EnrichRequest,
   run: RunRecord,
 ): Promise<RunHalt | null> {
   if (request.ownDomain === null) return null;
-  const meaning = (await worker.readUsage(request.ownDomain, run))?.meaning;
+  const look = await worker.readUsage(request.ownDomain, run);
+  if (look?.worth === 'foreign') return foreign(run.settings.service);
+  const meaning = look?.answer.meaning;
   if (meaning?.type !== 'credentials') return null;
   return { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` };
+}
+
+/** So many answers and no brand among them are worth a word. */
+const MISSES_AT_LEAST = 20;
+
+/** What is said when nothing that was asked for is known to the service; null while there is no reason to. Pure. */
+export function noMatchWarning(
+  asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
+  { identifiers }: Pick<RunFacts, 'identifiers'>,
+  choices: Survey['chosen']['choices'],
+): string | null {
+  if (asked.notFound < MISSES_AT_LEAST || asked.matched > 0 || identifiers.matched > 0) return null;
+  const columns = choices.map(
+    ({ column, name, kind }) => `${name === '' ? column + 1 : `"${name}"`} (${kind})`,
+  );
+  return `warning: ${asked.notFound} identifiers were asked for and the service knows none of them; is column ${columns.join(', then ')} right? Ctrl-C stops, --column NAME:KIND names another`;
 }
 
 function maxFailuresOf(request: EnrichRequest, identifiers: number): number | null {

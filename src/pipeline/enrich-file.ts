@@ -148,7 +148,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     // A row whose next column was not asked any more has no outcome yet.
     if (waterfall && end.type !== 'finished') wantNextCandidates(survey);
     deferRest(gather, reason);
-    const isComplete = end.type !== 'too_many_failures' && summary.facts.identifiers.deferred === 0;
+    const isComplete = hasCompleteResults(end) && summary.facts.identifiers.deferred === 0;
     const written = await writeOutput({
       survey,
       renderer,
@@ -194,6 +194,11 @@ async function endGoneRuns({ runs }: Pick<RunEngine, 'runs'>): Promise<void> {
     if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
       await runs.end(id, 'stopped', 'its process was killed');
   }
+}
+
+/** Too many failures, and answers of no use, are none even where no row is left to ask for. */
+function hasCompleteResults(end: AcquireEnd): boolean {
+  return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
 }
 
 /** Workers may have told more since the last look. */

@@ -8,6 +8,7 @@ import { type Brand, qualityScoreOf } from '../contract/brand.js';
 import type { RunEngine } from '../engine/engine.js';
 import { type AnswerSource, type Freshness, type OutcomeStatus, parseIdentifierText } from '../model.js';
 import { unpackProfile } from '../outcomes/codec.js';
+import { COME_BACK_REASON } from '../outcomes/freshness.js';
 import type { Answers } from './answers.js';
 import type { IdentifierSpool } from './identifier-spool.js';
 import type { RunSummary } from './run-summary.js';
@@ -63,7 +64,8 @@ export async function gatherStored(
       if (outcome) {
         const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
         const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
-        keepAnswer(context, index, text, { ...outcome, profile, brand }, source);
+        const comeBack = outcome.status === 'not_found' && outcome.freshUntil !== null;
+        keepAnswer(context, index, text, { ...outcome, comeBack, profile, brand }, source);
       } else missing += 1;
     }
   }
@@ -117,6 +119,8 @@ function settleUnanswered(
 /** An answer as the store has it, unpacked. */
 export interface GatheredAnswer {
   readonly status: 'matched' | 'not_found';
+  /** The brand is being fetched: to be asked for once more soon. */
+  readonly comeBack: boolean;
   /** The service's JSON text, and parsed: null and empty for `not_found`. */
   readonly profile: string | null;
   readonly brand: Brand;
@@ -128,14 +132,15 @@ export function keepAnswer(
   context: GatherContext,
   index: number,
   text: string,
-  { status, profile, brand, fetchedAt }: GatheredAnswer,
+  { status, comeBack, profile, brand, fetchedAt }: GatheredAnswer,
   source: AnswerSource,
 ): void {
   if (context.answers.status(index) !== null) return;
   const score = status === 'matched' ? qualityScoreOf(brand) : null;
   const identifier = parseIdentifierText(text);
-  set(context, index, status, score, { status, identifier, profile, brand, source, fetchedAt, error: null });
-  context.summary.noteAnswer({ status, index, identifier: text, score, fetchedAt, source, brand });
+  const error = comeBack ? COME_BACK_REASON : null;
+  set(context, index, status, score, { status, identifier, profile, brand, source, fetchedAt, error });
+  context.summary.noteAnswer({ status, comeBack, index, identifier: text, score, fetchedAt, source, brand });
 }
 
 function set(

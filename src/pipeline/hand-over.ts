@@ -27,14 +27,15 @@ export function createHandOver(gather: GatherContext): HandOver {
         expected.delete(key);
       }
     },
-    onAnswer({ key, status, profile, fetchedAt }) {
+    onAnswer({ key, status, comeBack, profile, fetchedAt }) {
       const wanted = expected.get(key);
       if (wanted === undefined) return;
       expected.delete(key);
       const brand = profile?.brand ?? {};
       const text = profile === null ? null : profile.body.toString('utf8');
       try {
-        keepAnswer(gather, wanted.index, wanted.text, { status, profile: text, brand, fetchedAt }, 'api');
+        const answer = { status, comeBack, profile: text, brand, fetchedAt };
+        keepAnswer(gather, wanted.index, wanted.text, answer, 'api');
       } catch {
         // A full disk: the run meets it where it takes from the store what is missing here.
       }

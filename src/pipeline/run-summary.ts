@@ -9,6 +9,7 @@ import { type BrandRanking, createBrandRanking } from './ranked-brands.js';
 /** An answer of the service, asked for in this run or stored. */
 export interface NotedAnswer {
   readonly status: 'matched' | 'not_found';
+  readonly comeBack: boolean;
   /** The number of the identifier, and its text as `identifierText` writes it. */
   readonly index: number;
   readonly identifier: string;
@@ -31,6 +32,8 @@ export interface RunFacts {
   readonly identifiers: {
     matched: number;
     notFound: number;
+    /** Of not found: those that the service is still fetching. */
+    beingFetched: number;
     failed: number;
     deferred: number;
     /** Of matched and not found: those that the store had. */
@@ -68,7 +71,7 @@ export function createRunSummary(tierOf: (score: number) => QualityTier): RunSum
   const ranking = createBrandRanking();
   const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
   const facts: RunFacts = {
-    identifiers: { matched: 0, notFound: 0, failed: 0, deferred: 0, stored: 0 },
+    identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     histogram,
     brands: { best: ranking.best, lowest: ranking.lowest },
@@ -78,8 +81,9 @@ export function createRunSummary(tierOf: (score: number) => QualityTier): RunSum
   };
   return {
     facts,
-    noteAnswer({ status, index, identifier, score, fetchedAt, source, brand }) {
+    noteAnswer({ status, comeBack, index, identifier, score, fetchedAt, source, brand }) {
       facts.identifiers[status === 'matched' ? 'matched' : 'notFound'] += 1;
+      if (comeBack) facts.identifiers.beingFetched += 1;
       if (source === 'stored') facts.identifiers.stored += 1;
       facts.oldestFetchedAt = Math.min(facts.oldestFetchedAt ?? fetchedAt, fetchedAt);
       facts.newestFetchedAt = Math.max(facts.newestFetchedAt ?? fetchedAt, fetchedAt);

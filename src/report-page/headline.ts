@@ -86,6 +86,10 @@ export function nextStepOf(report: ReportFigures): string | null {
   const left = countOf(identifiers.deferred, 'identifier');
   switch (run.exitCode) {
     case EXIT.done:
+      if (identifiers.beingFetched > 0) {
+        const fetched = countOf(identifiers.beingFetched, 'identifier');
+        return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes, and only those are asked for.`;
+      }
       return (
         noMatchText(report) ??
         (rows.invalid > 0
@@ -103,7 +107,7 @@ export function nextStepOf(report: ReportFigures): string | null {
     case EXIT.credentials:
       return `The service refused the credentials${because}. Check the token, then run the same command again: nothing is lost.`;
     case EXIT.trouble:
-      return `The service could not be reached${because}. Run the same command again once it answers: nothing is lost.`;
+      return `The service could not be reached, or what answered is not the service${because}. Check its address, then run the same command again: nothing is lost.`;
     case EXIT.limit:
       return `Stopped at a limit${because}; ${left} ${identifiers.deferred === 1 ? 'is' : 'are'} left. Run the same command again when there is room: it goes on where it stopped.`;
     case EXIT.interrupted:

@@ -53,6 +53,8 @@ export interface ReportFigures {
     readonly duplicateRows: number;
     readonly stored: number;
     readonly deferred: number;
+    /** Not found for now: the service is still fetching them. */
+    readonly beingFetched: number;
   };
   /** Why lookups failed, with how many identifiers each has. */
   readonly failures: Readonly<Record<string, number>>;

@@ -13,14 +13,27 @@ import type { Identifier } from '../model.js';
 import { packProfile } from '../outcomes/codec.js';
 import { COME_BACK_FRESH_MS } from '../outcomes/freshness.js';
 import type { Governor } from '../quota/governor.js';
+import { NOTHING_HEARD } from '../quota/mailbox.js';
 import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
-import type { RunHalt, RunRecord } from '../runs/run-store.js';
+import type { LookupFailure, RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
-import { throttled, unreachableForGood, unreached, useless, WASTED_AT_MOST } from './halt-reasons.js';
+import {
+  FOREIGN_REASON,
+  foreign,
+  throttled,
+  UNPROVEN_AT_MOST,
+  UNPROVEN_REASON,
+  unproven,
+  unreachableForGood,
+  unreached,
+  useless,
+  WASTED_AT_MOST,
+} from './halt-reasons.js';
 import type { Halts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
+import { type NotFoundWorth, type ServiceStanding, worthOfNotFound } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** What asking needs of its process. */
@@ -29,15 +42,18 @@ export interface AskContext {
   readonly governor: Governor;
   readonly recorder: Recorder;
   readonly breaker: Breaker;
+  readonly standing: ServiceStanding;
   readonly clock: Clock;
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
   /** Whom to tell of answers; absent: nobody. */
   readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
+  /** Keeps a lookup that failed for its run. Resolves when it is as durable as the engine promises. */
+  readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Keeps a run from being asked for any more, here and, once it resolves, by every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
   /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
-  readonly gauge: { inFlight: number; trouble: string | null; wastedInARow: number };
+  readonly gauge: { inFlight: number; trouble: string | null };
 }
 
 export interface Asked {
@@ -69,7 +85,31 @@ export async function ask(
   identifier: Identifier,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  const { client, governor, recorder, breaker, halts, clock } = context;
+  let leave: () => void;
+  try {
+    leave = run.settings.allowUnknown ? () => undefined : await context.standing.enter(signals.stop);
+  } catch {
+    return { result: STOPPED, requests: 0, billed: 0 };
+  }
+  try {
+    const halt = context.halts.get(run.id);
+    if (halt) return { result: { type: 'halted', halt }, requests: 0, billed: 0 };
+    return await askInTurn(context, run, key, identifier, signals);
+  } finally {
+    leave();
+  }
+}
+
+const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' } as const;
+
+async function askInTurn(
+  context: AskContext,
+  run: RunRecord,
+  key: string,
+  identifier: Identifier,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+): Promise<Asked> {
+  const { client, governor, recorder, breaker, standing, halts, clock } = context;
   const { allowNsfw, freeStatuses, period } = run.settings;
   let requests = 0;
   let billed = 0;
@@ -117,7 +157,7 @@ export async function ask(
       permit = grant.permit;
     } catch {
       breaker.forgo(passage);
-      return come({ type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' });
+      return come(STOPPED);
     }
 
     context.gauge.inFlight += 1;
@@ -127,7 +167,17 @@ export async function ask(
     tries += 1;
     if (answer.cost !== 'free') billed += 1;
     const { meaning } = answer;
-    const heard = heardFrom(answer, period);
+    if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
+      // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
+      breaker.forgo(passage);
+      governor.settle(permit, answer.cost, NOTHING_HEARD);
+      return come(STOPPED);
+    }
+    if (showsService(answer)) {
+      for (const believed of await standing.prove()) await recorder.record(believed);
+    }
+    const worth = await worthOf(answer, run, standing);
+    const heard = heardFrom(answer, period, worth);
     const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
     breaker.note(passage, isGood, clock.now());
     const isWrong =
@@ -135,19 +185,34 @@ export async function ask(
     // A wrong address is no outage to be waited out: it is said when it ends the run.
     context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
 
+    if (worth === 'unproven' || worth === 'foreign') {
+      const isBilled = answer.cost !== 'free';
+      const reason = worth === 'foreign' ? FOREIGN_REASON : UNPROVEN_REASON;
+      await context.keepFailure(run.id, { key, reason, billed: isBilled });
+      const count = worth === 'foreign' ? 0 : await standing.noteUnproven(run.id, key, isBilled);
+      if (worth === 'foreign' || count >= UNPROVEN_AT_MOST) {
+        const { service } = standing;
+        await context.halt(run.id, worth === 'foreign' ? foreign(service) : unproven(service));
+        await standing.forgetUnproven(run.id);
+      }
+      // Settled at last: whoever waits for the permit, in another process too, must meet the halt first.
+      governor.settle(permit, answer.cost, heard);
+      return come({ type: 'failed', reason, billed: isBilled });
+    }
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
-      context.gauge.wastedInARow = 0;
+      await standing.noteGood();
+      const comeBack = meaning.type === 'not_found' && meaning.comeBack;
       // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
       const fetchedAt = await recorder.record({
         key,
         status: meaning.type,
         packed: meaning.type === 'matched' ? packProfile(meaning.body, context.compress) : null,
         billed: answer.cost !== 'free',
-        freshMs: meaning.type === 'not_found' && meaning.comeBack ? COME_BACK_FRESH_MS : null,
+        freshMs: comeBack ? COME_BACK_FRESH_MS : null,
       });
       governor.settle(permit, answer.cost, heard);
       const profile = meaning.type === 'matched' ? meaning : null;
-      context.listener?.onAnswer({ key, status: meaning.type, profile, fetchedAt });
+      context.listener?.onAnswer({ key, status: meaning.type, comeBack, profile, fetchedAt });
       return come({ type: meaning.type });
     }
     if (meaning.type === 'refused') {
@@ -172,16 +237,22 @@ export async function ask(
       await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
       return come({ type: 'halted', halt });
     }
+    const isUseless = meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand);
+    const halt =
+      isUseless && (await standing.noteUseless(permit)) >= WASTED_AT_MOST ? useless(meaning.reason) : null;
+    if (meaning.type === 'failed' || (meaning.type === 'wasted' && wasted > 0)) {
+      const failure = { reason: meaning.reason, billed: answer.cost !== 'free' };
+      // Paid for and not asked for again, so it is kept like an answer: before it is settled.
+      if (failure.billed) await context.keepFailure(run.id, { key, ...failure });
+      if (halt) await context.halt(run.id, halt);
+      governor.settle(permit, answer.cost, heard);
+      return come({ type: 'failed', ...failure });
+    }
     governor.settle(permit, answer.cost, heard);
     switch (meaning.type) {
-      case 'failed':
-        return come({ type: 'failed', reason: meaning.reason, billed: answer.cost !== 'free' });
       case 'wasted':
         wasted += 1;
-        context.gauge.wastedInARow += 1;
-        if (context.gauge.wastedInARow >= WASTED_AT_MOST)
-          return come({ type: 'halted', halt: useless(meaning.reason) });
-        if (wasted > 1) return come({ type: 'failed', reason: meaning.reason, billed: true });
+        if (halt) return come({ type: 'halted', halt });
         break;
       case 'unavailable': {
         if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
@@ -206,6 +277,24 @@ export async function ask(
       }
     }
   }
+}
+
+/** Whether an answer can only be the service's: a brand, a "not found" with a sign of it, or a usage header with whatever it is. */
+export function showsService({ meaning, quota, usage }: Answer): boolean {
+  if (quota !== null || usage !== null || meaning.type === 'matched') return true;
+  return meaning.type === 'not_found' && meaning.sign === 'own';
+}
+
+/** null: the answer is neither a brand, which is worth as much as an own "not found", nor one of these. */
+export async function worthOf(
+  { meaning }: Pick<Answer, 'meaning'>,
+  { settings }: Pick<RunRecord, 'settings'>,
+  standing: ServiceStanding,
+): Promise<NotFoundWorth | null> {
+  if (meaning.type === 'matched') return 'own';
+  if (meaning.type !== 'not_found') return null;
+  const isProven = meaning.sign !== 'own' && (await standing.isProven());
+  return worthOfNotFound(meaning.sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
 }
 
 function withoutPermit(

@@ -17,7 +17,31 @@ export function unreachableForGood(reason: string): RunHalt {
 
 /** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
 export function useless(reason: string): RunHalt {
-  return { why: 'unreachable', sentence: `${WASTED_AT_MOST} answers in a row were of no use: ${reason}` };
+  return { why: 'useless', sentence: `${WASTED_AT_MOST} answers in a row were of no use: ${reason}` };
+}
+
+/** 404s from an address that never gave a good answer, after which a run asks whether the address is right. */
+export const UNPROVEN_AT_MOST = 5;
+
+/** What the rows say of such a 404, as long as nobody can believe it. */
+export const UNPROVEN_REASON =
+  'answered 404, was billed, not believed: the address never gave a good answer, and this one has neither a usage header nor an error code';
+
+export const FOREIGN_REASON =
+  'answered 404, was billed, by something that is not the service: no usage header, no error code, no JSON object';
+
+export function unproven(service: string): RunHalt {
+  return {
+    why: 'useless',
+    sentence: `is the address right? ${service} never gave a good answer, and said 404 without a usage header or an error code to everything it was asked; --allow-unknown goes on where the list is known to be unknown`,
+  };
+}
+
+export function foreign(service: string): RunHalt {
+  return {
+    why: 'useless',
+    sentence: `is the address right? ${service} never gave a good answer, and said 404 with neither a usage header nor an error code nor a JSON object`,
+  };
 }
 
 export function throttled(patienceMs: number): RunHalt {

@@ -5,14 +5,25 @@ import type { Answer } from '../lookup/read-answer.js';
 import type { Heard } from '../quota/mailbox.js';
 import { periodOf } from '../quota/period.js';
 import type { RunRecord } from '../runs/run-store.js';
+import type { NotFoundWorth } from './service-standing.js';
 
-/** Useful answers alone count as heard: while there is none, requests go one at a time. */
-export function heardFrom(answer: Answer, period: RunRecord['settings']['period']): Heard {
+/**
+ * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of a brand or a "not found",
+ * else null.
+ */
+export function heardFrom(
+  answer: Answer,
+  period: RunRecord['settings']['period'],
+  worth: NotFoundWorth | null,
+): Heard {
   const { quota, usage, meaning } = answer;
   const datedIn = answer.date === null ? null : periodOf(answer.date, period);
   return {
     reading: quota === null && usage === null ? null : { quota, usage, period: datedIn },
     period: datedIn,
-    heard: ['matched', 'not_found', 'failed'].includes(meaning.type),
+    heard:
+      worth === 'own' ||
+      worth === 'believed' ||
+      (meaning.type === 'failed' && meaning.isNoBrand === undefined),
   };
 }

@@ -9,20 +9,24 @@ import { hostname } from 'node:os';
 import { DelayedError } from 'bullmq';
 import pLimit from 'p-limit';
 import type { Clock } from '../clock.js';
-import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
+import type { ChunkJob, Engine } from '../engine/engine.js';
 import { createReleasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
+import type { NewOutcome } from '../outcomes/store.js';
 import { createGovernor, type Governor } from '../quota/governor.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { RunHalt, RunRecord } from '../runs/run-store.js';
-import { bringInAnswers } from './answer-spool.js';
+import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
+import { showsService, worthOf } from './ask.js';
 import { createBreaker } from './breaker.js';
+import { createFailureKeeper } from './failure-keeper.js';
 import { createHalts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import { createRecorder } from './recorder.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
+import { type NotFoundWorth, ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
@@ -41,7 +45,7 @@ export interface LookupWorkerOptions {
   readonly timeoutMs: number;
   readonly usageLagMs: number;
   readonly compress: boolean;
-  /** Where paid answers wait when the engine cannot take them. */
+  /** Where paid answers wait when the engine cannot take them, in a folder for each engine. */
   readonly spoolFolder: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -63,7 +67,10 @@ export interface LookupWorker {
   /** The account of a run as this worker last saw it; null before its first exchange. */
   ledgerState(account: string): LedgerState | null;
   /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
-  readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>): Promise<Answer | null>;
+  readUsage(
+    ownDomain: string,
+    run: Pick<RunRecord, 'settings'>,
+  ): Promise<{ readonly answer: Answer; readonly worth: NotFoundWorth | null } | null>;
   /** A halted run may be asked for again. */
   resumeRun(run: string): void;
   /** Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. */
@@ -76,14 +83,17 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   const stopping = new AbortController();
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
+  const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
   const recorder = createRecorder({
     store: engine.outcomes,
     worker: name,
     clock,
     log,
-    spoolFolder: options.spoolFolder,
+    spoolFolder: ownSpool,
     room: concurrency,
   });
+  const failures = createFailureKeeper(engine.runs, clock, log);
+  const standings = new Map<string, ServiceStanding>();
   const governors = new Map<string, Governor>();
   const contexts = new Map<string, ChunkContext>();
   const halts = createHalts(clock);
@@ -93,10 +103,11 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     clock,
     compress: options.compress,
     listener: options.listener,
-    gauge: { inFlight: 0, trouble: null as string | null, wastedInARow: 0 },
+    gauge: { inFlight: 0, trouble: null as string | null },
     worker: name,
     limit: pLimit(concurrency),
     halts,
+    keepFailure: failures.keep,
     async halt(run: string, halt: RunHalt) {
       halts.set(run, halt);
       await engine.runs.halt(run, halt);
@@ -122,18 +133,36 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     return governor;
   }
 
+  function standingOf(service: string): ServiceStanding {
+    let standing = standings.get(service);
+    if (!standing) {
+      const { notes } = engine;
+      const { timeoutMs } = options;
+      standing = new ServiceStanding({ notes, service, worker: name, timeoutMs, clock, log });
+      standings.set(service, standing);
+    }
+    return standing;
+  }
+
   /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */
   function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
     const known = contexts.get(`${account} ${service}`);
     if (known) return known;
     const client = options.clientFor(service);
     if (client === null) return null;
-    const context = { ...shared, client, governor: governorOf(account), breaker: createBreaker() };
+    const context = {
+      ...shared,
+      client,
+      governor: governorOf(account),
+      breaker: createBreaker(),
+      standing: standingOf(service),
+    };
     contexts.set(`${account} ${service}`, context);
     return context;
   }
 
-  async function work(data: ChunkData, signal: AbortSignal | undefined): Promise<ChunkResult> {
+  async function work(job: ChunkJob, signal: AbortSignal | undefined): Promise<ChunkResult> {
+    const { data } = job;
     const run = await engine.runs.get(data.run);
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
     const context = contextOf(run);
@@ -147,11 +176,13 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
     // Every identifier of the chunk listens to it.
     setMaxListeners(0, stop);
-    return resolveChunk(context, run, data, { stop, abort: aborting.signal });
+    // Somebody had it before and did not come to its end.
+    const isRepeat = job.stalledCounter > 0;
+    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, isRepeat);
   }
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
-    const result = await work(job.data, signal);
+    const result = await work(job, signal);
     if (result.type === 'finished') {
       options.listener?.onChunk();
       return;
@@ -183,21 +214,32 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
         engine.outcomes.beat(name).catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
       }, BEAT_MS);
       releasers.push(() => clearInterval(beat));
-      const found = await bringInAnswers(options.spoolFolder, async (outcomes) => {
+      await purgeSpooled(options.spoolFolder, clock.now());
+      const record = async (outcomes: readonly NewOutcome[]) => {
         await engine.outcomes.record(name, outcomes);
-      });
+      };
+      // Beside the folders of engines lie answers of versions that did not name the engine.
+      const found =
+        (await bringInAnswers(ownSpool, record, clock.now())) +
+        (await bringInAnswers(options.spoolFolder, record, clock.now()));
       if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
     async readUsage(ownDomain, run) {
-      const client = contextOf(run)?.client;
-      if (!client) return null;
-      const { allowNsfw, freeStatuses, period, account } = run.settings;
+      const context = contextOf(run);
+      if (context === null) return null;
+      const { client, governor, standing } = context;
+      const { allowNsfw, freeStatuses, period } = run.settings;
       const identifier = { kind: 'domain', value: ownDomain } as const;
-      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: stopping.signal });
-      governorOf(account).note(heardFrom(answer, period));
-      await governorOf(account).told(USAGE_TOLD_MS);
-      return answer;
+      const signal = stopping.signal;
+      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand: true });
+      if (showsService(answer)) {
+        for (const believed of await standing.prove()) await recorder.record(believed);
+      }
+      const worth = await worthOf(answer, run, standing);
+      governor.note(heardFrom(answer, period, worth));
+      await governor.told(USAGE_TOLD_MS);
+      return { answer, worth };
     },
     resumeRun(run) {
       halts.forget(run);
@@ -208,6 +250,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       stopping.abort(new Error('stopping'));
       // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
       void recorder.close();
+      failures.close();
       // Chunks end by themselves once their requests have; the queue's own close waits for that.
       const closed = worker.close().catch(() => undefined);
       if (

@@ -33,16 +33,21 @@ export type ChunkResult =
   | { readonly type: 'finished' }
   | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
 
-/** Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it early with the rest parked; `abort` also ends requests under way. */
+/**
+ * Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it early with the rest parked;
+ * `abort` also ends requests under way. `isRepeat`: a worker was at it before and did not come to its end.
+ */
 export async function resolveChunk(
   context: ChunkContext,
   run: RunRecord,
-  data: ChunkData,
+  chunk: ChunkData,
   signals: { stop: AbortSignal; abort: AbortSignal },
+  isRepeat = false,
 ): Promise<ChunkResult> {
-  if (context.halts.get(run.id)) return finishChunk(context.engine, data);
+  if (context.halts.get(run.id)) return finishChunk(context.engine, chunk);
 
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
+  const data = isRepeat ? await withoutFailed(context.engine, chunk, prefix) : chunk;
   // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
   const { underWay } = context;
   const now = context.clock.now();
@@ -65,13 +70,21 @@ export async function resolveChunk(
   }
   const failures = failuresOf(data, asked, prefix);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
-  tally.add({ failed: failures.length, stored: data.identifiers.length - asked.length });
+  // What a repeated chunk finds was counted when it was bought, or found, the first time.
+  if (!isRepeat) tally.add({ stored: data.identifiers.length - asked.length });
   await tally.flush();
   if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
     return finishChunk(context.engine, data);
   }
   const left = whatIsLeft(data, asked, context.clock.now());
   return left === null ? finishChunk(context.engine, data) : { type: 'parked', ...left };
+}
+
+/** What has failed for good before is neither asked for nor paid for again. */
+async function withoutFailed(engine: Engine, data: ChunkData, prefix: string): Promise<ChunkData> {
+  const keys = data.identifiers.map((text) => prefix + text);
+  const failures = await engine.runs.failures(data.run, keys);
+  return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
 }
 
 /** What each came to; those with a fresh answer are left out. Throws only when nothing is under way any more. */

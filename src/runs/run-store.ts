@@ -12,10 +12,12 @@ export const RUN_DEAD_AFTER_MS = 30_000;
 
 /** What workers need to know of a run; written once when it starts. */
 export interface RunSettings {
-  /** Identity of the service: its base URL without credentials, query or trailing slash. */
+  /** Identity of the service: its base URL without credentials, query, version or trailing slash. */
   readonly service: string;
   readonly account: string;
   readonly allowNsfw: AllowNsfw;
+  /** Its 404s are believed though the address never gave a good answer; absent: no. */
+  readonly allowUnknown?: boolean;
   readonly maxAgeMs: number;
   readonly maxAgeMissingMs: number;
   readonly refresh: boolean;
@@ -100,9 +102,12 @@ export interface LookupFailure {
   readonly billed: boolean;
 }
 
-/** Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. */
+/**
+ * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. `useless`: what comes back
+ * is of no use and was or may have been billed, so that asking again would cost again.
+ */
 export interface RunHalt {
-  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'lost';
+  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'useless' | 'lost';
   readonly sentence: string;
 }
 
@@ -130,7 +135,7 @@ export interface RunStore {
   addTally(id: string, tally: Tally): Promise<void>;
   /** Counts a chunk as finished, once, however often it is reported. */
   finishChunk(id: string, chunk: number): Promise<void>;
-  /** Remembers failed lookups under the run. A later report of the same key replaces the earlier one. */
+  /** Remembers failed lookups under the run, and counts each key once. A later report of a key replaces the earlier one. */
   fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
   /** In the order of the keys; null where the run has no failure. */
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;

@@ -190,6 +190,13 @@ const TABLES: readonly KindTable[] = [
       ['https://API.example.com', 'https://api.example.com'],
       ['https://api.example.com:443/', 'https://api.example.com'],
       ['https://api.example.com/base//', 'https://api.example.com/base'],
+      ['https://api.example.com/v2', 'https://api.example.com'],
+      ['https://api.example.com/V2/', 'https://api.example.com'],
+      ['https://api.example.com/base/v2//', 'https://api.example.com/base'],
+      ['https://api.example.com/v2/brands/', 'https://api.example.com'],
+      ['https://api.example.com/brands', 'https://api.example.com/brands'],
+      ['https://api.example.com/nov2', 'https://api.example.com/nov2'],
+      ['https://api.example.com/v2/x', 'https://api.example.com/v2/x'],
       ['http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
     ],
     wrong: [

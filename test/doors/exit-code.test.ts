@@ -24,6 +24,7 @@ it.each<[string, AcquireEnd, Partial<StatusCounts>, boolean, number]>([
   ['quota or budget is used up', halted('limit', ''), { matched: 1, deferred: 3 }, false, 7],
   ['used up, and some failed', halted('limit', ''), { failed: 1, deferred: 3 }, false, 7],
   ['the service refused everything as too many', halted('throttled', ''), { deferred: 4 }, false, 7],
+  ['what answered is of no use', halted('useless', ''), { failed: 4 }, false, 5],
   ['the service was never reached', halted('unreachable', ''), { deferred: 4 }, false, 5],
   ['the queue lost its chunks', halted('lost', ''), { deferred: 4 }, false, 5],
   ['interrupted', { type: 'stopped' }, { matched: 1, deferred: 3 }, false, 130],

@@ -25,6 +25,11 @@ function refusal(values: Record<string, unknown>): string {
 }
 
 describe('a folder', () => {
+  it('may say that its lists are known to be unknown', () => {
+    expect(apply({ allowUnknown: true }).allowUnknown).toBe(true);
+    expect(apply({}).allowUnknown).toBe(false);
+  });
+
   it('says how its files are read and written, and nothing else changes', () => {
     const loaded = base();
     const settings = apply(

@@ -4,8 +4,9 @@ import { verdictOfError, verdictOfResult } from '../../src/doors/inbox-verdict.j
 import { FailFileError, InterruptedError, NeverStartError } from '../../src/errors.js';
 import type { AcquireEnd } from '../../src/pipeline/acquire.js';
 import { HOPELESS_REASON } from '../../src/resolve/retry-policy.js';
+import type { RunHalt } from '../../src/runs/run-store.js';
 
-const halted = (why: 'limit' | 'throttled' | 'unreachable' | 'credentials'): AcquireEnd => ({
+const halted = (why: RunHalt['why']): AcquireEnd => ({
   type: 'halted',
   halt: { why, sentence: 'so it is' },
 });
@@ -23,6 +24,7 @@ describe('a run that ended', () => {
       { type: 'parked', memo: 'memo of throttled', holdMs: 60_000 },
     ],
     ['without a service', halted('unreachable'), false, { type: 'parked', memo: 'memo of unreachable' }],
+    ['with answers of no use', halted('useless'), false, { type: 'failed' }],
     ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
     ['stopped', { type: 'stopped' }, false, { type: 'put_back' }],
     ['cancelled', { type: 'cancelled' }, false, { type: 'failed' }],
@@ -31,6 +33,14 @@ describe('a run that ended', () => {
     expect(verdictOfResult({ end, isComplete, facts: { failures: new Map() } }, memo)).toMatchObject(
       expected,
     );
+  });
+
+  it('with answers of no use says what the folder can say', () => {
+    const facts = { failures: new Map() };
+    const end = verdictOfResult({ end: halted('useless'), isComplete: false, facts }, memo);
+    expect(end).toMatchObject({
+      reason: expect.stringMatching(/--allow-unknown is written as "allowUnknown"/),
+    });
   });
 
   it('with lookups that failed because the service was away waits for it', () => {

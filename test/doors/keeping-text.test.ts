@@ -96,7 +96,7 @@ describe('the status', () => {
   } as const;
 
   it('of an engine that nobody has used, without an account', () => {
-    expect(statusText(STATUS, NOON)).toBe(
+    expect(statusText(STATUS, [], NOON)).toBe(
       [
         'engine      redis at redis://127.0.0.1:6379',
         'account     name the service and its token (or --account) to see it',
@@ -127,14 +127,14 @@ describe('the status', () => {
     const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
 
     it('where it leads, and by whom', () => {
-      expect(line('projected', statusText({ ...status, limit: 6_000, projection }, NOON))).toBe(
+      expect(line('projected', statusText({ ...status, limit: 6_000, projection }, [], NOON))).toBe(
         'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
       );
     });
 
     it('when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
-      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, NOON))).toBe(
+      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, [], NOON))).toBe(
         'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow, which would be used up on 2026-03-28',
       );
     });
@@ -148,7 +148,7 @@ describe('the status', () => {
         requestsLeft: 988,
         left: '98.8',
       };
-      expect(line('budget', statusText({ ...status, budget }, NOON))).toBe(
+      expect(line('budget', statusText({ ...status, budget }, [], NOON))).toBe(
         'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
       );
     });
@@ -178,6 +178,7 @@ describe('the status', () => {
         queue: { waiting: 1_500, active: 2, delayed: 3 },
         runs,
       },
+      [],
       NOON,
     );
     expect(text).toContain('account     key-1\n');
@@ -198,7 +199,7 @@ describe('the status', () => {
     (status, now, lost) => {
       const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
       const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
-      expect(statusText({ ...STATUS, runs: [run] }, now)).toContain(`9 asked, 9 billed${lost}\n`);
+      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(`9 asked, 9 billed${lost}\n`);
     },
   );
 });

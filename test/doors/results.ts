@@ -81,7 +81,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     isComplete: parts.isComplete ?? true,
     survey,
     facts: {
-      identifiers: { matched: 3, notFound: 0, failed: 0, deferred: 0, stored: 0 },
+      identifiers: { matched: 3, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
       quality: { poor: 0, acceptable: 1, high: 2, unscored: 0 },
       histogram: [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1],
       brands: { best: [], lowest: [] },

@@ -21,7 +21,9 @@ function summaryOf(
     .split('\n');
 }
 
-const DEFERRED = { identifiers: { matched: 1, notFound: 0, failed: 0, deferred: 1_900, stored: 0 } };
+const DEFERRED = {
+  identifiers: { matched: 1, notFound: 0, beingFetched: 0, failed: 0, deferred: 1_900, stored: 0 },
+};
 
 it('a run that is done says what there is, and nothing to do', () => {
   expect(
@@ -87,7 +89,7 @@ describe('with --quiet', () => {
 });
 
 it('what another run bought meanwhile is told, so that the counts add up', () => {
-  const identifiers = { matched: 1_390, notFound: 10, failed: 0, deferred: 0, stored: 900 };
+  const identifiers = { matched: 1_390, notFound: 10, beingFetched: 0, failed: 0, deferred: 0, stored: 900 };
   const lines = summaryOf({
     survey: { answers: { wanted: 1_400 } as Survey['answers'] },
     tally: { matched: 95, notFound: 5, stored: 400, requests: 100, billed: 100 },

@@ -23,7 +23,7 @@ describe('a request', () => {
     ]);
   });
 
-  test.each(['/gateway', '/gateway/', '/gateway//'])(
+  test.each(['/gateway', '/gateway/', '/gateway//', '/gateway/v2', '/gateway/v2/brands/'])(
     'goes below the path of the address: %s',
     async (prefix) => {
       const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)), { prefix });

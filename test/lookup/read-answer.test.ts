@@ -52,7 +52,6 @@ describe('a brand', () => {
     ['an array', { body: '[{"name":"Acme"}]' }, 'not a JSON object'],
     ['a word', { body: '"Acme"' }, 'not a JSON object'],
     ['null', { body: 'null' }, 'not a JSON object'],
-    ['an empty object', { body: '{}' }, 'an empty object'],
     ['bytes that are no UTF-8', { body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 'not UTF-8'],
     ['a body over the cap', { body: BRAND, damage: 'too_large' }, 'too large'],
     ['a body cut off', { body: BRAND, damage: 'cut_off' }, 'cut off'],
@@ -60,6 +59,67 @@ describe('a brand', () => {
     const { meaning, cost } = read(200, given);
     expect(meaning).toEqual({ type: 'wasted', reason: `answer damaged, was billed (${why})` });
     expect(cost).toBe('doubtful');
+  });
+});
+
+describe('a 200 that is no brand at all', () => {
+  test.each([
+    '{}',
+    '{"message":"Not Found"}',
+    '{"statusCode":404,"error":"Not Found"}',
+    '{"constructor":{},"toString":1}',
+  ])('%s has failed, billed: a second request would be answered alike', (body) => {
+    expect(read(200, { body })).toMatchObject({
+      meaning: { type: 'failed', isNoBrand: true },
+      cost: 'billed',
+    });
+  });
+
+  test('one field of a brand is enough, be it null', () => {
+    for (const field of ['id', 'domain', 'urn', 'isNsfw', 'company', 'longDescription'])
+      expect(read(200, { body: `{"${field}":null,"message":"words"}` }).meaning.type).toBe('matched');
+  });
+});
+
+describe('a byte order mark', () => {
+  const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+  const marked = (text: string) => Buffer.concat([BOM, Buffer.from(text)]);
+
+  test('before a brand is passed over, and is not kept', () => {
+    const { meaning, cost } = read(200, { body: marked(BRAND) });
+    expect([meaning, cost]).toMatchObject([{ type: 'matched', body: Buffer.from(BRAND) }, 'billed']);
+  });
+
+  test('before an error hides neither its code nor that it is an object', () => {
+    expect(read(404, { body: marked('{"error":"crawl_queued"}') }).meaning).toMatchObject({ comeBack: true });
+    expect(read(404, { body: marked('{}') }).meaning).toMatchObject({ sign: 'object' });
+  });
+
+  test('alone is no brand', () => {
+    expect(read(200, { body: BOM }).meaning.type).toBe('wasted');
+  });
+});
+
+describe('what a "not found" shows of who said it', () => {
+  const usage = { 'x-api-key-approximate-usage': '7' };
+  test.each<[number, string, Given, string]>([
+    [404, 'an empty object and usage', { body: '{}', headers: usage }, 'own'],
+    [404, 'a page and the quota', { body: '<h1>404</h1>', headers: { 'x-api-key-quota': '250' } }, 'own'],
+    [404, 'a code in the header', { headers: { 'x-bf-error': 'brand_not_found' } }, 'own'],
+    [404, 'a code in the body', { body: '{"error":"not_found"}' }, 'own'],
+    [204, 'usage', { headers: usage }, 'own'],
+    [404, 'an empty object', { body: '{}' }, 'object'],
+    [404, 'words as the error', { body: '{"status":404,"error":"Not Found"}' }, 'object'],
+    [404, 'usage that is no number', { body: '{}', headers: { 'x-api-key-quota': 'many' } }, 'object'],
+    [404, 'an object that broke off', { body: '{"mess', damage: 'cut_off' }, 'object'],
+    [204, 'nothing', {}, 'object'],
+    [404, 'a page', { body: '<h1>404</h1>' }, 'none'],
+    [404, 'plain words', { body: '404 page not found' }, 'none'],
+    [404, 'no body', {}, 'none'],
+    [404, 'a list', { body: '[]' }, 'none'],
+    [404, 'null', { body: 'null' }, 'none'],
+  ])('%i with %s', (status, _what, given, sign) => {
+    expect(read(status, given).meaning).toMatchObject({ type: 'not_found', sign });
   });
 });
 

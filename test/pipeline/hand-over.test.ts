@@ -17,7 +17,14 @@ const FETCHED_AT = Date.UTC(2030, 0, 15, 12);
 function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer {
   const brand = { name: `Brand of ${text}`, qualityScore: 0.5 };
   const profile = { body: Buffer.from(JSON.stringify(brand)), brand };
-  return { key: `service:${text}`, status: 'matched', profile, fetchedAt: FETCHED_AT, ...some };
+  return {
+    key: `service:${text}`,
+    status: 'matched',
+    comeBack: false,
+    profile,
+    fetchedAt: FETCHED_AT,
+    ...some,
+  };
 }
 
 async function begin(count: number): Promise<{ gather: GatherContext; handOver: HandOver }> {

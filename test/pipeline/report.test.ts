@@ -57,6 +57,7 @@ it('has one shape', () => {
       byKind: { domain: 3 },
       matched: 3,
       notFound: 0,
+      beingFetched: 0,
       failed: 0,
       deferred: 0,
       stored: 0,

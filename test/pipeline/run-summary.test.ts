@@ -8,6 +8,7 @@ function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
   const { index = 0 } = parts;
   return {
     status: 'matched',
+    comeBack: false,
     index,
     identifier: `domain:brand-${index}.example`,
     score: 0.9,
@@ -22,7 +23,7 @@ const NO_BINS = Array.from({ length: HISTOGRAM_BINS }, () => 0);
 
 it('begins with nothing', () => {
   expect(createRunSummary(qualityTier).facts).toEqual({
-    identifiers: { matched: 0, notFound: 0, failed: 0, deferred: 0, stored: 0 },
+    identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     histogram: NO_BINS,
     brands: { best: [], lowest: [] },
@@ -39,7 +40,14 @@ it('counts identifiers by outcome and by where the answer is from', () => {
   summary.noteAnswer(answer({ status: 'not_found', score: null, source: 'stored' }));
   summary.noteFailure('failed', 'the service answered 500');
   summary.noteFailure('deferred', 'not asked');
-  expect(summary.facts.identifiers).toEqual({ matched: 2, notFound: 1, failed: 1, deferred: 1, stored: 2 });
+  expect(summary.facts.identifiers).toEqual({
+    matched: 2,
+    notFound: 1,
+    beingFetched: 0,
+    failed: 1,
+    deferred: 1,
+    stored: 2,
+  });
 });
 
 it('counts scores by thirds, and only of brands', () => {

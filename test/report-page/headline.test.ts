@@ -50,6 +50,11 @@ describe('what to do next', () => {
     [0, {}, /^Correct the invalid cells/],
     [
       0,
+      { identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: 0, beingFetched: 3 } },
+      /^The service is still fetching 3 identifiers .* again in 2 minutes/,
+    ],
+    [
+      0,
       { rows: { not_found: 2 } },
       /^Nothing matched: identifiers were read from ".*" as .*--column NAME:KIND/,
     ],
@@ -63,7 +68,7 @@ describe('what to do next', () => {
     [1, { rows: { matched: 1, invalid: 2 } }, /^Correct the invalid cells/],
     [3, {}, /--max-errors/],
     [4, { reason: 'status 401' }, /refused the credentials \(status 401\)/],
-    [5, { reason: null }, /^The service could not be reached\./],
+    [5, { reason: null }, /^The service could not be reached, or what answered is not the service\./],
     [
       7,
       { rows: { deferred: 1_680 }, reason: 'the quota is used up' },

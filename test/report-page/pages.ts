@@ -28,7 +28,7 @@ export function figures(parts: FigureParts = {}): ReportFigures {
   return {
     reason: null,
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
-    identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: rows.deferred },
+    identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: rows.deferred, beingFetched: 0 },
     failures: {},
     quality: {
       poor: 4,
@@ -136,7 +136,7 @@ export function emptyPage(): PageData {
     report: figures({
       rows: {},
       reasons: {},
-      identifiers: { distinct: 0, duplicateRows: 0, stored: 0, deferred: 0 },
+      identifiers: { distinct: 0, duplicateRows: 0, stored: 0, deferred: 0, beingFetched: 0 },
       quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
       requests: {
         sent: 0,

@@ -1,9 +1,15 @@
 /** Paid answers that the engine could not take: on disk, private, and brought in by the next start. */
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { NewOutcome } from '../../src/outcomes/store.js';
-import { bringInAnswers, spoolAnswers } from '../../src/resolve/answer-spool.js';
+import {
+  bringInAnswers,
+  listSpooled,
+  purgeSpooled,
+  spoolAnswers,
+  spoolFolderOf,
+} from '../../src/resolve/answer-spool.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 function outcomes(count: number, from = 0): NewOutcome[] {
@@ -102,6 +108,61 @@ it('many are brought in by parts, oldest file first', async () => {
   await spoolAnswers(folder, outcomes(450));
   await bringInAnswers(folder, shelf.record);
   expect(shelf.batches).toEqual([...names.map(() => 1), 200, 200, 50]);
+});
+
+it("two that start on one folder at once lose nothing, and neither is in the other one's way", async () => {
+  const folder = await temporaryFolder();
+  for (let file = 0; file < 20; file += 1) await spoolAnswers(folder, outcomes(10, file * 10));
+  const shelf = createShelf();
+  await Promise.all([1, 2, 3].map(() => bringInAnswers(folder, shelf.record)));
+  expect(new Set(shelf.taken.map(({ key }) => key)).size).toBe(200);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('a file that is being written is left alone, and taken once its writer is taken for dead', async () => {
+  const folder = await temporaryFolder();
+  const path = await spoolAnswers(folder, outcomes(3));
+  await rename(path, `${path}.part`);
+  const shelf = createShelf();
+  expect(await bringInAnswers(folder, shelf.record)).toBe(0);
+  expect(await bringInAnswers(folder, shelf.record, Date.now() + 61_000)).toBe(3);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+describe('the answers of several engines', () => {
+  const DAY = 86_400_000;
+
+  it('lie apart: each brings in its own', async () => {
+    const spool = await temporaryFolder();
+    await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
+    await spoolAnswers(spoolFolderOf(spool, 'b'), outcomes(3, 10));
+    const shelf = createShelf();
+    expect(await bringInAnswers(spoolFolderOf(spool, 'b'), shelf.record)).toBe(3);
+    expect(await readdir(spoolFolderOf(spool, 'a'))).toHaveLength(1);
+  });
+
+  it('are listed by engine, those of a version that named none too', async () => {
+    const spool = await temporaryFolder();
+    const now = Date.now();
+    await spoolAnswers(spool, outcomes(1));
+    await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
+    await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(3));
+    await mkdir(spoolFolderOf(spool, 'empty'));
+    expect(await listSpooled(spool, now)).toEqual([
+      { engine: null, folder: spool, answers: 1, since: expect.any(Number) },
+      { engine: 'a', folder: spoolFolderOf(spool, 'a'), answers: 5, since: expect.any(Number) },
+    ]);
+    expect(await listSpooled(join(spool, 'none'), now)).toEqual([]);
+  });
+
+  it('are kept for thirty days', async () => {
+    const spool = await temporaryFolder();
+    await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
+    await purgeSpooled(spool, Date.now() + 29 * DAY);
+    expect(await listSpooled(spool, Date.now())).toHaveLength(1);
+    await purgeSpooled(spool, Date.now() + 31 * DAY);
+    expect(await listSpooled(spool, Date.now())).toEqual([]);
+  });
 });
 
 it('files of others in the folder are left alone', async () => {

@@ -1,6 +1,7 @@
 /** Stopping in each place where asking waits: nothing new is sent, and what was paid for is kept. */
 import { describe, expect, it, vi } from 'vitest';
 import { type Asked, ask } from '../../src/resolve/ask.js';
+import { createMemoryNotes } from '../support/memory-notes.js';
 import {
   type Asking,
   createAsking,
@@ -88,5 +89,22 @@ describe('a stop', () => {
       ],
     });
     expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
+  });
+
+  it('for good ends many at once, which says nothing of the service: no run is halted for it', async () => {
+    const notes = createMemoryNotes(Date.now);
+    const asking: Asking = createAsking({
+      notes,
+      answers: [MATCHED, (signal) => untilAborted(signal).catch(() => WASTED)],
+    });
+    await askFor(asking);
+    const all = Array.from({ length: 30 }, () => askFor(asking));
+    await vi.waitUntil(() => asking.context.gauge.inFlight === 30);
+    asking.stop.abort(new Error('stop'));
+    asking.abort.abort(new Error('late'));
+    expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));
+    const next = createAsking({ notes, answers: [WASTED] });
+    expect((await askFor(next)).result.type).toBe('failed');
+    expect(asking.context.breaker.badForMs(asking.clock.now())).toBe(0);
   });
 });

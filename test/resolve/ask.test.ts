@@ -4,7 +4,9 @@ import { unpackProfile } from '../../src/outcomes/codec.js';
 import type { Grant } from '../../src/quota/governor.js';
 import { type Asked, ask } from '../../src/resolve/ask.js';
 import type { FetchedAnswer } from '../../src/resolve/worker-listener.js';
+import type { RunHalt } from '../../src/runs/run-store.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
+import { createMemoryNotes } from '../support/memory-notes.js';
 import {
   type Asking,
   type AskingOptions,
@@ -93,9 +95,11 @@ describe('an answer', () => {
     expect(log.at(-1)).toBe('settle p1 free heard');
   });
 
-  it('to come back later is believed for ten minutes', async () => {
-    const { recorded } = await askOnce({ answers: [answerOf({ type: 'not_found', comeBack: true })] });
-    expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 600_000 }]);
+  it('to come back later is believed for two minutes', async () => {
+    const { recorded } = await askOnce({
+      answers: [answerOf({ type: 'not_found', comeBack: true, sign: 'own' })],
+    });
+    expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
   });
 
   it('that can never be better has failed at once', async () => {
@@ -105,7 +109,8 @@ describe('an answer', () => {
       requests: 1,
       billed: 1,
     });
-    expect(log.at(-1)).toBe('settle p1 billed heard');
+    // It was paid for: kept first, so that a crash in between does not buy it again.
+    expect(log.slice(-2)).toEqual(['keep failure: the service answered 410', 'settle p1 billed heard']);
     expect(recorded).toEqual([]);
   });
 
@@ -119,6 +124,100 @@ describe('an answer', () => {
     });
     // Whoever waits for the permit, in another process too, must meet the halt first.
     expect(log.slice(-2)).toEqual(['halt run credentials', 'settle p1 free']);
+  });
+});
+
+describe('a "not found" that anybody may have said', () => {
+  const page = answerOf({ type: 'not_found', comeBack: false, sign: 'none' });
+  const object = answerOf({ type: 'not_found', comeBack: false, sign: 'object' });
+  const asking = (options: AskingOptions) => {
+    const all = createAsking(options);
+    let asked = 0;
+    const next = (run = runRecord()) => {
+      asked += 1;
+      const value = `b${asked}.com`;
+      return ask(all.context, run, `k:u:domain:${value}`, { kind: 'domain', value }, all.signals);
+    };
+    return { ...all, next };
+  };
+
+  it('with a page is no answer: paid for, not stored, and the run stops there', async () => {
+    const { next, log, recorded } = asking({ answers: [page] });
+    expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
+    expect(recorded).toEqual([]);
+    // Whoever waits for the permit must meet the halt first.
+    expect(log.slice(-3)).toEqual([
+      expect.stringMatching('keep failure'),
+      'halt run useless',
+      'settle p1 billed',
+    ]);
+  });
+
+  it('with a page is no answer though the list is known to be unknown', async () => {
+    const { next, log } = asking({ answers: [page] });
+    await next(runRecord({ allowUnknown: true }));
+    expect(log).toContain('halt run useless');
+  });
+
+  it('with an object is not believed, and the fifth one stops the run', async () => {
+    const { next, log, recorded } = asking({ answers: [object] });
+    for (let count = 1; count <= 4; count += 1) {
+      expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
+    }
+    expect(log).not.toContain('halt run useless');
+    await next();
+    expect(log).toContain('halt run useless');
+    expect(log.filter((line) => line.endsWith(' heard'))).toEqual([]);
+    expect(recorded).toEqual([]);
+  });
+
+  it.each([
+    ['a brand', MATCHED],
+    ['a "not found" of its own', NOT_FOUND],
+  ])('with an object is believed, and kept, once the address has given %s', async (_what, good) => {
+    const { next, recorded } = asking({ answers: [object, object, good, object, page] });
+    for (let count = 1; count <= 5; count += 1) await next();
+    expect(recorded.map(({ key }) => key).sort()).toEqual(
+      [1, 2, 3, 4, 5].map((count) => `k:u:domain:b${count}.com`),
+    );
+  });
+
+  it('with an object is believed at once where the list is known to be unknown, and proves nothing', async () => {
+    const notes = createMemoryNotes(Date.now);
+    const { next, recorded } = asking({ answers: [object], notes });
+    for (let count = 1; count <= 7; count += 1) {
+      expect((await next(runRecord({ allowUnknown: true }))).result.type).toBe('not_found');
+    }
+    expect(recorded).toHaveLength(7);
+    const later = asking({ answers: [object], notes });
+    expect((await later.next()).result.type).toBe('failed');
+  });
+
+  it('of an address that gave a good answer to another worker is its own', async () => {
+    const notes = createMemoryNotes(Date.now);
+    await asking({ answers: [MATCHED], notes }).next();
+    const { next, recorded } = asking({ answers: [page], notes });
+    expect((await next()).result.type).toBe('not_found');
+    expect(recorded).toHaveLength(1);
+  });
+});
+
+describe('a 200 that is no brand', () => {
+  const noBrand = answerOf({ type: 'failed', reason: 'the answer is no brand', isNoBrand: true });
+
+  it('has failed, billed, and is not repeated', async () => {
+    const { asked, log } = await askOnce({ answers: [noBrand] });
+    expect(asked).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
+    expect(log).toContain('keep failure: the answer is no brand');
+  });
+
+  it('twenty times in a row stops the run, and a good answer begins anew', async () => {
+    const row = (count: number) => Array<typeof noBrand>(count).fill(noBrand);
+    const asking = createAsking({ answers: [...row(19), MATCHED, ...row(20)] });
+    for (let count = 1; count <= 39; count += 1) await askFor(asking);
+    expect(asking.log).not.toContain('halt run useless');
+    await askFor(asking);
+    expect(asking.log).toContain('halt run useless');
   });
 });
 
@@ -263,20 +362,23 @@ describe('a service that is down for a moment', () => {
   });
 
   it('that pays itself with nothing but useless answers is left alone after twenty of them', async () => {
+    const halted: RunHalt[] = [];
     const asking = createAsking({ answers: [WASTED] });
+    const halt = async (_run: string, why: RunHalt) => {
+      halted.push(why);
+    };
     let billed = 0;
-    for (;;) {
-      const asked = await askFor(asking);
+    while (halted.length === 0) {
+      const asked = await askFor({ ...asking, context: { ...asking.context, halt } });
       billed += asked.billed;
-      if (asked.result.type === 'halted') {
-        expect(asked.result.halt).toMatchObject({
-          why: 'unreachable',
-          sentence: '20 answers in a row were of no use: answer damaged, was billed (not a JSON object)',
-        });
-        break;
-      }
       expect(asked.result.type).toBe('failed');
     }
+    expect(halted).toEqual([
+      {
+        why: 'useless',
+        sentence: '20 answers in a row were of no use: answer damaged, was billed (not a JSON object)',
+      },
+    ]);
     expect(billed).toBe(20);
   });
 
@@ -317,9 +419,22 @@ describe('without a permit nothing is sent', () => {
 
   it('nor with one, when the run was halted meanwhile: the permit is given back', async () => {
     const halt = { why: 'credentials', sentence: 'the token is revoked' } as const;
+    const halts = new Map<string, RunHalt>();
+    const grant = async (): Promise<Grant> => {
+      halts.set('run', halt);
+      return { type: 'granted', permit: '' };
+    };
+    const asking = createAsking({ answers: [MATCHED], grants: [grant] });
+    const asked = await askFor({ ...asking, context: { ...asking.context, halts } });
+    expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
+    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
+  });
+
+  it('and none is asked for when the run was halted while one waited for its turn', async () => {
+    const halt = { why: 'useless', sentence: 'is the address right?' } as const;
     const { asked, log } = await askOnce({ answers: [MATCHED], halts: { run: halt } });
     expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
-    expect(log).toEqual(['take p1', 'settle p1 free']);
+    expect(log).toEqual([]);
   });
 
   it('and the place of a probe is given back', async () => {

@@ -3,6 +3,8 @@
  * the test turns. Everything that happens is written to one list, so that order is asserted and never guessed.
  */
 import type { Clock } from '../../src/clock.js';
+import type { NoteStore } from '../../src/engine/notes.js';
+import { silentLog } from '../../src/log.js';
 import type { Client } from '../../src/lookup/client.js';
 import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { NewOutcome } from '../../src/outcomes/store.js';
@@ -10,8 +12,10 @@ import type { Governor, Grant } from '../../src/quota/governor.js';
 import type { LedgerState } from '../../src/quota/ledger.js';
 import type { AskContext } from '../../src/resolve/ask.js';
 import { createBreaker, type Pass } from '../../src/resolve/breaker.js';
+import { ServiceStanding } from '../../src/resolve/service-standing.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
+import { createMemoryNotes } from '../support/memory-notes.js';
 
 export const NOON = Date.UTC(2026, 2, 15, 12);
 
@@ -63,7 +67,7 @@ export const MATCHED = answerOf({
   body: Buffer.from('{"name":"Acme"}'),
   brand: { name: 'Acme' },
 });
-export const NOT_FOUND = answerOf({ type: 'not_found', comeBack: false });
+export const NOT_FOUND = answerOf({ type: 'not_found', comeBack: false, sign: 'own' });
 export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410' });
 export const WASTED = answerOf({ type: 'wasted', reason: 'answer damaged, was billed (not a JSON object)' });
 export const DOWN = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null });
@@ -90,6 +94,8 @@ export interface AskingOptions {
   readonly record?: (outcome: NewOutcome) => Promise<void>;
   readonly clock?: PassingClock;
   readonly state?: LedgerState | null;
+  /** What the engine knows of the service. */
+  readonly notes?: NoteStore;
   /** By run. */
   readonly halts?: Readonly<Record<string, RunHalt>>;
 }
@@ -147,13 +153,24 @@ export function createAsking(options: AskingOptions): Asking {
       close: async () => undefined,
     },
     breaker: createBreaker(),
+    standing: new ServiceStanding({
+      notes: options.notes ?? createMemoryNotes(clock.now),
+      service: 'http://service.example',
+      worker: 'worker',
+      timeoutMs: 40_000,
+      clock,
+      log: silentLog(),
+    }),
     clock,
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),
+    keepFailure: async (_run, { reason }) => {
+      log.push(`keep failure: ${reason}`);
+    },
     halt: async (run, { why }) => {
       log.push(`halt ${run} ${why}`);
     },
-    gauge: { inFlight: 0, trouble: null, wastedInARow: 0 },
+    gauge: { inFlight: 0, trouble: null },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
 }

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
 import { heardFrom } from '../../src/resolve/heard-from.js';
-import { DOWN, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
+import type { NotFoundWorth } from '../../src/resolve/service-standing.js';
+import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
 
 describe('what an answer says of the account', () => {
   const date = Date.UTC(2026, 1, 28, 23, 59);
@@ -32,6 +33,22 @@ describe('what an answer says of the account', () => {
       { reading: expect.any(Object), period: null, heard: false },
     ],
   ])('%s', (_what, answer, heard) => {
-    expect(heardFrom(answer, 'month')).toEqual(heard);
+    const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
+    expect(heardFrom(answer, 'month', isMeant ? 'own' : null)).toEqual(heard);
+  });
+
+  it.each<[NotFoundWorth, boolean]>([
+    ['own', true],
+    ['believed', true],
+    ['unproven', false],
+    ['foreign', false],
+  ])('a "not found" that is %s is heard: %s', (worth, heard) => {
+    expect(heardFrom(NOT_FOUND, 'month', worth).heard).toBe(heard);
+  });
+
+  it('a refusal of what was asked for is heard, and something that is no brand is not', () => {
+    const noBrand = answerOf({ type: 'failed', reason: 'the answer is no brand', isNoBrand: true });
+    expect(heardFrom(FAILED, 'month', null).heard).toBe(true);
+    expect(heardFrom(noBrand, 'month', null).heard).toBe(false);
   });
 });

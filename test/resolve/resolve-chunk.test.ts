@@ -1,6 +1,6 @@
 /** One chunk on a real engine: what is asked for, what is left, and what the run is told. */
 import { setMaxListeners } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import { packProfile } from '../../src/outcomes/codec.js';
 import { resolveChunk } from '../../src/resolve/resolve-chunk.js';
@@ -99,13 +99,29 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(place.billed.get('domain:b0.com')).toBe(1);
   });
 
+  it('whose worker was killed in the middle buys nothing again of what has failed, and counts it once', async () => {
+    await resolveChunk(await place.context('w0', place.client()), run, chunkOf(run, brands(1, 10)), SIGNALS);
+    const hang = () => new Promise<never>(() => undefined);
+    const client = scriptedClient((value) => (value === 'b3.com' ? hang() : FAILED));
+    const context = await place.context('w1', client);
+    const data = chunkOf(run, brands(4));
+    void resolveChunk(context, run, data, SIGNALS);
+    await vi.waitUntil(async () => (await progress()).tally.failed === 3, { timeout: 10_000 });
+    // It beats no more, and its chunk comes to another one.
+    await place.engine.outcomes.retire('w1');
+    const next = scriptedClient(() => FAILED);
+    await resolveChunk(await place.context('w2', next), run, data, SIGNALS, true);
+    expect(next.asked).toEqual(['b3.com']);
+    expect(await progress()).toMatchObject({ chunks: 1, tally: { matched: 1, failed: 4, stored: 0 } });
+  });
+
   it('that is delivered twice, one after the other, buys nothing a second time and counts once', async () => {
     const context = await place.context('w1', place.client());
     const data = chunkOf(run, brands(5));
     await resolveChunk(context, run, data, SIGNALS);
-    expect(await resolveChunk(context, run, data, SIGNALS)).toEqual({ type: 'finished' });
+    expect(await resolveChunk(context, run, data, SIGNALS, true)).toEqual({ type: 'finished' });
     expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1]);
-    expect(await progress()).toMatchObject({ chunks: 1, tally: { matched: 5, stored: 5, requests: 5 } });
+    expect(await progress()).toMatchObject({ chunks: 1, tally: { matched: 5, stored: 0, requests: 5 } });
   });
 
   it('that is delivered to two workers at once is bought once', async () => {

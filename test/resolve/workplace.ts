@@ -20,6 +20,7 @@ import { createBreaker } from '../../src/resolve/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/resolve/lookup-worker.js';
 import { createRecorder } from '../../src/resolve/recorder.js';
 import type { ChunkContext } from '../../src/resolve/resolve-chunk.js';
+import { ServiceStanding } from '../../src/resolve/service-standing.js';
 import type { WorkerListener } from '../../src/resolve/worker-listener.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
@@ -151,8 +152,15 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         governor,
         recorder,
         breaker: createBreaker(),
+        standing: new ServiceStanding({
+          notes: engine.notes,
+          service: SERVICE,
+          timeoutMs: 40_000,
+          ...shared,
+        }),
+        keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
         compress: true,
-        gauge: { inFlight: 0, trouble: null, wastedInARow: 0 },
+        gauge: { inFlight: 0, trouble: null },
         halts,
         async halt(run, halt) {
           halts.set(run, halt);

@@ -8,6 +8,7 @@ import { createReleasers } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import type { Engine } from '../engine.js';
+import { giveEngineId } from '../engine-id.js';
 import { createGuestDesk } from '../guests.js';
 import { createQueueLine } from '../queue-line.js';
 import { createStoreCalls } from '../sql/database.js';
@@ -74,15 +75,18 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     await calls.value('end_others');
     await calls.value('tidy', KEEP_ANSWERS_MS);
     releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
+    const notes = createSqlNotes(calls);
+    const id = await giveEngineId(notes);
     const queues = createSqlQueues(pool, log, options.telemetry);
     releasers.push(() => queues.close());
     return {
+      id,
       kind: 'embedded',
       address: folder,
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, folder),
-      notes: createSqlNotes(calls),
+      notes,
       ticks: createTickStore(queues.openTickQueue),
       guests: createGuestDesk(self),
       lost: database.lost,

@@ -11,6 +11,7 @@ import type { Log } from '../../log.js';
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import { systemWords } from '../../system-error.js';
 import type { Engine } from '../engine.js';
+import { giveEngineId } from '../engine-id.js';
 import { createQueueLine } from '../queue-line.js';
 import type { SqlSession } from '../sql/database.js';
 import { createStoreCalls } from '../sql/database.js';
@@ -61,16 +62,19 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     const calls = createStoreCalls(connections, clockOffsetMs);
     await calls.value('tidy', KEEP_ANSWERS_MS);
     releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
+    const notes = createSqlNotes(calls);
+    const id = await giveEngineId(notes);
     // BullMQ describes the part of `pg` that it uses in types of its own.
     const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
     releasers.push(() => queues.close());
     return {
+      id,
       kind: 'postgres',
       address,
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
-      notes: createSqlNotes(calls),
+      notes,
       ticks: createTickStore(queues.openTickQueue),
       guests: null,
       lost: null,

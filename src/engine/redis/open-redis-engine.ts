@@ -6,6 +6,7 @@ import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../../errors.js';
 import type { Log } from '../../log.js';
 import type { Engine } from '../engine.js';
+import { giveEngineId } from '../engine-id.js';
 import { createQueueLine } from '../queue-line.js';
 import { createTickStore } from '../tick-store.js';
 import { createChunkQueues } from './chunk-queues.js';
@@ -66,14 +67,17 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     });
     const root = storeRoot(namespace);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
+    const notes = createRedisNotes(store);
+    const id = await giveEngineId(notes);
     const queues = createChunkQueues({ connect, namespace, log, telemetry: options.telemetry });
     return {
+      id,
       kind: 'redis',
       address,
       ledger: createRedisLedger(store),
       outcomes: createRedisOutcomes(store),
       runs: createRedisRuns(store),
-      notes: createRedisNotes(store),
+      notes,
       ticks: createTickStore(queues.openTickQueue),
       guests: null,
       lost: null,

@@ -22,7 +22,14 @@ import {
 } from './run-scripts.js';
 import type { StoreConnection } from './store-connection.js';
 
-const HALTS: readonly RunHalt['why'][] = ['credentials', 'limit', 'throttled', 'unreachable', 'lost'];
+const HALTS: readonly RunHalt['why'][] = [
+  'credentials',
+  'limit',
+  'throttled',
+  'unreachable',
+  'useless',
+  'lost',
+];
 
 function readHalt(why: string | null, sentence: string): RunHalt | null {
   const known = HALTS.find((halt) => halt === why);

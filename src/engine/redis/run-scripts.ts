@@ -117,14 +117,15 @@ end
 `,
 );
 
-/** Arguments: id, then key and packed failure. */
+/** Arguments: id, then key and packed failure. Each key is counted once, however often it is told. */
 export const FAIL_SCRIPT = script(
   LUA_PRELUDE,
   LUA_RUN,
   `
 if isKnown then
-  local failures = root .. 'failures:' .. id
-  while position < #ARGV do redis.call('HSET', failures, text(), text()) end
+  local failures, new = root .. 'failures:' .. id, 0
+  while position < #ARGV do new = new + redis.call('HSET', failures, text(), text()) end
+  redis.call('HINCRBY', run, 'failed', new)
   redis.call('PEXPIRE', failures, ${RUN_KEPT_MS})
 end
 `,

@@ -33,6 +33,8 @@ const STEPS: readonly string[] = [
   OVERAGE_COLUMNS,
   // A process that stays forgets old answers once a day.
   '',
+  // Failures are counted where they are kept.
+  '',
 ];
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */

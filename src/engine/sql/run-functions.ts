@@ -137,11 +137,17 @@ END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE v_new bigint;
 BEGIN
-  INSERT INTO brand_enrich.failure (run, key, reason, billed)
-  SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean
-    FROM jsonb_array_elements(p_failures) WITH ORDINALITY e(f, ord) ORDER BY f->>'key', ord DESC
-  ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed;
+  -- Each key is counted once, however often it is told: a row that was there before has been locked or changed (xmax).
+  WITH told AS (
+    INSERT INTO brand_enrich.failure (run, key, reason, billed)
+    SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean
+      FROM jsonb_array_elements(p_failures) WITH ORDINALITY e(f, ord) ORDER BY f->>'key', ord DESC
+    ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed
+    RETURNING xmax = 0 AS is_new
+  ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM told;
+  UPDATE brand_enrich.run SET failed = failed + v_new WHERE id = p_id AND v_new > 0;
 END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb

@@ -2,6 +2,7 @@
  * What every engine's notes and clocks must do, told once and run against each engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { giveEngineId, readEngineId } from '../../../src/engine/engine-id.js';
 import type { TickData } from '../../../src/engine/ticks.js';
 import { dueAtOf } from '../../../src/engine/ticks.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
@@ -27,6 +28,12 @@ export function describeNotes(name: string, open: OpenEngineUnderTest): void {
       return `${word}-${counted}`;
     };
     const texts = async (scope: string) => (await notes().list(scope)).map(({ name, text }) => [name, text]);
+
+    test('the engine has an id of its own, the same whoever gives it one', async () => {
+      const given = await Promise.all([giveEngineId(notes()), giveEngineId(notes()), giveEngineId(notes())]);
+      expect(new Set([...given, await readEngineId(notes()), subject.engine.id]).size).toBe(1);
+      expect(subject.engine.id).toMatch(/^[0-9a-f]{16}$/);
+    });
 
     test('notes are listed by name, with their age, and the last text of a name holds', async () => {
       const scope = newName('scope');

@@ -180,6 +180,15 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().failures(ours.id, [])).toEqual([]);
     });
 
+    test('each failure is counted once, however often it is told', async () => {
+      const { id } = await store().start(newRun());
+      const failure = (key: string) => ({ key, reason: 'the service answered 410', billed: true });
+      await store().fail(id, [failure('a'), failure('b'), failure('a')]);
+      await store().fail(id, [failure('b'), failure('c')]);
+      await store().addTally(id, { ...NOTHING, failed: 1 });
+      expect((await store().beat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
+    });
+
     test('a thousand failures are read at once', async () => {
       const { id } = await store().start(newRun());
       const failures = Array.from({ length: 1_000 }, (_, index) => ({

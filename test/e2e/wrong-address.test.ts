@@ -1,0 +1,129 @@
+/**
+ * An address that is not the service's must not look like success, nor be paid for row by row; and a service that says
+ * little of itself must still be usable. Counted where the requests arrive.
+ */
+import type { RequestListener } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { startWebServer } from '../support/raw-web-server.js';
+import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
+
+const PAGE: RequestListener = (_request, response) => {
+  response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
+};
+const JSON_404: RequestListener = (_request, response) => {
+  response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not Found"}');
+};
+/** A brand for what `isKnown` says, else a 404 that shows nothing. */
+const headless =
+  (isKnown: (path: string) => boolean): RequestListener =>
+  (request, response) => {
+    if (!isKnown(request.url ?? '')) return JSON_404(request, response);
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"Acme","qualityScore":0.9}');
+  };
+
+const postgres = await postgresEngine();
+describeOn([redisEngine(), postgres, embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  const scene = async (web: { readonly url: string }) => {
+    const base = await createScene(engine);
+    return {
+      ...base,
+      // Where workers share a name for the account, the ledger knows nothing of the address.
+      enrich: (...flags: string[]) =>
+        base.run(['run', 'list.csv', '--account', 'team', '--base-url', web.url, ...flags]),
+    };
+  };
+
+  test('a page is no answer: the run stops at the first, lone request, again and again', async () => {
+    const web = await startWebServer(PAGE);
+    const { enrich, write, files, path } = await scene(web);
+    await write('list.csv', domainList(60));
+    for (const requests of [1, 2]) {
+      const result = await enrich();
+      expect(result.code, result.stderr).toBe(5);
+      expect(result.stderr).toContain('is the address right?');
+      expect(web.asked).toHaveLength(requests);
+    }
+    expect(await files()).not.toContain('list.enriched.csv');
+    const counts = countStatuses(await readRows(path('list.enriched.partial.csv')));
+    expect(counts).toEqual({ failed: 1, deferred: 59 });
+    expect((await readReport(path('list.report.json'))).requests).toMatchObject({ sent: 1, billed: 1 });
+  });
+
+  test('JSON that shows nothing stops the run after five, one at a time, and nothing is stored', async () => {
+    const web = await startWebServer(JSON_404);
+    const { enrich, write, run } = await scene(web);
+    await write('list.csv', domainList(60));
+    const result = await enrich();
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('--allow-unknown');
+    expect([web.asked.length, web.mostAtOnce]).toEqual([5, 1]);
+    expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
+  });
+
+  test('nor does a short list look like success, but for those who say that it is unknown', async () => {
+    const web = await startWebServer(JSON_404);
+    const { enrich, write, path } = await scene(web);
+    await write('list.csv', domainList(3));
+    expect((await enrich()).code).toBe(5);
+    const result = await enrich('--allow-unknown');
+    expect(result.code, result.stderr).toBe(0);
+    expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ not_found: 3 });
+    expect(web.asked).toHaveLength(6);
+  });
+
+  test('a service that shows nothing of itself is right from its first brand on, and what it said before is kept', async () => {
+    const known = domainAt(3);
+    const web = await startWebServer(headless((path) => path.includes(known)));
+    const { enrich, write, path } = await scene(web);
+    await write('list.csv', domainList(80));
+    const result = await enrich('--sort', 'none');
+    expect(result.code, result.stderr).toBe(0);
+    expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ matched: 1, not_found: 79 });
+    expect([web.asked.length, new Set(web.asked).size]).toEqual([80, 80]);
+
+    // Known to later runs too, even where it finds nothing any more.
+    web.answer = PAGE;
+    await write('list.csv', domainList(30, 'later'));
+    expect((await enrich()).code).toBe(0);
+  });
+
+  test('a version at the end of the address is understood, and is the same account and the same answers', async () => {
+    const { service, run, write, path } = await createScene(engine);
+    await write('list.csv', domainList(20));
+    const flags = ['run', 'list.csv', '--base-url'];
+    expect((await run([...flags, `${service.url}/v2/`])).code).toBe(0);
+    expect((await run([...flags, service.url])).code).toBe(0);
+    expect(service.meter.billed).toBe(20);
+    expect(countStatuses(await readRows(path('list.enriched.csv'))).matched).toBeGreaterThan(0);
+  });
+
+  test('a 200 that is no brand has failed, and is asked for once', async () => {
+    const noBrand: RequestListener = (_request, response) => response.end('{"message":"hello"}');
+    const web = await startWebServer((request, response) =>
+      request.url?.includes(domainAt(2))
+        ? noBrand(request, response)
+        : headless(() => true)(request, response),
+    );
+    const { enrich, write, path } = await scene(web);
+    await write('list.csv', domainList(10));
+    const result = await enrich();
+    expect(result.code, result.stderr).toBe(1);
+    expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ matched: 9, failed: 1 });
+    expect(web.asked).toHaveLength(10);
+    expect((await readReport(path('list.report.json'))).requests).toMatchObject({ sent: 10, billed: 10 });
+  });
+
+  test('a service that knows nothing of the list is asked for all of it, with a word about column and kind', async () => {
+    const base = await createScene(engine, { alwaysStatus: 404 });
+    await base.write('list.csv', domainList(60));
+    const result = await base.run(['run', 'list.csv']);
+    expect(result.code, result.stderr).toBe(0);
+    expect(result.stderr).toMatch(/warning: .* is column "website" \(domain\) right\?/);
+    expect(base.service.meter.billed).toBe(60);
+  });
+});
