@@ -169,9 +169,12 @@ export class ServiceStanding {
     return all.filter((note) => (JSON.parse(note.text) as Unproven).run === run).length;
   }
 
-  /** Forgets what a run that stopped for it was answered. */
+  /** Forgets what a run that stopped for it was answered, and what killed runs left. */
   async forgetUnproven(run: string): Promise<void> {
-    await this.#clear(unprovenOf(this.#tag), (_ageMs, text) => (JSON.parse(text) as Unproven).run === run);
+    await this.#clear(
+      unprovenOf(this.#tag),
+      (ageMs, text) => ageMs > UNPROVEN_KEPT_MS || (JSON.parse(text) as Unproven).run === run,
+    );
   }
 
   async #believe(): Promise<NewOutcome[]> {

@@ -4,7 +4,7 @@
  */
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
@@ -24,7 +24,7 @@ const headless =
   };
 
 const postgres = await postgresEngine();
-describeOn([redisEngine(), postgres, embeddedEngine()], (engine) => {
+describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

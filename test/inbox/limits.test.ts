@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
+import { startWebServer } from '../support/raw-web-server.js';
 import { domainAt, domainList } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
@@ -44,6 +45,20 @@ test.each([{ flags: [] }, { flags: ['--own-domain', 'brandfetch.com'] }])(
     await stopWatcher(watcher);
   },
 );
+
+test('a file that a wrong address stopped is in failed, and is not paid for again', async () => {
+  const web = await startWebServer((_request, response) => {
+    response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
+  });
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch('--base-url', web.url);
+  await scene.drop('list.csv', domainList(50));
+  const [failed = ''] = await scene.until('failed', 1);
+  expect(await readReason(failed)).toMatch(/^Is the address right\?/);
+  expect(await scene.list('waiting')).toEqual([]);
+  expect(web.asked).toHaveLength(1);
+  await stopWatcher(watcher);
+});
 
 test('while the quota is used up, files that need nothing come through, and the others ask the service next to nothing', async () => {
   const scene = await createInboxScene(engine, { quota: 10 });

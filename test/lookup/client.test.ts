@@ -36,6 +36,17 @@ describe('the client', () => {
     expect(free.cost).toBe('free');
   });
 
+  test.each([200, 404, 500])("the service's own brand is free, whatever it answers: %i", async (status) => {
+    const body = Buffer.from('{"name":"Own"}');
+    const client = createClient(
+      async () => ({ type: 'answer', status, headers: {}, body, damage: null }),
+      TOKEN,
+    );
+    const identifier = { kind: 'domain', value: 'own.example' } as const;
+    const own = await client.lookup(identifier, { ...OPTIONS, isOwnBrand: true });
+    expect(own.cost).toBe('free');
+  });
+
   test('over a socket it comes to the same', async () => {
     const { sender, server } = await createSending((socket) =>
       socket.write(

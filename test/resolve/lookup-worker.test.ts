@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
+import { readAnswer } from '../../src/lookup/read-answer.js';
 import { unpackProfile } from '../../src/outcomes/codec.js';
 import type { NewOutcome } from '../../src/outcomes/store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/resolve/answer-spool.js';
@@ -237,11 +238,59 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const worker = place.openWorker({ client: place.client(), spoolFolder });
     await worker.start();
     const look = await worker.readUsage('own.example', run);
-    expect(look?.answer.meaning.type).toBe('matched');
+    expect(look).toMatchObject({ answer: { meaning: { type: 'matched' }, cost: 'free' }, worth: 'own' });
     await vi.waitUntil(async () => (await place.engine.ledger.show('account')).quota === 100_000, SOON);
     expect(place.billed.size).toBe(0);
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 0, held: 0 });
     expect(await place.openWorker({ client: null, spoolFolder }).readUsage('own.example', run)).toBeNull();
+  });
+
+  it('that is stopped with many requests under way says nothing of the service: another one finishes the run', async () => {
+    const texts = brands(40);
+    let underWay = 0;
+    const hanging: Client = {
+      async lookup(identifier, options) {
+        if (identifier.value === 'own.example') return place.client().lookup(identifier, options);
+        underWay += 1;
+        await new Promise((resolve) => options.signal?.addEventListener('abort', resolve, { once: true }));
+        return readAnswer({ type: 'no_answer', wasSent: true, reason: 'stopped' }, [], 0);
+      },
+    };
+    const slow = place.openWorker({ client: hanging, spoolFolder, concurrency: 30 });
+    await slow.start();
+    // Proves the address, so that requests go at once.
+    await slow.readUsage('own.example', run);
+    const chunks = await addAll(texts, 10);
+    await vi.waitUntil(() => underWay === 30, SOON);
+    await slow.stop(1);
+    expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(await answersOf(texts)).toBe(40);
+    expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+  });
+
+  it('leaves alone what waits on disk for another engine, which then buys nothing again', async () => {
+    const texts = brands(20);
+    const other = await openWorkplace(redis?.url ?? '', `other-${opened}`);
+    place.releasers.push(() => other.releasers.releaseAll());
+    await addAll(texts);
+    const sick = refusingAnswers(place.engine);
+    const stopped = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
+    await stopped.start();
+    await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
+    await stopped.stop(600_000);
+    const bought = place.billed.size;
+
+    const stranger = other.openWorker({ client: other.client(), spoolFolder });
+    await stranger.start();
+    await stranger.stop(1_000);
+    expect(await other.engine.outcomes.stats()).toMatchObject({ matched: 0, notFound: 0 });
+    expect(await readdir(ownSpool())).not.toEqual([]);
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
   it('that is stopped while the store refuses answers keeps them on disk, and the next start brings them in', async () => {

@@ -1,0 +1,38 @@
+/** A brand that the service is still fetching: not found for now, which the row, the summary and the report say. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { readReport, readRows } from '../support/output-files.js';
+import { startWebServer } from '../support/raw-web-server.js';
+import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
+
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('says so when it is fetched, and when it is found stored', async () => {
+    const fetching = [domainAt(1), domainAt(4)];
+    const web = await startWebServer((request, response) => {
+      if (fetching.some((domain) => request.url?.endsWith(domain))) {
+        response.writeHead(404, { 'x-bf-error': 'crawl_queued' }).end('{"message":"Brand is being fetched"}');
+      } else response.end('{"name":"Acme"}');
+    });
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(6));
+    for (const _start of ['fetched', 'stored']) {
+      const result = await scene.run(['run', 'list.csv', '--sort', 'none'], { BRAND_API_URL: web.url });
+      expect(result.code, result.stderr).toBe(0);
+      expect(result.stderr).toMatch(/2 of those not found are still being fetched .* again in 2 minutes/);
+      const rows = await readRows(scene.path('list.enriched.csv'));
+      expect(rows.map((row) => [row.brand_status, row.brand_error])).toEqual(
+        [0, 1, 2, 3, 4, 5].map((at) =>
+          fetching.includes(domainAt(at))
+            ? ['not_found', expect.stringMatching(/crawl_queued.*2 minutes/)]
+            : ['matched', ''],
+        ),
+      );
+      const { identifiers } = await readReport(scene.path('list.report.json'));
+      expect(identifiers).toMatchObject({ notFound: 2, beingFetched: 2 });
+    }
+    expect(web.asked).toHaveLength(6);
+  });
+});
