@@ -10,6 +10,8 @@ const NAME = 'id';
 
 /** The id; given to the engine when it has none. Of many who give it one at once, the first one's holds. */
 export async function giveEngineId(notes: NoteStore): Promise<string> {
+  const known = await readEngineId(notes);
+  if (known !== null) return known;
   await notes.claim(SCOPE, NAME, randomBytes(8).toString('hex'), null);
   const id = await readEngineId(notes);
   if (id === null) throw new Error('the engine forgot its id within a moment');

@@ -15,6 +15,8 @@ const OUTCOME = { key: 'k', status: 'not_found' as const, packed: null, billed: 
 async function open(options: { version: string; synced: number; knowsScripts?: boolean }) {
   const info = `redis_version:${options.version}\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\nrole:master\r\n`;
   const redis = await startScriptedRedis(([name = '', ...words]) => {
+    // The engine's id, which is looked for when it is opened.
+    if (words.at(-1) === 'engine') return bulks('id', '0123456789abcdef', '0');
     switch (name.toUpperCase()) {
       case 'INFO':
         return bulk(info);
@@ -40,9 +42,10 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
 test('a record waits until it is on disk, in the same round trip', async () => {
   const { engine, asked } = await open({ version: '7.2.4', synced: 1 });
   expect(engine.warnings).toEqual([]);
+  const before = engine.roundTrips.count;
   await engine.outcomes.record('worker', [OUTCOME]);
   expect(asked()).toEqual(['EVALSHA', 'WAITAOF']);
-  expect(engine.roundTrips.count).toBe(1);
+  expect(engine.roundTrips.count - before).toBe(1);
 });
 
 test('a record that did not reach the disk in time has failed', async () => {
