@@ -95,6 +95,23 @@ describe('the status', () => {
     runs: [],
   } as const;
 
+  it('tells of paid answers on disk: whose they are, and until when they are kept', () => {
+    const spool = { answers: 1_200, folder: '/state/spool/b', since: NOON, engine: 'b', isOwn: false };
+    const lines = statusText(
+      STATUS,
+      [spool, { ...spool, engine: 'a', isOwn: true, answers: 1 }, { ...spool, engine: null }],
+      NOON,
+    )
+      .split('\n')
+      .filter((line) => line.startsWith('on disk'));
+    const kept = new Date(NOON + 30 * 86_400_000).toISOString().slice(0, 10);
+    expect(lines).toEqual([
+      `on disk     1,200 paid answers in /state/spool/b, of another engine (b): kept for it until ${kept}`,
+      'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder brings them in',
+      'on disk     1,200 paid answers in /state/spool/b, of an unnamed engine: the next run or worker with this state folder brings them in',
+    ]);
+  });
+
   it('of an engine that nobody has used, without an account', () => {
     expect(statusText(STATUS, [], NOON)).toBe(
       [

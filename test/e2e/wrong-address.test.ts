@@ -54,6 +54,17 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect((await readReport(path('list.report.json'))).requests).toMatchObject({ sent: 1, billed: 1 });
   });
 
+  test('a page to the free look at the own brand stops the run before anything is spent', async () => {
+    const web = await startWebServer(PAGE);
+    const { enrich, write, path } = await scene(web);
+    await write('list.csv', domainList(10));
+    const result = await enrich('--own-domain', 'brandfetch.com');
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('is the address right?');
+    expect(web.asked).toEqual(['/v2/brands/domain/brandfetch.com']);
+    expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toEqual({ deferred: 10 });
+  });
+
   test('JSON that shows nothing stops the run after five, one at a time, and nothing is stored', async () => {
     const web = await startWebServer(JSON_404);
     const { enrich, write, run } = await scene(web);
