@@ -33,7 +33,7 @@ import type { Halts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
-import { type NotFoundWorth, type ServiceStanding, worthOfNotFound } from './service-standing.js';
+import { NO_TURN, type NotFoundWorth, type ServiceStanding, worthOfNotFound } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** What asking needs of its process. */
@@ -85,9 +85,9 @@ export async function ask(
   identifier: Identifier,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  let leave: () => void;
+  let leave: () => Promise<void>;
   try {
-    leave = run.settings.allowUnknown ? () => undefined : await context.standing.enter(signals.stop);
+    leave = run.settings.allowUnknown ? NO_TURN : await context.standing.enter(signals.stop);
   } catch {
     return { result: STOPPED, requests: 0, billed: 0 };
   }
@@ -96,7 +96,7 @@ export async function ask(
     if (halt) return { result: { type: 'halted', halt }, requests: 0, billed: 0 };
     return await askInTurn(context, run, key, identifier, signals);
   } finally {
-    leave();
+    await leave();
   }
 }
 

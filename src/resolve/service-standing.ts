@@ -62,6 +62,9 @@ export interface ServiceStandingOptions {
   readonly log: Log;
 }
 
+/** What ends a turn that nobody needed. */
+export const NO_TURN = async (): Promise<void> => undefined;
+
 /** A 404 as it was when nobody could believe it. */
 interface Unproven {
   readonly run: string;
@@ -89,8 +92,8 @@ export class ServiceStanding {
   }
 
   /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
-  async enter(signal: AbortSignal): Promise<() => void> {
-    if (this.#isProven) return () => undefined;
+  async enter(signal: AbortSignal): Promise<() => Promise<void>> {
+    if (this.#isProven) return NO_TURN;
     const before = this.#turn;
     let leave: () => void = () => undefined;
     this.#turn = new Promise((resolve) => {
@@ -101,7 +104,7 @@ export class ServiceStanding {
       for (;;) {
         signal.throwIfAborted();
         if (await this.isProven()) break;
-        if (await this.#claimTurn()) return () => void this.#leaveTurn().finally(leave);
+        if (await this.#claimTurn()) return () => this.#leaveTurn().finally(leave);
         await this.#options.clock.sleep(BUSY_RETRY_MS, signal);
       }
     } catch (error) {
@@ -109,7 +112,7 @@ export class ServiceStanding {
       throw error;
     }
     leave();
-    return () => undefined;
+    return NO_TURN;
   }
 
   /** Whether the address ever gave a good answer, to any worker. */

@@ -1,4 +1,5 @@
 /** Stopping in each place where asking waits: nothing new is sent, and what was paid for is kept. */
+import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { type Asked, ask } from '../../src/resolve/ask.js';
 import { createMemoryNotes } from '../support/memory-notes.js';
@@ -98,6 +99,7 @@ describe('a stop', () => {
       answers: [MATCHED, (signal) => untilAborted(signal).catch(() => WASTED)],
     });
     await askFor(asking);
+    setMaxListeners(0, asking.abort.signal);
     const all = Array.from({ length: 30 }, () => askFor(asking));
     await vi.waitUntil(() => asking.context.gauge.inFlight === 30);
     asking.stop.abort(new Error('stop'));

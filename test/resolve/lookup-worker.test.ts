@@ -12,8 +12,8 @@ import type { FetchedAnswer } from '../../src/resolve/worker-listener.js';
 import { freshnessOf, type RunRecord } from '../../src/runs/run-store.js';
 import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { untilAborted, WASTED } from './asking.js';
-import { brands, KEY_PREFIX, openWorkplace, type Workplace } from './workplace.js';
+import { MATCHED, untilAborted, WASTED } from './asking.js';
+import { brands, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
 
@@ -269,6 +269,19 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await finished(chunks);
     expect(await answersOf(texts)).toBe(40);
     expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+  });
+
+  it('shares the count of useless answers with the others: twenty end the run, and not twenty each', async () => {
+    const client = scriptedClient((value) => (value === 'own.example' ? MATCHED : WASTED));
+    const workers = [1, 2, 3, 4].map(() => place.openWorker({ client, spoolFolder, concurrency: 1 }));
+    await workers[0]?.readUsage('own.example', run);
+    await addAll(brands(200), 10);
+    await Promise.all(workers.map((worker) => worker.start()));
+    await vi.waitUntil(async () => (await place.engine.runs.beat(run.id)).halt !== null, SOON);
+    expect((await place.engine.runs.beat(run.id)).halt?.why).toBe('useless');
+    await Promise.all(workers.map((worker) => worker.stop(1_000)));
+    // And what the three others had under way.
+    expect(client.asked.length - 1).toBeLessThanOrEqual(20 + 3);
   });
 
   it('leaves alone what waits on disk for another engine, which then buys nothing again', async () => {

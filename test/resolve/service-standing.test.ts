@@ -134,7 +134,7 @@ describe('while the address is unproven', () => {
         most = Math.max(most, atOnce);
         await setImmediate();
         atOnce -= 1;
-        leave();
+        await leave();
       }),
     );
     expect(most).toBe(1);
@@ -146,7 +146,7 @@ describe('while the address is unproven', () => {
     const leave = await one.enter(GOING);
     const waiting = [one.enter(GOING), two.enter(GOING), two.enter(GOING)];
     await one.prove();
-    leave();
+    void leave();
     // Nobody leaves, and yet all have entered.
     expect(await Promise.all(waiting)).toHaveLength(3);
   });
@@ -167,7 +167,7 @@ describe('while the address is unproven', () => {
     const stopped = one.enter(stop.signal);
     const next = one.enter(GOING);
     stop.abort(new Error('stopping'));
-    leave();
+    void leave();
     await expect(stopped).rejects.toThrow('stopping');
     await next;
   });
