@@ -24,6 +24,11 @@ export function readSecretFile(path: string, { code, what, todo }: SecretFileWor
       error instanceof Error && 'code' in error
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })
         : error;
-    throw new NeverStartError({ code, what, subject: `${maskTokenPath(path)} (${systemWords(reason)})`, todo });
+    throw new NeverStartError({
+      code,
+      what,
+      subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
+      todo,
+    });
   }
 }

@@ -4,6 +4,7 @@
 import { writeCatalogue } from '../catalogue/generate-catalogue.js';
 import type { Settings } from '../config/settings.js';
 import { EXIT, type ExitCode } from '../errors.js';
+import { printJson, printText } from '../terminal-text.js';
 import type { DoorStreams } from './door-streams.js';
 
 /** Throws NeverStartError for numbers that do not fit together, FailFileError when the file cannot be written. */
@@ -15,9 +16,10 @@ export async function runGenerateCatalogue(
   const { brands, cryptoSymbols, etfTickers, etfProviders, seed } = settings;
   const numbers = { brands, cryptoSymbols, etfTickers, etfProviders, seed };
   await writeCatalogue(path, numbers);
-  if (settings.json) door.stdout.write(`${JSON.stringify({ file: path, ...numbers })}\n`);
+  if (settings.json) printJson(door.stdout, { file: path, ...numbers });
   if (!settings.quiet) {
-    door.stderr.write(
+    printText(
+      door.stderr,
       `${path} has ${brands} brands; serve them with: brand-enrich serve --catalogue ${path}\n`,
     );
   }

@@ -52,8 +52,9 @@ export function verdictOfResult(
       if (end.halt.why === 'credentials')
         return { type: 'refused', why: `the service refuses the credentials: ${end.halt.sentence}` };
       if (end.halt.why === 'useless') {
-        const todo = `have whoever runs the inbox check the address of the service; for a list that it is known not to have say --allow-unknown${flagHint('--allow-unknown')}`;
-        return { type: 'failed', reason: reasonText(end.halt.sentence, todo) };
+        const todo =
+          'have whoever runs the inbox check the address of the service; for a list that it is known not to have say --allow-unknown';
+        return { type: 'failed', reason: reasonText(end.halt.sentence, todo, settingsAdvice(todo)) };
       }
       return parked(end.halt.why, end.halt.sentence, memo);
   }

@@ -127,7 +127,7 @@ describe('the status', () => {
 
   it('of an engine whose settings put something at risk says what, each time', () => {
     const risk = 'A loss of power costs up to 1 s of permits and answers.';
-    expect(statusText({ ...STATUS, warnings: [risk] }, NOON)).toContain(`  note      ${risk}\n`);
+    expect(statusText({ ...STATUS, warnings: [risk] }, [], NOON)).toContain(`  note      ${risk}\n`);
   });
 
   describe('of the rest of the period', () => {
