@@ -11,6 +11,13 @@ export const REMOTE_BURST = 10;
 const SLOWEST_RATE = 0.2;
 /** After a refusal the rate is this share of what was accepted in the last second. */
 const AFTER_REFUSAL = 0.9;
+/** Fewer accepted requests than these measure nothing: a single refusal may have come before any of them. */
+const MEASURED_FROM = 5;
+/** The pace after a first refusal that nothing was measured by. It is tried out from here, in large steps. */
+const UNMEASURED_RATE = 10;
+const UNMEASURED_GROWTH = 4;
+/** A faster pace holds nobody back: it is lifted. */
+const FASTEST_RATE = 2_000;
 /** Additive increase: so much of the rate that was last refused, each second without a refusal. */
 const GROWTH_SHARE = 0.005;
 /** The same while the rate is far from any that was refused. */
@@ -20,16 +27,32 @@ const NEAR_REFUSED = 0.9;
 /** A longer quiet is idleness, which proves nothing: a worker that wakes after an hour must not begin at a multiple. */
 const LONGEST_QUIET_MS = 5_000;
 
+function acceptedBy(pace: PaceState, newlyAccepted: number): number {
+  return Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond + newlyAccepted);
+}
+
+/** Whether a rate that has just fallen from `before` to `pace.rate` says nothing of what the service takes. */
+export function isUnmeasured(before: number | null, pace: PaceState): boolean {
+  const accepted = acceptedBy(pace, 0);
+  return before === null ? accepted < MEASURED_FROM : accepted === 0;
+}
+
+/** Whether a rate that somebody else left behind may be no more than an unmeasured one. */
+export function mayBeUnmeasured({ rate }: PaceState): boolean {
+  return rate !== null && rate <= UNMEASURED_RATE;
+}
+
 /**
  * The pace after a 429 for throughput. `newlyAccepted`: billed answers that came since `pace` was seen, the ones beside the
  * refusal: after a first burst they are all there is.
  */
 export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAccepted = 0): PaceChange {
-  const accepted = Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond + newlyAccepted);
+  const accepted = acceptedBy(pace, newlyAccepted);
+  const isUnmeasured = pace.rate === null && accepted < MEASURED_FROM;
   const from = pace.rate === null ? accepted : Math.min(pace.rate, Math.max(accepted, pace.rate / 2));
   return {
     ifVersion: pace.version,
-    rate: Math.max(SLOWEST_RATE, from * AFTER_REFUSAL),
+    rate: isUnmeasured ? UNMEASURED_RATE : Math.max(SLOWEST_RATE, from * AFTER_REFUSAL),
     burst: 1,
     // Without a hint one second clears a rolling one-second window.
     floorMs: retryAfterMs ?? 1_000,
@@ -46,34 +69,45 @@ export function raiseGuess(
   ceiling: number | null,
 ): PaceChange | null {
   if (pace.rate === null) return null;
-  const accepted = Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond + newlyAccepted);
-  const rate = Math.min(accepted * AFTER_REFUSAL, ceiling ?? Number.POSITIVE_INFINITY);
+  const rate = Math.min(acceptedBy(pace, newlyAccepted) * AFTER_REFUSAL, ceiling ?? Number.POSITIVE_INFINITY);
   return rate > pace.rate ? { ifVersion: pace.version, rate, burst: pace.burst, floorMs: 0 } : null;
 }
 
 /**
+ * What is known of the rate that a service refuses: a number of requests a second; `guess`: an unpaced burst was
+ * refused, beside which something was accepted; `unmeasured`: nothing was accepted that would say anything.
+ */
+export type RefusedRate = number | 'guess' | 'unmeasured';
+
+/**
  * The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null: grow without end.
- * `refusedRate`: the rate that was last refused; null when that was no rate but an unpaced burst. Growth is fast up to nine
- * tenths of it, then slow: one refusal at a bad moment costs seconds, not minutes.
+ * Growth is fast up to nine tenths of the rate that was last refused, then slow: one refusal at a bad moment costs seconds,
+ * not minutes. From an unmeasured rate it goes up in large steps, one for each quiet second.
  */
 export function speedUp(
   pace: PaceState,
   quietMs: number,
   ceiling: number | null,
-  refusedRate: number | null = pace.rate,
+  refusedRate: RefusedRate = pace.rate ?? 'guess',
 ): PaceChange | null {
   if (pace.rate === null || quietMs < 1_000) return null;
   if (ceiling !== null && pace.rate >= ceiling) return null;
-  const seconds = Math.min(quietMs, LONGEST_QUIET_MS) / 1_000;
-  const fastUntil = refusedRate === null ? Number.POSITIVE_INFINITY : refusedRate * NEAR_REFUSED;
-  const slowly = pace.rate + Math.max(0.05, pace.rate * GROWTH_SHARE) * seconds;
-  const fast = Math.min(pace.rate * (1 + FAST_GROWTH_SHARE * seconds), fastUntil);
+  const rate = Math.min(grown(pace.rate, quietMs, refusedRate), ceiling ?? Number.POSITIVE_INFINITY);
   return {
     ifVersion: pace.version,
-    rate: Math.min(Math.max(slowly, fast), ceiling ?? Number.POSITIVE_INFINITY),
+    rate: rate > FASTEST_RATE && ceiling === null ? null : rate,
     burst: pace.burst,
     floorMs: 0,
   };
+}
+
+function grown(rate: number, quietMs: number, refusedRate: RefusedRate): number {
+  if (refusedRate === 'unmeasured') return rate * UNMEASURED_GROWTH;
+  const seconds = Math.min(quietMs, LONGEST_QUIET_MS) / 1_000;
+  const fastUntil = refusedRate === 'guess' ? Number.POSITIVE_INFINITY : refusedRate * NEAR_REFUSED;
+  const slowly = rate + Math.max(0.05, rate * GROWTH_SHARE) * seconds;
+  const fast = Math.min(rate * (1 + FAST_GROWTH_SHARE * seconds), fastUntil);
+  return Math.max(slowly, fast);
 }
 
 /** The pace that a run begins with: what `--rate` says, else a default for remote services and none on loopback. */

@@ -22,11 +22,26 @@ describe('growth', () => {
     }
   }
 
-  test('without refusals the pace grows by half a percent a second', async () => {
+  test('a pace that others left behind grows by a tenth a second: nobody remembers how good it is', async () => {
     const stage = await createPacedStage(100);
     await work(stage, 10, null);
-    expect(rateOf(stage)).toBeGreaterThan(104);
-    expect(rateOf(stage)).toBeLessThan(106);
+    expect(rateOf(stage)).toBeGreaterThan(220);
+    expect(rateOf(stage)).toBeLessThan(260);
+  });
+
+  test('near a rate that was refused it grows by half a percent a second', async () => {
+    const stage = await createPacedStage(100, 200);
+    const { clock, governor, askMany } = stage;
+    const askers = askMany(100);
+    await clock.rest();
+    for (const { permit } of askers.slice(1)) governor.settle(permit, 'billed', HEARD);
+    governor.refuse(askers[0]?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await stage.settleDown();
+    expect(rateOf(stage)).toBeCloseTo(89.1);
+    await clock.advance(2_000);
+    await work(stage, 10, null);
+    expect(rateOf(stage)).toBeGreaterThan(92);
+    expect(rateOf(stage)).toBeLessThan(96);
   });
 
   test('it does not grow beyond the rate that the run allows', async () => {
@@ -39,7 +54,8 @@ describe('growth', () => {
     const stage = await createPacedStage(100);
     await stage.clock.advance(3_600_000);
     await work(stage, 2, null);
-    expect(rateOf(stage)).toBeLessThan(105);
+    // Five seconds of growth are the most that a quiet one is good for, then those of the work itself.
+    expect(rateOf(stage)).toBeLessThan(185);
   });
 
   test('a refusal that lowers nothing is a refusal all the same: it grows a second later', async () => {
@@ -70,5 +86,52 @@ describe('growth', () => {
     const stage = await createPacedStage(null);
     await work(stage, 10, 50);
     expect(rateOf(stage)).toBeNull();
+  });
+});
+
+describe('one refusal before anything was answered', () => {
+  /** 64 at a time, each answered within 10 ms, for at most `seconds`. How many were answered. */
+  async function workHard(stage: Stage, seconds: number): Promise<number> {
+    let answered = 0;
+    let under: ReturnType<Stage['askMany']> = [];
+    for (let step = 0; step < seconds * 100 && answered < 2_000; step += 1) {
+      const done = under.filter(({ permit }) => permit !== '');
+      for (const { permit } of done) stage.governor.settle(permit, 'billed', HEARD);
+      answered += done.length;
+      under = under.filter(({ permit }) => permit === '');
+      under.push(...stage.askMany(64 - under.length));
+      await stage.clock.advance(10);
+    }
+    return answered;
+  }
+
+  test('costs 2,000 lookups a few seconds', async () => {
+    const stage = await createPacedStage(null);
+    const first = stage.ask('first');
+    await stage.clock.rest();
+    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await stage.settleDown();
+    expect(await workHard(stage, 6)).toBeGreaterThanOrEqual(2_000);
+  });
+
+  test('not even a service that refuses everything for three seconds costs more', async () => {
+    const stage = await createPacedStage(null);
+    for (let seconds = 0; seconds < 3; seconds += 1) {
+      const asker = stage.ask(`early-${seconds}`);
+      await stage.clock.advance(1_050);
+      stage.governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+      await stage.settleDown();
+    }
+    expect(await workHard(stage, 8)).toBeGreaterThanOrEqual(2_000);
+  });
+
+  test('is followed by ten a second, and by no more than forty in the second after', async () => {
+    const stage = await createPacedStage(null);
+    const first = stage.ask('first');
+    await stage.clock.rest();
+    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    await stage.settleDown();
+    expect(rateOf(stage)).toBe(10);
+    expect(await workHard(stage, 3)).toBeLessThan(60);
   });
 });

@@ -21,13 +21,13 @@ function refusedOnce(answered: number) {
   watch.learn(paceOf(null), 0);
   watch.refused(100);
   const guess = watch.propose(paceOf(null), REFUSAL, answered, null, 100)?.rate ?? 0;
-  watch.learn(paceOf(guess), 100);
+  watch.learn(paceOf(guess, { this: answered }), 100);
   return { watch, guess };
 }
 
 test('answers that were under way at the first refusal raise the pace to what they prove', () => {
-  const { watch, guess } = refusedOnce(2);
-  expect(guess).toBeCloseTo(1.8);
+  const { watch, guess } = refusedOnce(8);
+  expect(guess).toBeCloseTo(7.2);
   expect(watch.propose(paceOf(guess, { this: 8 }), null, 42, null, 200)?.rate).toBeCloseTo(45);
 });
 
@@ -51,4 +51,47 @@ test('a guessed pace grows by a tenth a second; a refused one so up to nine tent
 test('answers long after a refusal prove nothing beyond the pace', () => {
   const { watch } = refusedOnce(20);
   expect(watch.propose(paceOf(18, { last: 60 }), null, 1, null, 3_200)?.rate).toBeLessThan(30);
+});
+
+test('a first refusal before anything was accepted is tried out in large steps, until something beside it is accepted', () => {
+  const watch = createPaceWatch(0);
+  watch.learn(paceOf(null), 0);
+  watch.refused(0);
+  expect(watch.propose(paceOf(null), REFUSAL, 0, null, 0)?.rate).toBe(10);
+  watch.learn(paceOf(10), 0);
+  expect(watch.propose(paceOf(10), null, 1, null, 1_000)?.rate).toBe(40);
+  watch.learn(paceOf(40), 1_000);
+  watch.refused(2_500);
+  expect(watch.propose(paceOf(40, { last: 25 }), REFUSAL, 0, null, 2_500)?.rate).toBeCloseTo(22.5);
+  watch.learn(paceOf(22.5, { last: 25 }), 2_500);
+  expect(watch.propose(paceOf(22.5), null, 1, null, 3_500)?.rate).toBeCloseTo(24.75);
+  expect(watch.propose(paceOf(36), null, 1, null, 6_000)?.rate).toBeCloseTo(36.45);
+});
+
+test('answers of the burst that come after its first refusal make a guess of an unmeasured rate', () => {
+  const watch = createPaceWatch(0);
+  watch.learn(paceOf(null), 0);
+  watch.refused(0);
+  watch.learn(paceOf(10), 0);
+  expect(watch.propose(paceOf(10), null, 50, null, 100)?.rate).toBeCloseTo(45);
+  watch.learn(paceOf(45, { this: 50 }), 100);
+  expect(watch.propose(paceOf(45), null, 1, null, 1_100)?.rate).toBeCloseTo(49.95, 0);
+});
+
+test('a refusal beside which nothing is accepted is no matter of the rate', () => {
+  const watch = createPaceWatch(0);
+  watch.learn(paceOf(null), 0);
+  watch.learn(paceOf(10), 0);
+  watch.refused(2_500);
+  watch.learn(paceOf(4.5), 2_500);
+  expect(watch.propose(paceOf(4.5), null, 1, null, 3_500)?.rate).toBe(18);
+});
+
+test('a low pace that was left behind may be an unmeasured one; a high one is a guess', () => {
+  const low = createPaceWatch(0);
+  low.learn(paceOf(9), 0);
+  expect(low.propose(paceOf(9), null, 1, null, 1_000)?.rate).toBe(36);
+  const high = createPaceWatch(0);
+  high.learn(paceOf(45), 0);
+  expect(high.propose(paceOf(45), null, 1, null, 1_000)?.rate).toBeCloseTo(49.5);
 });

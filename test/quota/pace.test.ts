@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { PaceState } from '../../src/quota/ledger.js';
-import { openingPace, slowDown, speedUp } from '../../src/quota/pace.js';
+import { openingPace, type RefusedRate, slowDown, speedUp } from '../../src/quota/pace.js';
 
 function paced(some: Partial<PaceState>): PaceState {
   return {
@@ -25,7 +25,9 @@ describe('after a refusal', () => {
     ['never more than nine tenths of the rate', { acceptedLastSecond: 500 }, 0, 90],
     ['never less than nine tenths of half of it', { acceptedLastSecond: 3 }, 0, 45],
     ['without a pace what was accepted is all that is known', { rate: null, acceptedLastSecond: 50 }, 0, 45],
-    ['nothing accepted and no pace: as slow as can be', { rate: null }, 0, 0.2],
+    ['without a pace and next to nothing accepted it says nothing: ten a second', { rate: null }, 0, 10],
+    ['with four accepted too', { rate: null, acceptedThisSecond: 3 }, 1, 10],
+    ['five accepted are a measure', { rate: null, acceptedThisSecond: 4 }, 1, 4.5],
     ['it never stands still', { rate: 0.2 }, 0, 0.2],
   ])('%s', (_what, state, accepted, rate) => {
     expect(slowDown(paced(state), null, accepted).rate).toBeCloseTo(rate, 10);
@@ -53,6 +55,20 @@ describe('without one', () => {
     ['not without a pace', { rate: null }, 4_000, null, null],
   ])('%s', (_what, state, quietMs, ceiling, rate) => {
     expect(speedUp(paced(state), quietMs, ceiling)?.rate ?? null).toBe(rate);
+  });
+
+  test.each<[string, number, RefusedRate, number | null, number | null]>([
+    ['a guess grows by a tenth', 20, 'guess', null, 22],
+    ['an unmeasured rate fourfold', 10, 'unmeasured', null, 40],
+    ['up to the ceiling', 10, 'unmeasured', 30, 30],
+    ['a pace that holds nobody back is lifted', 640, 'unmeasured', null, null],
+    ['unless the run has a ceiling', 640, 'unmeasured', 4_000, 2_560],
+  ])('%s', (_what, rate, refused, ceiling, grown) => {
+    expect(speedUp(paced({ rate }), 1_000, ceiling, refused)?.rate).toBe(grown);
+  });
+
+  test('however long it was quiet, an unmeasured rate takes one step', () => {
+    expect(speedUp(paced({ rate: 10 }), 3_600_000, null, 'unmeasured')?.rate).toBe(40);
   });
 
   test('burst and version stay those that were judged, and nobody waits', () => {
