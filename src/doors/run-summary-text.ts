@@ -5,6 +5,7 @@ import { EXIT, type ExitCode } from '../errors.js';
 import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import type { RunReport } from '../pipeline/report.js';
 import { noMatchText } from '../report-page/headline.js';
+import { isOverstated } from '../resolve/halt-reasons.js';
 import type { RunHalt } from '../runs/run-store.js';
 import { durationText } from './progress-view.js';
 
@@ -138,6 +139,9 @@ function limitAdvice(request: EnrichRequest, result: EnrichResult, halt: RunHalt
   if (halt.why !== 'limit') return `${left} identifiers are left; ${again}`;
   if (/--max-(requests|cost)/.test(halt.sentence)) {
     return `${left} identifiers are left; a higher --max-requests or --max-cost would ask for more of them, then ${again}`;
+  }
+  if (isOverstated(halt)) {
+    return `${left} identifiers are left: say with --plan and --overage-budget what the account has, or raise it there; ${again}`;
   }
   const raise =
     plan === 'paid'

@@ -20,6 +20,7 @@ import type { Breaker } from './breaker.js';
 import {
   FOREIGN_REASON,
   foreign,
+  overstated,
   throttled,
   UNPROVEN_AT_MOST,
   UNPROVEN_REASON,
@@ -32,6 +33,7 @@ import {
 import type { Halts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
+import { type RefusalSeries, SLOW_RATE } from './refusal-series.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 import { NO_TURN, type NotFoundWorth, type ServiceStanding, worthOfNotFound } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
@@ -43,6 +45,7 @@ export interface AskContext {
   readonly recorder: Recorder;
   readonly breaker: Breaker;
   readonly standing: ServiceStanding;
+  readonly refusals: RefusalSeries;
   readonly clock: Clock;
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
@@ -109,7 +112,7 @@ async function askInTurn(
   identifier: Identifier,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  const { client, governor, recorder, breaker, standing, halts, clock } = context;
+  const { client, governor, recorder, breaker, refusals, standing, halts, clock } = context;
   const { allowNsfw, freeStatuses, period } = run.settings;
   let requests = 0;
   let billed = 0;
@@ -184,6 +187,8 @@ async function askInTurn(
       meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
     // A wrong address is no outage to be waited out: it is said when it ends the run.
     context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
+    const isSlow = passage.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
+    const usedUp = refusals.note(answer, isSlow, clock.now());
 
     if (worth === 'unproven' || worth === 'foreign') {
       const isBilled = answer.cost !== 'free';
@@ -222,6 +227,7 @@ async function askInTurn(
       if (passage.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
+        if (usedUp !== null) return come({ type: 'halted', halt: overstated(usedUp) });
         const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
         const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
         if (breaker.badForMs(clock.now()) > patienceMs)

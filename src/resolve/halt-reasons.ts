@@ -50,3 +50,18 @@ export function throttled(patienceMs: number): RunHalt {
     sentence: `the service refused every request as too many for ${Math.round(patienceMs / 1_000)} s`,
   };
 }
+
+const OVERSTATED = '--plan or --overage-budget say more than the account has';
+
+/** The service refuses for quota where budget and plan would let us go on. */
+export function overstated({ usage, quota }: { readonly usage: number; readonly quota: number }): RunHalt {
+  return {
+    why: 'limit',
+    sentence: `the service refuses every request at a usage of ${usage} and a quota of ${quota}: ${OVERSTATED}`,
+  };
+}
+
+/** Whether a run was stopped by {@link overstated}: other advice helps then than with a limit that is used up. */
+export function isOverstated({ sentence }: RunHalt): boolean {
+  return sentence.endsWith(OVERSTATED);
+}

@@ -25,6 +25,7 @@ import { createFailureKeeper } from './failure-keeper.js';
 import { createHalts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import { createRecorder } from './recorder.js';
+import { createRefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 import { type NotFoundWorth, ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
@@ -156,6 +157,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       governor: governorOf(account),
       breaker: createBreaker(),
       standing: standingOf(service),
+      refusals: createRefusalSeries(),
     };
     contexts.set(`${account} ${service}`, context);
     return context;

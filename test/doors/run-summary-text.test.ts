@@ -4,6 +4,7 @@ import { exitCodeOf } from '../../src/doors/exit-code.js';
 import { stopText, summaryText } from '../../src/doors/run-summary-text.js';
 import { makeReport } from '../../src/pipeline/report.js';
 import type { Survey } from '../../src/pipeline/survey.js';
+import { overstated } from '../../src/resolve/halt-reasons.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
 import { ledgerState, runSpending } from '../pipeline/ledger-state.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from './results.js';
@@ -225,6 +226,12 @@ describe('what to do next', () => {
       limit('quota and overage budget are used up'),
       { plan: 'paid' },
       'stopped: quota and overage budget are used up; 1,900 identifiers are left: a higher --overage-budget (or a raised quota) would buy them; run the same command again to go on',
+    ],
+    [
+      'the service has less than the budget says',
+      limit(overstated({ usage: 52, quota: 50 }).sentence),
+      { plan: 'paid' },
+      'stopped: the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget say more than the account has; 1,900 identifiers are left: say with --plan and --overage-budget what the account has, or raise it there; run the same command again to go on',
     ],
     [
       'a cap of the run is reached',

@@ -85,6 +85,18 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     expect(scene.service.meter.billed).toBe(billed);
   });
 
+  test('a budget said higher than the account has ends with both named, at the last request that it has', async () => {
+    const scene = await createScene(redis, { quota: 50, plan: 'paid', overageTenths: 2 });
+    await scene.write('list.csv', domainList(200));
+    const result = await scene.run(['run', 'list.csv', '--overage-budget', '3']);
+    expect(result.code, result.stderr).toBe(7);
+    const { meter } = scene.service;
+    expect(meter.billed).toBe(52);
+    expect(meter.count({ why: 'quota' })).toBeLessThan(100);
+    expect(result.stderr).toContain('a usage of 52 and a quota of 50: --plan or --overage-budget say more');
+    expect(result.stderr).not.toContain('too many for');
+  });
+
   test('an overage that nobody allowed is touched by one probe at most, however often the command is run', async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid' });
     await scene.write('list.csv', domainList(200));

@@ -112,6 +112,60 @@ describe('a refusal of the one request that is sent while nothing is answered', 
   });
 });
 
+describe('refusals at a usage that stands over the quota', () => {
+  const BEYOND = answerOf({ type: 'refused', code: null, retryAfterMs: null }, { usage: 52, quota: 50 });
+  /** Budget and plan allow 30 more than the quota. */
+  const paid = {
+    quota: 50,
+    quotaCap: null,
+    overage: 30,
+    sent: 52,
+    others: 0,
+    pace: { rate: 45 },
+  } as LedgerState;
+
+  async function probe(asking: Asking): Promise<Asked> {
+    const asked = await askFor(asking);
+    asking.clock.pass(10_000);
+    return asked;
+  }
+
+  it('end the run, with budget and plan named, once they go on at a request a second or less', async () => {
+    const asking = createAsking({ answers: [BEYOND], state: paid });
+    for (let times = 0; times < 8; times += 1) asking.context.breaker.note(BEFORE, false, NOON);
+    asking.clock.pass(1_001);
+    for (let times = 0; times < 4; times += 1) expect((await probe(asking)).result.type).toBe('again');
+    expect((await probe(asking)).result).toEqual({
+      type: 'halted',
+      halt: {
+        why: 'limit',
+        sentence:
+          'the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget say more than the account has',
+      },
+    });
+    // It may be the pace after all: the account stays open for others.
+    expect(asking.log.filter((line) => line.includes('quota'))).toEqual([]);
+  });
+
+  it('end it at a pace that is down to one a second too, without a lone request', async () => {
+    const state = { ...paid, pace: { rate: 1 } } as LedgerState;
+    const asking = createAsking({
+      answers: Array(5).fill(BEYOND),
+      state,
+      grants: Array(5).fill(afterASecond()),
+    });
+    expect((await askFor(asking)).result).toMatchObject({ type: 'halted', halt: { why: 'limit' } });
+    expect(asking.log.filter((line) => line.startsWith('ask'))).toHaveLength(5);
+
+    function afterASecond() {
+      return async () => {
+        asking.clock.pass(1_300);
+        return { type: 'granted', permit: '' } as const;
+      };
+    }
+  });
+});
+
 describe('a refusal for quota', () => {
   it('closes the account; what the ledger says then ends the run', async () => {
     const { asked, log } = await askOnce({
@@ -150,8 +204,15 @@ describe('a refusal for quota', () => {
   });
 });
 
-/** Only what `isQuotaRefusal` looks at. */
-const state = { quota: 50, quotaCap: null, overage: 0, sent: 50, others: 0 } as LedgerState;
+/** Only what is looked at after a refusal. */
+const state = {
+  quota: 50,
+  quotaCap: null,
+  overage: 0,
+  sent: 50,
+  others: 0,
+  pace: { rate: null },
+} as LedgerState;
 
 it('our own count tells a refusal for quota where the headers lag or are missing', async () => {
   const { log } = await askOnce({

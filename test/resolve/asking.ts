@@ -13,6 +13,7 @@ import type { LedgerState } from '../../src/quota/ledger.js';
 import type { AskContext } from '../../src/resolve/ask.js';
 import { createBreaker, type Pass } from '../../src/resolve/breaker.js';
 import { ServiceStanding } from '../../src/resolve/service-standing.js';
+import { createRefusalSeries } from '../../src/resolve/refusal-series.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/runs/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { createMemoryNotes } from '../support/memory-notes.js';
@@ -161,6 +162,7 @@ export function createAsking(options: AskingOptions): Asking {
       clock,
       log: silentLog(),
     }),
+    refusals: createRefusalSeries(),
     clock,
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),

@@ -19,6 +19,7 @@ import { createGovernor } from '../../src/quota/governor.js';
 import { createBreaker } from '../../src/resolve/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/resolve/lookup-worker.js';
 import { createRecorder } from '../../src/resolve/recorder.js';
+import { createRefusalSeries } from '../../src/resolve/refusal-series.js';
 import type { ChunkContext } from '../../src/resolve/resolve-chunk.js';
 import { ServiceStanding } from '../../src/resolve/service-standing.js';
 import type { WorkerListener } from '../../src/resolve/worker-listener.js';
@@ -159,6 +160,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
           ...shared,
         }),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
+        refusals: createRefusalSeries(),
         compress: true,
         gauge: { inFlight: 0, trouble: null },
         halts,

@@ -1,0 +1,44 @@
+/**
+ * Refusals that name neither quota nor pace, in a row: whether it is the quota after all, because budget or plan were said
+ * too high. A single refusal cannot tell: usage over the quota is legal where the plan bills overage, and a usage header
+ * may lag. A pace that is too fast is none any more once requests go one at a time.
+ */
+import type { Answer } from '../lookup/read-answer.js';
+
+const REFUSALS_AT_LEAST = 5;
+const LASTING_MS = 5_000;
+/** Slower than this a request is not refused for its pace. */
+export const SLOW_RATE = 1;
+
+export interface RefusalSeries {
+  /**
+   * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second were. The usage that the
+   * service says when it refuses for quota; null: there is no telling.
+   */
+  note(answer: Answer, isSlow: boolean, now: number): { usage: number; quota: number } | null;
+}
+
+export function createRefusalSeries(): RefusalSeries {
+  let series: { readonly usage: number; readonly since: number; count: number } | null = null;
+  return {
+    note({ meaning, usage, quota }, isSlow, now) {
+      const isSign =
+        meaning.type === 'refused' &&
+        meaning.code === null &&
+        meaning.retryAfterMs === null &&
+        usage !== null &&
+        quota !== null &&
+        usage >= quota;
+      if (!isSign) {
+        series = null;
+        return null;
+      }
+      if (series !== null && series.usage !== usage) series = null;
+      if (!isSlow) return null;
+      series ??= { usage, since: now, count: 0 };
+      series.count += 1;
+      const isProven = series.count >= REFUSALS_AT_LEAST && now - series.since >= LASTING_MS;
+      return isProven ? { usage, quota } : null;
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../../src/lookup/read-answer.js';
+import { createRefusalSeries } from '../../src/resolve/refusal-series.js';
+import { answerOf, DOWN, MATCHED, SPENT_QUOTA, TOO_FAST } from './asking.js';
+
+/** The specification's own dialect: 429 with `{}`, usage and quota in the headers. */
+const refused = (usage: number | null, quota: number | null = 50): Answer =>
+  answerOf({ type: 'refused', code: null, retryAfterMs: null }, { usage, quota });
+
+interface Step {
+  readonly answer: Answer;
+  /** Milliseconds since the step before. */
+  readonly after?: number;
+  readonly isFast?: boolean;
+}
+
+const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
+
+/** What the last of these answers was taken for. */
+function verdictOf(steps: readonly Step[]): { usage: number; quota: number } | null {
+  const series = createRefusalSeries();
+  let now = 0;
+  let verdict: { usage: number; quota: number } | null = null;
+  for (const { answer, after = 1_250, isFast = false } of steps) {
+    now += after;
+    verdict = series.note(answer, !isFast, now);
+  }
+  return verdict;
+}
+
+const CALM: Step = { answer: refused(52) };
+
+describe('it is the quota after all', () => {
+  test.each<[string, readonly Step[]]>([
+    ['five refusals in a row over five seconds', times(5, CALM)],
+    ['usage that stands exactly at the quota', times(5, { answer: refused(50) })],
+    [
+      'a burst that was refused before at another usage',
+      [...times(60, { answer: refused(51), after: 1, isFast: true }), ...times(5, CALM)],
+    ],
+    [
+      'answers before, of which none is among them',
+      [{ answer: MATCHED }, { answer: DOWN }, ...times(5, CALM)],
+    ],
+  ])('%s', (_what, steps) => {
+    expect(verdictOf(steps)).toMatchObject({ quota: 50 });
+  });
+});
+
+describe('there is no telling', () => {
+  test.each<[string, readonly Step[]]>([
+    ['four of them', times(4, CALM)],
+    ['five within less than five seconds', times(5, { ...CALM, after: 1_249 })],
+    ['more than one a second', times(60, { ...CALM, isFast: true })],
+    ['a billed answer between', [...times(4, CALM), { answer: MATCHED }, ...times(4, CALM)]],
+    ['anything else between', [...times(4, CALM), { answer: DOWN }, ...times(4, CALM)]],
+    [
+      'a Retry-After on one of them',
+      [
+        ...times(4, CALM),
+        { answer: answerOf({ type: 'refused', code: null, retryAfterMs: 1 }, { usage: 52, quota: 50 }) },
+        ...times(4, CALM),
+      ],
+    ],
+    ['usage that moves', [...times(4, CALM), ...times(4, { answer: refused(53) })]],
+    ['usage below the quota', times(9, { answer: refused(49) })],
+    ['no usage header', times(9, { answer: refused(null) })],
+    ['no quota header', times(9, { answer: refused(52, null) })],
+    [
+      'refusals that the service itself calls too many',
+      times(9, { answer: { ...TOO_FAST, usage: 52, quota: 50 } }),
+    ],
+    [
+      'nor where it names the quota: that is known without',
+      times(9, { answer: { ...SPENT_QUOTA, usage: 52, quota: 50 } }),
+    ],
+  ])('%s', (_what, steps) => {
+    expect(verdictOf(steps)).toBeNull();
+  });
+});
