@@ -24,6 +24,8 @@ import { spoolOf } from './workplace.js';
 export interface KeepingDoor {
   readonly stdout: NodeJS.WritableStream;
   readonly log: Log;
+  /** After it an engine that is away is hardly waited for. */
+  readonly stop: AbortSignal;
 }
 
 const RUNS_SHOWN = 10;
@@ -36,7 +38,8 @@ export function runKeeping(
   door: KeepingDoor,
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const stores = await openStores({ engine: settings.engine, stateFolder: settings.state, log: door.log });
+    const { log, stop } = door;
+    const stores = await openStores({ engine: settings.engine, stateFolder: settings.state, log, stop });
     releasers.push(() => stores.close());
     const answer = await obey(command, args, settings, stores);
     if (settings.json) printJson(door.stdout, answer.data);

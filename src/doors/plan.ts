@@ -27,7 +27,12 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
     const stores =
       names === null
         ? null
-        : await openStores({ engine: settings.engine, stateFolder: settings.state, log: door.log });
+        : await openStores({
+            engine: settings.engine,
+            stateFolder: settings.state,
+            log: door.log,
+            stop: door.stop,
+          });
     if (stores) releasers.push(() => stores.close());
     const plan = await planFile(
       {

@@ -52,7 +52,12 @@ export function runSchedule(
   if (command === 'schedule serve') return serveSchedules(settings, door);
   const schedule = command === 'schedule add' ? readNewSchedule(args, settings, door) : null;
   return withReleasers(async (releasers) => {
-    const stores = await openStores({ engine: settings.engine, stateFolder: settings.state, log: door.log });
+    const stores = await openStores({
+      engine: settings.engine,
+      stateFolder: settings.state,
+      log: door.log,
+      stop: door.stop,
+    });
     releasers.push(() => stores.close());
     const book = createScheduleBook(stores);
     const answer =
@@ -170,6 +175,7 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,
       command: 'schedule serve',
+      stop,
     });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);

@@ -31,6 +31,7 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
       log,
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,
+      stop,
     });
     releasers.push(() => engine.close());
     for (const warning of engine.warnings) log.warn(warning);

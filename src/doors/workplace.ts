@@ -105,6 +105,7 @@ export function withWorkplace<T>(
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,
       command,
+      stop: door.stop,
     });
     releasers.push(() => engine.close());
     const { lost } = engine;

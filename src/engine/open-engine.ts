@@ -6,6 +6,7 @@ import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Engine } from './engine.js';
+import { createPatience, withPatience } from './patience.js';
 import { createStoreAnswers } from './store-calls.js';
 
 export interface OpenEngineOptions {
@@ -20,14 +21,19 @@ export interface OpenEngineOptions {
   readonly command?: string | undefined;
   /** What BullMQ tells of chunks to; absent: nothing is traced. Ticks are never traced. */
   readonly telemetry?: Telemetry | undefined;
+  /** After it an engine that is away is not waited for as long as before; absent: nobody says stop. */
+  readonly stop?: AbortSignal | undefined;
 }
 
 /**
+ * The engine, patient with a server that is away for a moment once it is open.
+ *
  * Throws {@link NeverStartError} `usage-invalid` for an address of no engine, and `FailFileError` (`engine-unreachable`,
  * `engine-unfit`, `engine-held`) when the engine cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
-  const { engine, stateFolder, log, command, telemetry } = options;
+  const { engine, stateFolder, log, command, telemetry, stop = new AbortController().signal } = options;
+  const patience = createPatience({ log, stop });
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
     const embedded = await openEmbeddedEngine({ folder: stateFolder, log, command, telemetry });
@@ -43,11 +49,12 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');
-    return openRedisEngine({ url: engine, log, telemetry, waitsForDisk: options.waitsForDisk ?? false });
+    const { waitsForDisk = false } = options;
+    return withPatience(await openRedisEngine({ url: engine, log, telemetry, waitsForDisk }), patience);
   }
   if (/^postgres(ql)?:\/\//.test(engine)) {
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
-    return openPostgresEngine({ url: engine, log, telemetry });
+    return withPatience(await openPostgresEngine({ url: engine, log, telemetry, stop }), patience);
   }
   throw new NeverStartError({
     code: 'usage-invalid',

@@ -8,6 +8,7 @@ import { findHolder } from './find-holder.js';
 import type { GuestAnswer, GuestRefusal, Holder, WantedLookups } from './guests.js';
 import { keepAsking } from './keep-asking.js';
 import { type OpenEngineOptions, openEngine } from './open-engine.js';
+import { createPatience, withPatience } from './patience.js';
 import { type AskStore, createRunEngineProxy, proxyOf } from './store-proxies.js';
 
 export type OpenedRunEngine =
@@ -54,8 +55,8 @@ async function visit(
     return by;
   };
   const host = await assertWelcome();
-  const patiently = keepAsking(ask, { assertWelcome, log, stop });
-  return { type: 'guest', engine: createRunEngineProxy(stateFolder, patiently), host };
+  const engine = createRunEngineProxy(stateFolder, keepAsking(ask, { assertWelcome, log, stop }));
+  return { type: 'guest', engine: withPatience(engine, createPatience({ log, stop })), host };
 }
 
 function present(ask: AskStore, { queueName, service }: WantedLookups): Promise<GuestAnswer> {

@@ -8,8 +8,30 @@ const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } a
 const LISTED_OF_RUN = 5_000;
 const LISTED_IDLE = 20_000;
 
-/** Closing the line closes the queue. */
-export function createQueueLine(queue: ChunkQueue): ChunkLine {
+/** Closing the line closes the queue. `failure`: what an error of the queue's client means, as one of our errors. */
+export function createQueueLine(queue: ChunkQueue, failure?: (error: unknown) => unknown): ChunkLine {
+  const line = lineOver(queue);
+  if (failure === undefined) return line;
+  const guarded =
+    <A extends readonly unknown[], T>(act: (...args: A) => Promise<T>) =>
+    async (...args: A): Promise<T> => {
+      try {
+        return await act(...args);
+      } catch (error) {
+        throw failure(error);
+      }
+    };
+  return {
+    add: guarded(line.add),
+    listOf: guarded(line.listOf),
+    listIdle: guarded(line.listIdle),
+    withdraw: guarded(line.withdraw),
+    counts: guarded(line.counts),
+    close: line.close,
+  };
+}
+
+function lineOver(queue: ChunkQueue): ChunkLine {
   return {
     async add(chunks) {
       // Not atomic; what is there already under its id is not added again.

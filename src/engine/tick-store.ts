@@ -6,11 +6,17 @@ import type { TickQueue, TickStore } from './ticks.js';
 
 const CLOSE_MS = 1_000;
 
-export function createTickStore(openTickQueue: (name: string) => TickQueue): TickStore {
+/** `failure`: what an error of the queue's client means, as one of our errors. */
+export function createTickStore(
+  openTickQueue: (name: string) => TickQueue,
+  failure: (error: unknown) => unknown = (error) => error,
+): TickStore {
   async function on<T>(name: string, act: (queue: TickQueue) => Promise<T>): Promise<T> {
     const queue = openTickQueue(name);
     try {
       return await act(queue);
+    } catch (error) {
+      throw failure(error);
     } finally {
       await withinDeadline(
         queue.close().catch(() => undefined),

@@ -168,9 +168,10 @@ async function windUp(
   const worker = context.isWorkerShared ? null : context.worker;
   const graceMs = context.graceMs();
   const endsAt = clock.now() + graceMs;
+  const stopping = worker?.stop(graceMs);
   // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
   await gather.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
-  await worker?.stop(graceMs);
+  await stopping;
   await awaitStragglers(
     purchased,
     end.chunks,

@@ -61,7 +61,14 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const handOver = createHandOver(gather);
   const worker = around.openWorker?.({ onChunk: () => nudge.wake(), onAnswer: handOver.onAnswer }) ?? null;
   if (worker && !around.shared) {
-    releasers.push(() => worker.stop(around.graceMs()));
+    const end = () => worker.stop(around.graceMs());
+    // At once, while the run looks whether its engine is still there.
+    const onStop = () => void end().catch(() => undefined);
+    stop.addEventListener('abort', onStop, { once: true });
+    releasers.push(async () => {
+      stop.removeEventListener('abort', onStop);
+      await end();
+    });
     await worker.start();
   }
   if (worker && opensAccount) {

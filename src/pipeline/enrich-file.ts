@@ -10,14 +10,15 @@ import { assertPlaces } from '../collate/output-place.js';
 import { createRenderer, type OutputPlan } from '../collate/render.js';
 import { qualityTier } from '../contract/brand.js';
 import type { RunEngine } from '../engine/engine.js';
-import { InterruptedError } from '../errors.js';
+import { FailFileError, InterruptedError } from '../errors.js';
 import { openInput } from '../intake/open-input.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { isProcessGone, processIdentity } from '../process-identity.js';
+import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
-import { freshnessOf, type RunProgress } from '../runs/run-store.js';
+import { freshnessOf, type RunProgress, type RunRecord } from '../runs/run-store.js';
 import { accountOfRun, settledRun } from './account-state.js';
 import { type AcquireEnd, gatherWaves, whyDeferred } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
@@ -161,9 +162,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       stdout: request.stdout,
       onRows: (rows) => tell('writing', rows),
     });
-    const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
-    await engine.runs.end(run.id, isComplete ? 'completed' : 'stopped', isComplete ? null : reason);
-    const ended = await settledRun(engine, run, clock);
+    const { ledger, ended } = await tellEnd({ request, around, run, isComplete, reason, progress });
     return {
       run: ended,
       end,
@@ -199,6 +198,35 @@ async function endGoneRuns({ runs }: Pick<RunEngine, 'runs'>): Promise<void> {
 /** Too many failures, and answers of no use, are none even where no row is left to ask for. */
 function hasCompleteResults(end: AcquireEnd): boolean {
   return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
+}
+
+/**
+ * Ends the run in the engine, and reads from there how account and run stand. The file is written by then: an engine that is
+ * away for longer than it was waited for keeps nobody from it, and the next run of the same command sees to the rest.
+ */
+async function tellEnd({ request, around, run, isComplete, reason, progress }: EndedRun): Promise<{
+  readonly ledger: LedgerState | null;
+  readonly ended: RunRecord;
+}> {
+  const { engine, clock, onNotice } = around;
+  try {
+    const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
+    await engine.runs.end(run.id, isComplete ? 'completed' : 'stopped', isComplete ? null : reason);
+    return { ledger, ended: await settledRun(engine, run, clock) };
+  } catch (error) {
+    if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
+    onNotice(`the engine was not told that this run has ended: ${error.message}`);
+    return { ledger: null, ended: { ...run, tally: progress?.tally ?? run.tally } };
+  }
+}
+
+interface EndedRun {
+  readonly request: EnrichRequest;
+  readonly around: EnrichSurroundings;
+  readonly run: RunRecord;
+  readonly isComplete: boolean;
+  readonly reason: string;
+  readonly progress: RunProgress | null;
 }
 
 /** Workers may have told more since the last look. */
@@ -254,10 +282,16 @@ function interruptedEarly(name: string): InterruptedError {
 
 /** Alive even while a stage takes long: a run without a heartbeat is dead for its workers. */
 function beatRegularly(engine: RunEngine, runId: string, log: Log): () => void {
+  let isUnderWay = false;
   const timer = setInterval(() => {
+    if (isUnderWay) return;
+    isUnderWay = true;
     engine.runs
       .beat(runId)
-      .catch((error) => log.warn({ err: error }, 'the heartbeat of the run did not arrive'));
+      .catch((error) => log.warn({ err: error }, 'the heartbeat of the run did not arrive'))
+      .finally(() => {
+        isUnderWay = false;
+      });
   }, BEAT_MS);
   return () => clearInterval(timer);
 }

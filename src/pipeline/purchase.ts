@@ -6,7 +6,6 @@
 import type { ChunkData, ChunkLine, RunEngine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { RUN_DEAD_AFTER_MS, type RunHalt, type RunProgress } from '../runs/run-store.js';
-import { patiently } from './engine-patience.js';
 
 export interface PurchaseContext {
   readonly engine: RunEngine;
@@ -89,7 +88,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   stop.addEventListener('abort', wake, { once: true });
 
   async function look(): Promise<void> {
-    const progress = await patiently(context, () => engine.runs.beat(runId));
+    const progress = await engine.runs.beat(runId);
     context.onProgress(progress);
     if (progress.chunks !== done || progress.isPaused) changedAt = Date.now();
     done = progress.chunks;
@@ -120,14 +119,14 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   const flush = async () => {
     const chunks = batch;
     batch = [];
-    if (chunks.length > 0) await patiently(context, () => line.add(chunks));
+    if (chunks.length > 0) await line.add(chunks);
   };
   let pauseAt = context.chunksAhead === null ? Number.POSITIVE_INFINITY : next;
   for (const identifiers of context.chunks) {
     if (context.chunksAhead !== null && next === pauseAt) {
       await flush();
       while (end === null && done < next) await pause();
-      if (end === null) pauseAt = next + (await patiently(context, context.chunksAhead));
+      if (end === null) pauseAt = next + (await context.chunksAhead());
     }
     if (end !== null) break;
     batch.push({ run: runId, chunk: next, identifiers, attempts: {} });

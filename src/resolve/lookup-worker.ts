@@ -35,6 +35,9 @@ export const CHUNK_SIZE = 50;
 const BEAT_MS = 5_000;
 /** How long a chunk of a service that this worker does not ask is left alone. */
 const NOT_OURS_MS = 5_000;
+/** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
+const IDLE_MS = 2_000;
+const LOOK_MS = 100;
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
@@ -74,7 +77,10 @@ export interface LookupWorker {
   ): Promise<{ readonly answer: Answer; readonly worth: NotFoundWorth | null } | null>;
   /** A halted run may be asked for again. */
   resumeRun(run: string): void;
-  /** Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. */
+  /**
+   * Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. Called again it is the
+   * same stop, with the deadline of the first call.
+   */
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -196,10 +202,52 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     throw new DelayedError();
   }
 
+  /** Resolves when no request has been under way for a while: what holds up the queue then is an engine that is away. */
+  async function whenIdle(signal: AbortSignal): Promise<void> {
+    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = shared.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
+      const isOver = await clock.sleep(LOOK_MS, signal).then(
+        () => false,
+        () => true,
+      );
+      if (isOver) return;
+    }
+  }
+
   // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
   const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
   const worker = engine.openWorker(options.queueName, processJob, chunksAtOnce);
   const releasers = createReleasers();
+  let ending: Promise<void> | null = null;
+
+  async function end(deadlineMs: number): Promise<void> {
+    const endsAt = clock.now() + deadlineMs;
+    const left = () => Math.max(0, endsAt - clock.now());
+    stopping.abort(new Error('stopping'));
+    // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
+    void recorder.close();
+    failures.close();
+    // Chunks end by themselves once their requests have; the queue's own close waits for that.
+    const closed = worker.close().catch(() => undefined);
+    const watching = new AbortController();
+    const isClosed = await withinDeadline(
+      Promise.race([closed.then(() => true), whenIdle(watching.signal).then(() => false)]),
+      left(),
+    );
+    watching.abort(new Error('closed'));
+    if (isClosed !== true) {
+      aborting.abort(new Error('stopping'));
+      // Without requests under way there is nothing that could still end.
+      if (shared.gauge.inFlight > 0) await withinDeadline(closed, 1_000);
+    }
+    await withinDeadline(recorder.close(), Math.max(left(), 1_000));
+    const settleMs = Math.max(Math.min(left(), 5_000), 500);
+    await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
+    await withinDeadline(
+      engine.outcomes.retire(name).catch(() => undefined),
+      1_000,
+    );
+    await releasers.releaseAll();
+  }
 
   return {
     name,
@@ -246,32 +294,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     resumeRun(run) {
       halts.forget(run);
     },
-    async stop(deadlineMs) {
-      const endsAt = clock.now() + deadlineMs;
-      const left = () => Math.max(0, endsAt - clock.now());
-      stopping.abort(new Error('stopping'));
-      // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
-      void recorder.close();
-      failures.close();
-      // Chunks end by themselves once their requests have; the queue's own close waits for that.
-      const closed = worker.close().catch(() => undefined);
-      if (
-        (await withinDeadline(
-          closed.then(() => true),
-          left(),
-        )) === undefined
-      ) {
-        aborting.abort(new Error('stopping'));
-        await withinDeadline(closed, 1_000);
-      }
-      await withinDeadline(recorder.close(), Math.max(left(), 1_000));
-      const settleMs = Math.max(Math.min(left(), 5_000), 500);
-      await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
-      await withinDeadline(
-        engine.outcomes.retire(name).catch(() => undefined),
-        1_000,
-      );
-      await releasers.releaseAll();
+    stop(deadlineMs) {
+      ending ??= end(deadlineMs);
+      return ending;
     },
   };
 }

@@ -9,6 +9,7 @@ import { withinDeadline } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import type { SqlDatabase, SqlParam, SqlRow } from '../sql/database.js';
 import { sessionAddress } from './server-address.js';
+import { storeFailure } from './store-failure.js';
 
 /**
  * Sessions of one process at most. Each worker keeps one to listen on; exchanges wait for each other in the
@@ -25,7 +26,8 @@ export interface ConnectionPool extends SqlDatabase {
   close(): Promise<void>;
 }
 
-export function createConnectionPool(url: string, log: Log): ConnectionPool {
+/** `address`: of the server, for people. Calls throw what `store-failure.ts` makes of the driver's errors. */
+export function createConnectionPool(url: string, address: string, log: Log): ConnectionPool {
   const sockets = new Set<Socket>();
   const pool = new Pool({
     connectionString: sessionAddress(url),
@@ -44,6 +46,8 @@ export function createConnectionPool(url: string, log: Log): ConnectionPool {
   });
   // Each queue and worker adds a listener of its own.
   pool.setMaxListeners(0);
+  // One that is taken out of the pool when its session ends would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
   pool.on('error', (error) => log.debug({ reason: errorText(error) }, 'a session with the engine was lost'));
 
   const texts = new Map<string, string>();
@@ -61,12 +65,16 @@ export function createConnectionPool(url: string, log: Log): ConnectionPool {
     pool,
     async call(name, params) {
       // Named, so that a session parses it once. Every call of a function has the same number of parameters.
-      const result = await pool.query<SqlRow, SqlParam[]>({
-        name: `brand_enrich.${name}`,
-        text: textOf(name, params.length),
-        values: [...params],
-      });
-      return result.rows;
+      try {
+        const result = await pool.query<SqlRow, SqlParam[]>({
+          name: `brand_enrich.${name}`,
+          text: textOf(name, params.length),
+          values: [...params],
+        });
+        return result.rows;
+      } catch (error) {
+        throw storeFailure(address, error);
+      }
     },
     close() {
       closing ??= (async () => {

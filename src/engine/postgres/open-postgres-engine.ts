@@ -12,6 +12,7 @@ import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import { systemWords } from '../../system-error.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
+import { createPatience } from '../patience.js';
 import { createQueueLine } from '../queue-line.js';
 import type { SqlSession } from '../sql/database.js';
 import { createStoreCalls } from '../sql/database.js';
@@ -26,6 +27,7 @@ import { createTickStore } from '../tick-store.js';
 import { createConnectionPool } from './connection-pool.js';
 import { shownAddress, withoutPassword } from './server-address.js';
 import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
+import { reasonOf, storeFailure } from './store-failure.js';
 
 export interface PostgresEngineOptions {
   /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
@@ -33,6 +35,8 @@ export interface PostgresEngineOptions {
   readonly log: Log;
   /** Of chunks; absent: nothing is traced. */
   readonly telemetry?: Telemetry | undefined;
+  /** After it a server that is away is hardly waited for; absent: nobody says stop. */
+  readonly stop?: AbortSignal;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
   /** Tests only: what the daily purge waits with. */
@@ -46,24 +50,34 @@ export interface PostgresEngineOptions {
  * may not make our schemas, or was used by a later release.
  */
 export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
-  const { url, log, telemetry, clockOffsetMs = () => 0 } = options;
+  const { url, log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
   const address = shownAddress(url);
   const releasers = createReleasers();
-  const connections = createConnectionPool(url, log);
+  const failure = (error: unknown) => storeFailure(address, error);
+  const connections = createConnectionPool(url, address, log);
   releasers.push(() => connections.close());
   try {
-    const client = await connect(() => connections.pool.connect(), address, url);
-    let warnings: string[];
-    try {
-      warnings = await prepare(client, address, url);
-    } finally {
-      client.release();
-    }
+    (await connect(() => connections.pool.connect(), address, url)).release();
     const calls = createStoreCalls(connections, clockOffsetMs);
-    await calls.value('tidy', KEEP_ANSWERS_MS);
+    // A server that lets us in and then ends the session is away for a moment, and no more.
+    const patience = createPatience({ log, stop });
+    const warnings = await patience(async () => {
+      const client = await connections.pool.connect().catch((error: unknown) => {
+        throw failure(error);
+      });
+      let isLost = true;
+      try {
+        const warned = await prepare(client, address, url);
+        isLost = false;
+        return warned;
+      } finally {
+        client.release(isLost);
+      }
+    });
+    await patience(() => calls.value('tidy', KEEP_ANSWERS_MS));
     releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
     const notes = createSqlNotes(calls);
-    const id = await giveEngineId(notes);
+    const id = await patience(() => giveEngineId(notes));
     // BullMQ describes the part of `pg` that it uses in types of its own.
     const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
     releasers.push(() => queues.close());
@@ -75,12 +89,12 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
       notes,
-      ticks: createTickStore(queues.openTickQueue),
+      ticks: createTickStore(queues.openTickQueue, failure),
       guests: null,
       lost: null,
       warnings,
       openQueue: (name) => queues.openQueue(name),
-      openLine: (name) => createQueueLine(queues.openQueue(name)),
+      openLine: (name) => createQueueLine(queues.openQueue(name), failure),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
       openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
       freeMemory: async () => null,
@@ -131,6 +145,8 @@ async function prepare(client: PoolClient, address: string, url: string): Promis
     return durabilityWarnings(facts);
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
+    const known = storeFailure(address, error);
+    if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
     throw new FailFileError({
       code: 'engine-unfit',
       what: `the schemas bullmq and brand_enrich could not be made (${withoutPassword(errorText(error), url)})`,

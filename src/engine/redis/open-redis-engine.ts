@@ -66,6 +66,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       mayWaitForDisk: options.waitsForDisk ?? false,
     });
     const root = storeRoot(namespace);
+    const failure = (error: unknown) => storeFailure(address, error);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
     const notes = createRedisNotes(store);
     const id = await giveEngineId(notes);
@@ -78,12 +79,12 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       outcomes: createRedisOutcomes(store),
       runs: createRedisRuns(store),
       notes,
-      ticks: createTickStore(queues.openTickQueue),
+      ticks: createTickStore(queues.openTickQueue, failure),
       guests: null,
       lost: null,
       warnings,
       openQueue: queues.openQueue,
-      openLine: (name) => createQueueLine(queues.openQueue(name)),
+      openLine: (name) => createQueueLine(queues.openQueue(name), failure),
       openWorker: queues.openWorker,
       openTickWorker: queues.openTickWorker,
       async freeMemory() {

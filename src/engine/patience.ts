@@ -1,0 +1,119 @@
+/**
+ * Patience with an engine that is away for a moment: a restart, a failover or an ended session ends no run and no command. Calls
+ * that may be made twice are made again until they are answered; those that would count twice, and those whose callers go on
+ * without an answer (permits, answers, signs of life), are left as they are.
+ */
+import { type ErrorCode, errorText, FailFileError } from '../errors.js';
+import type { Log } from '../log.js';
+import type { ChunkLine, Engine } from './engine.js';
+import type { EngineStores } from './stores.js';
+
+const PATIENCE_MS = 120_000;
+/** Whoever has said stop does not wait so long. */
+const PATIENCE_STOPPED_MS = 3_000;
+const TRY_AGAIN_MS = 1_000;
+
+/** Makes a call again while the engine is away. Throws at once what does not pass by itself. */
+export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** One for all calls to an engine: an outage has one begin, one end, and one line in the log for each. */
+export function createPatience({ log, stop }: { readonly log: Log; readonly stop: AbortSignal }): Patience {
+  const now = () => performance.now();
+  let awaySince: number | null = null;
+  let stoppedAt: number | null = null;
+  const onStop = () => {
+    stoppedAt = now();
+  };
+  if (stop.aborted) onStop();
+  else stop.addEventListener('abort', onStop, { once: true });
+
+  function isOver(since: number): boolean {
+    if (now() - since >= PATIENCE_MS) return true;
+    return stoppedAt !== null && now() - Math.max(since, stoppedAt) >= PATIENCE_STOPPED_MS;
+  }
+
+  return async (call) => {
+    for (;;) {
+      try {
+        const answer = await call();
+        if (awaySince !== null) log.info('the engine answers again');
+        awaySince = null;
+        return answer;
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        if (awaySince === null)
+          log.warn({ reason: errorText(error) }, 'the engine does not answer; trying again');
+        awaySince ??= now();
+        if (isOver(awaySince)) throw error;
+        await pause(stop);
+      }
+    }
+  };
+}
+
+function isPassing(error: unknown): boolean {
+  const passing: ErrorCode = 'engine-unreachable';
+  return error instanceof FailFileError && error.code === passing;
+}
+
+/** Ends early at a stop, once. */
+function pause(stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, TRY_AGAIN_MS);
+    if (!stop.aborted) stop.addEventListener('abort', done);
+  });
+}
+
+/** Calls of which the second finds done what the first one did. */
+const REPEATABLE = {
+  ledger: ['open', 'show', 'showFor', 'observe', 'reset', 'setPaused'],
+  outcomes: ['read', 'stats', 'forget', 'purge'],
+  runs: [
+    'start',
+    'get',
+    'list',
+    'beat',
+    'setSize',
+    'finishChunk',
+    'fail',
+    'failures',
+    'halt',
+    'clearHalt',
+    'end',
+    'cancel',
+  ],
+  notes: ['put', 'list', 'claim'],
+  ticks: ['list', 'set'],
+} as const satisfies { readonly [S in keyof EngineStores]?: readonly (keyof Engine[S & keyof Engine])[] };
+
+/** A chunk that is taken back twice would seem to be somebody else's the second time. */
+const REPEATABLE_OF_LINE: readonly (keyof ChunkLine)[] = ['add', 'listOf', 'listIdle', 'counts'];
+
+/** The same engine, or as much of one as there is, with patience in every call that allows it. */
+export function withPatience<E extends object>(engine: E, patience: Patience): E {
+  const patient = { ...engine } as Record<string, unknown>;
+  for (const [store, methods] of Object.entries(REPEATABLE)) {
+    if (patient[store] instanceof Object) patient[store] = patientMethods(patient[store], methods, patience);
+  }
+  const { openLine, queueCounts, freeMemory } = patient as Partial<Engine & EngineStores>;
+  if (openLine)
+    patient.openLine = (name: string) => patientMethods(openLine(name), REPEATABLE_OF_LINE, patience);
+  if (queueCounts) patient.queueCounts = (name: string) => patience(() => queueCounts(name));
+  if (freeMemory) patient.freeMemory = () => patience(freeMemory);
+  return patient as unknown as E;
+}
+
+function patientMethods<T extends object>(target: T, names: readonly string[], patience: Patience): T {
+  const methods = target as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+  const patient = names.flatMap((name) => {
+    const method = methods[name];
+    if (method === undefined) return [];
+    return [[name, (...args: readonly unknown[]) => patience(() => method.call(target, ...args))] as const];
+  });
+  return { ...target, ...Object.fromEntries(patient) };
+}

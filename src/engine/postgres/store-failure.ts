@@ -1,0 +1,76 @@
+/**
+ * What an error of the PostgreSQL client means for the caller, as one of our errors: the server was not reached or ended the
+ * session, or it answered that it cannot. Messages are the server's; passwords are in none of them.
+ */
+import { errorText, FailFileError } from '../../errors.js';
+
+/** By code (SQLSTATE), or the first two characters of one: what passes by itself. */
+const PASSING: readonly string[] = [
+  '08', // connection exceptions
+  '40', // rolled back: deadlock, serialisation
+  '53300', // too many connections
+  '55P03', // a lock was not to be had
+  '57', // ended by an administrator, restarting, cancelled
+  '25P03', // idle for too long
+];
+
+/** What only a person can change. */
+const TODO: readonly (readonly [code: string, todo: string])[] = [
+  ['53100', 'make room on the disk of PostgreSQL, then run again'],
+  ['53', 'give PostgreSQL more memory, then run again'],
+  ['25006', 'use the address of the primary, then run again'],
+  ['28', 'correct user and password in the address, then run again'],
+  ['3D', 'name a database that exists in the address, then run again'],
+  ['42501', 'allow this user everything in the schemas bullmq and brand_enrich, then run again'],
+];
+
+/**
+ * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server answered that it cannot. Any
+ * other answer of the server is a bug of ours and comes back as it is.
+ */
+export function storeFailure(address: string, error: unknown): unknown {
+  if (error instanceof FailFileError) return error;
+  const state = sqlState(error);
+  const subject = `${address} (${reasonOf(error)})`;
+  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code))) {
+    return new FailFileError({
+      code: 'engine-unreachable',
+      subject,
+      todo: 'see that PostgreSQL runs and can be reached, then run again',
+      cause: error,
+    });
+  }
+  const todo = TODO.find(([code]) => state?.startsWith(code))?.[1];
+  if (todo === undefined) return error;
+  return new FailFileError({
+    code: 'engine-unfit',
+    what: 'the engine refuses to work',
+    subject,
+    todo,
+    cause: error,
+  });
+}
+
+/** The words of a failed connection. Node gives an empty one when several addresses were tried. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(errorText).join(', ');
+  return errorText(error);
+}
+
+/** Of an error that the server answered with; null for one of the client or the network. */
+function sqlState(error: unknown): string | null {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]{4}$/.test(code) ? code : null;
+}
+
+const NETWORK =
+  /^(?:ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN|ENOENT|EADDRNOTAVAIL)/;
+/** As `pg` and its pool say it: they give no codes. */
+const SESSION =
+  /connection terminated|connection error|not queryable|query read timeout|timeout exceeded|after calling end|client was closed|socket/i;
+
+function isOfConnection(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return NETWORK.test(code) || error instanceof AggregateError || SESSION.test(error.message);
+}

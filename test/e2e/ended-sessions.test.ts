@@ -1,0 +1,82 @@
+/**
+ * PostgreSQL ends the sessions of a run, again and again, while it winds up: it comes to its end all the same.
+ */
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { postgresEngine } from '../support/engines.js';
+import { readRows } from '../support/output-files.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+
+const postgres = await postgresEngine();
+describe.skipIf(postgres.missing !== null)('on postgres, sessions that an administrator ends', () => {
+  beforeAll(() => postgres.start());
+  afterAll(() => postgres.stop());
+
+  /** Ends every session of ours some times a second, fifteen times or until `done` is settled. How many there were. */
+  async function endSessionsUntil(scene: Scene, done: Promise<unknown>): Promise<number> {
+    const client = new Client({ connectionString: scene.env.BRAND_ENRICH_ENGINE ?? '' });
+    await client.connect();
+    let isDone = false;
+    void done.finally(() => {
+      isDone = true;
+    });
+    let ended = 0;
+    try {
+      for (let times = 0; times < 15 && !isDone; times += 1) {
+        const { rowCount } = await client.query(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'brand-enrich'",
+        );
+        ended += rowCount ?? 0;
+        await new Promise((resolve) => setTimeout(resolve, 150));
+      }
+    } finally {
+      await client.end();
+    }
+    return ended;
+  }
+
+  test.each([
+    { what: 'that is complete', quota: 1_000_000, code: 0, billed: 300, file: 'list.enriched.csv' },
+    { what: 'that its quota stops', quota: 200, code: 7, billed: 200, file: 'list.enriched.partial.csv' },
+  ])('cost a run $what neither its file nor a request', async ({ quota, code, billed, file }) => {
+    const scene = await createScene(postgres, { quota });
+    await scene.write('list.csv', domainList(300));
+    const running = scene.start(['run', 'list.csv']);
+    await scene.service.until((meter) => meter.billed >= billed);
+    expect(await endSessionsUntil(scene, running.done)).toBeGreaterThan(0);
+    const result = await running.done;
+    expect(result.stderr).not.toContain('this is a bug');
+    expect(result.code, result.stderr).toBe(code);
+    expect([scene.service.meter.billed, scene.service.meter.mostBilledOnce()]).toEqual([billed, 1]);
+    expect(await readRows(scene.path(file))).toHaveLength(300);
+  });
+
+  test('cost a run that is interrupted nothing but what was not asked', async () => {
+    const scene = await createScene(postgres, { latencyMs: 20 });
+    await scene.write('list.csv', domainList(2_000));
+    const running = scene.start(['run', 'list.csv']);
+    await scene.service.until((meter) => meter.billed >= 100);
+    running.kill('SIGINT');
+    await endSessionsUntil(scene, running.done);
+    const result = await running.done;
+    expect(result.stderr).not.toContain('this is a bug');
+    expect(result.code, result.stderr).toBe(130);
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test.each([
+    ['status'],
+    ['ledger', 'show'],
+    ['schedule', 'list'],
+    ['outcomes', 'stats'],
+    ['plan', 'list.csv'],
+  ])('do not keep `%s %s` from its answer', async (...command) => {
+    const scene = await createScene(postgres);
+    await scene.write('list.csv', domainList(3));
+    const looking = scene.start(command.filter((word) => word !== undefined));
+    await endSessionsUntil(scene, looking.done);
+    const result = await looking.done;
+    expect(result.code, result.stderr).toBe(0);
+  });
+});

@@ -1,0 +1,47 @@
+/**
+ * An engine that is gone for good: Ctrl-C ends the run soon when nothing is in flight, and the file is written with what is known.
+ */
+import { describe, expect, test } from 'vitest';
+import { readRows } from '../support/output-files.js';
+import { hasPostgres, startPostgres } from '../support/postgres-server.js';
+import { hasRedisServer, startRedis } from '../support/redis-server.js';
+import { createScene, domainList } from '../support/scene.js';
+
+const servers = [
+  { name: 'redis', isMissing: !hasRedisServer(), start: () => startRedis(), signal: 'SIGKILL' },
+  { name: 'postgres', isMissing: !(await hasPostgres()), start: () => startPostgres(), signal: 'SIGQUIT' },
+] as const;
+
+for (const { name, isMissing, start, signal } of servers) {
+  describe.skipIf(isMissing)(`on ${name}`, () => {
+    // Requests may take longer than this test: whoever waits for those that are not under way does not come to its end.
+    test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not there', async () => {
+      const server = await start();
+      if (server === null) throw new Error(`${name} could not be started`);
+      try {
+        const env = (folder: string) => ({
+          BRAND_ENRICH_STATE: `${folder}/state`,
+          BRAND_ENRICH_ENGINE: server.url,
+        });
+        const nothing = async () => undefined;
+        const scene = await createScene(
+          { name, missing: null, env, start: nothing, stop: nothing },
+          { latencyMs: 20 },
+        );
+        await scene.write('list.csv', domainList(2_000));
+        const running = scene.start(['run', 'list.csv', '--timeout', '300s']);
+        await scene.service.until((meter) => meter.billed >= 200);
+        await server.kill(signal);
+        await scene.service.until((meter) => meter.inFlight === 0);
+        await running.untilSaid(/does not answer/);
+        running.kill('SIGINT');
+        const result = await running.done;
+        expect(result.code, result.stderr).toBe(130);
+        expect(result.stderr).toContain('the engine was not told that this run has ended');
+        expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
+      } finally {
+        await server.stop();
+      }
+    });
+  });
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { storeFailure } from '../../../src/engine/postgres/store-failure.js';
+import { errorText, FailFileError } from '../../../src/errors.js';
+
+const failed = (message: string, code?: string) =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
+
+test.each([
+  failed('terminating connection due to administrator command', '57P01'),
+  failed('the database system is starting up', '57P03'),
+  failed('sorry, too many clients already', '53300'),
+  failed('deadlock detected', '40P01'),
+  failed('Connection terminated unexpectedly'),
+  failed('Client has encountered a connection error and is not queryable'),
+  failed('timeout exceeded when trying to connect'),
+  failed('Query read timeout'),
+  failed('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),
+  failed('write EPIPE', 'EPIPE'),
+  new AggregateError([failed('connect ECONNREFUSED ::1:5432', 'ECONNREFUSED')]),
+])('%s passes by itself', (error) => {
+  expect(storeFailure('postgres://host/db', error)).toMatchObject({
+    code: 'engine-unreachable',
+    subject: expect.stringContaining('postgres://host/db ('),
+  });
+});
+
+test.each([
+  [failed('could not extend file: No space left on device', '53100'), /room on the disk/],
+  [failed('cannot execute UPDATE in a read-only transaction', '25006'), /primary/],
+  [failed('password authentication failed', '28P01'), /password/],
+  [failed('permission denied for schema bullmq', '42501'), /schemas/],
+])('%s does not', (error, todo) => {
+  expect(storeFailure('postgres://host/db', error)).toMatchObject({
+    code: 'engine-unfit',
+    todo: expect.stringMatching(todo),
+  });
+});
+
+test.each([
+  failed('column "x" does not exist', '42703'),
+  failed('exchange gave no answer for permit 1 of 2'),
+])('%s is a bug and stays what it is', (error) => {
+  expect(storeFailure('postgres://host/db', error)).toBe(error);
+});
+
+test('what was told apart already stays as it is', () => {
+  const error = new FailFileError({ code: 'engine-unfit', subject: 'x', todo: 'y' });
+  expect(storeFailure('z', error)).toBe(error);
+  expect(errorText(error)).toContain('x');
+});
