@@ -5,14 +5,10 @@ import type { Settings } from '../config/settings.js';
 import type { EngineStores } from '../engine/stores.js';
 import type { OutcomeStats } from '../outcomes/store.js';
 import type { LedgerState } from '../quota/ledger.js';
-import {
-  type BudgetState,
-  budgetStateOf,
-  limitWithBudget,
-  type Projection,
-  projectPeriodEnd,
-} from '../quota/projection.js';
-import type { RunRecord } from '../runs/run-store.js';
+import { costOf, requestsFor } from '../quota/money.js';
+import { limitOf } from '../quota/policy.js';
+import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../quota/projection.js';
+import { isAlive, type RunRecord } from '../runs/run-store.js';
 import type { AccountNames } from './account.js';
 
 export interface AccountStatus {
@@ -34,6 +30,38 @@ export interface AccountStatus {
   readonly runs: readonly RunRecord[];
 }
 
+/** What the settings of the process that looks say of the plan. `isHost`: it has the account's files enriched itself (`up`). */
+export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
+  readonly isHost?: boolean;
+}
+
+export interface PlanTerms extends Pick<LedgerState, 'overage' | 'quotaCap'> {
+  readonly plan: Settings['plan'];
+}
+
+/**
+ * The terms by which an account is judged: those of its live runs, of which the ledger knows the lowest; else those of who has its
+ * files enriched; else what its newest run was given. The settings of whoever looks hold where there was no run yet.
+ */
+export function termsOf(
+  account: string,
+  ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
+  runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
+  said: SaidTerms,
+): PlanTerms {
+  const ofAccount = runs.filter(({ settings }) => settings.account === account);
+  const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
+  const live = ofAccount.find((run) => isAlive(run, ledger.now));
+  if (live) return { plan: planOf(live.settings), overage: ledger.overage, quotaCap: ledger.quotaCap };
+  const [newest] = ofAccount;
+  if (newest && said.isHost !== true) {
+    const { overage, quotaCap } = newest.settings;
+    return { plan: planOf(newest.settings), overage, quotaCap };
+  }
+  const { plan, overageBudget, overagePrice, quota } = said;
+  return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
+}
+
 /** Of an engine's stores what is looked at. */
 export interface StatusStores
   extends Pick<EngineStores, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
@@ -44,18 +72,21 @@ export interface StatusStores
 export async function readAccountStatus(
   stores: StatusStores,
   names: AccountNames | null,
-  terms: Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice'>,
+  terms: SaidTerms,
   runsShown: number,
 ): Promise<AccountStatus> {
-  const [runs, ledger, queue, outcomes] = await Promise.all([
+  const [runs, seen, queue, outcomes] = await Promise.all([
     stores.runs.list(runsShown),
     names && stores.ledger.show(names.account),
     names && stores.queueCounts(names.queueName),
     stores.outcomes.stats(),
   ]);
-  const { plan, overageBudget: budgetSaid, overagePrice: price } = terms;
-  const budget = ledger && budgetStateOf(ledger, { plan, budget: budgetSaid, price });
-  const limit = ledger && limitWithBudget(ledger, budget);
+  const held = names && seen && termsOf(names.account, seen, runs, terms);
+  const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
+  const { overagePrice: price } = terms;
+  const budget =
+    ledger && held && budgetStateOf(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
+  const limit = ledger && limitOf(ledger);
   return {
     engine: stores.kind,
     address: stores.address,

@@ -3,7 +3,6 @@
  */
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Settings } from '../config/settings.js';
 import type { DashboardData, ShownInbox, WaitingFile } from '../dashboard/dashboard-data.js';
 import type { ChunkQueue, Engine } from '../engine/engine.js';
 import type { ParkedJob } from '../inbox/job-end.js';
@@ -12,7 +11,7 @@ import { listWaiting } from '../inbox/waiting-files.js';
 import { readPlainFile } from '../plain-file.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
 import type { AccountNames } from './account.js';
-import { readAccountStatus } from './account-status.js';
+import { readAccountStatus, type SaidTerms } from './account-status.js';
 import { listClosedInboxes, whyClosedHere } from './closed-inboxes.js';
 
 export interface DashboardSources {
@@ -20,7 +19,7 @@ export interface DashboardSources {
   readonly names: AccountNames | null;
   /** The account's; null where there is none. */
   readonly queue: ChunkQueue | null;
-  readonly terms: Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice'>;
+  readonly terms: SaidTerms;
   /** Watched folders, absolute. */
   readonly inboxes: readonly string[];
 }

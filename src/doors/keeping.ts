@@ -13,9 +13,10 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../model.js';
 import { outcomeKey, outcomeKeyPrefix } from '../outcomes/key.js';
+import type { LedgerState } from '../quota/ledger.js';
 import { listSpooled } from '../resolve/answer-spool.js';
 import { printJson, printText } from '../terminal-text.js';
-import { readAccountStatus } from './account-status.js';
+import { readAccountStatus, termsOf } from './account-status.js';
 import { closedInboxesText, listClosedInboxes } from './closed-inboxes.js';
 import { ledgerText, outcomesText, statusText } from './keeping-text.js';
 import { accountOf, knownNames } from './open-service.js';
@@ -79,8 +80,7 @@ async function obey(
     }
     case 'ledger show': {
       const account = accountOf(settings);
-      const state = await stores.ledger.show(account);
-      return { data: state, text: ledgerText(account, state) };
+      return showLedger(account, await stores.ledger.show(account), settings, stores);
     }
     case 'ledger observe': {
       const account = accountOf(settings);
@@ -88,7 +88,7 @@ async function obey(
         ...(settings.observedUsage === null ? {} : { usage: settings.observedUsage }),
         ...(settings.observedQuota === null ? {} : { quota: settings.observedQuota }),
       });
-      return { data: state, text: ledgerText(account, state) };
+      return showLedger(account, state, settings, stores);
     }
     case 'ledger reset': {
       const account = accountOf(settings);
@@ -117,6 +117,18 @@ async function obey(
 
 function said(data: unknown, text: string): Answer {
   return { data, text: `${text}\n` };
+}
+
+/** By the same terms as `status`: an account has one limit, whoever looks. */
+async function showLedger(
+  account: string,
+  seen: LedgerState,
+  settings: Settings,
+  stores: EngineStores,
+): Promise<Answer> {
+  const { overage, quotaCap } = termsOf(account, seen, await stores.runs.list(RUNS_SHOWN), settings);
+  const state = { ...seen, overage, quotaCap };
+  return { data: state, text: ledgerText(account, state) };
 }
 
 async function status(settings: Settings, stores: EngineStores): Promise<Answer> {

@@ -66,7 +66,7 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
     return queue;
   };
   const queue = names && openQueue(names.queueName);
-  const sources = { engine, names, queue, terms: settings, inboxes };
+  const sources = { engine, names, queue, terms: { ...settings, isHost: true }, inboxes };
   const newest = createNewestData({
     gather: () => gatherDashboard(sources),
     clock: systemClock,

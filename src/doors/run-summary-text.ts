@@ -44,7 +44,7 @@ export function summaryText(
   if (account?.limit !== null && account) {
     const spent = account.sent + account.inFlight + account.others;
     lines.push(
-      `account: ${count(spent)} of ${count(account.limit)} used this period, ${count(Math.max(0, account.limit - spent))} left`,
+      `account: ${count(spent)} of ${count(account.limit)} used this period${sharesOf(account)}, ${count(Math.max(0, account.limit - spent))} left`,
     );
   }
   if (identifiers.beingFetched > 0) {
@@ -77,6 +77,14 @@ export function summaryText(
   const next = whatNext(request, result, report, exitCode);
   if (next !== '') lines.push(next);
   return `${lines.join('\n')}\n`;
+}
+
+/** Who used it, where it was not us alone. */
+function sharesOf({ sent, inFlight, others }: NonNullable<RunReport['account']>): string {
+  if (others === 0 && inFlight === 0) return '';
+  const count = (value: number) => value.toLocaleString('en-US');
+  const flying = inFlight === 0 ? '' : `, ${count(inFlight)} in flight`;
+  return ` (${count(sent)} by us${flying}, ${count(others)} by others)`;
 }
 
 const duplicatesText = (rows: number) =>

@@ -5,9 +5,12 @@
 
 import { DeclinedError } from '../errors.js';
 import type { Releasers } from '../lifecycle.js';
+import { permitMsOf } from '../quota/governor.js';
+import type { LedgerState } from '../quota/ledger.js';
+import { limitOf } from '../quota/policy.js';
 import { foreign } from '../resolve/halt-reasons.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
-import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
+import { isAlive, type RunHalt, type RunProgress, type RunRecord } from '../runs/run-store.js';
 import { type AcquireEnd, acquire } from './acquire.js';
 import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
 import type { GatherContext } from './gather.js';
@@ -17,6 +20,9 @@ import { createNudge, removeDeadChunks } from './purchase.js';
 import type { RunFacts } from './run-summary.js';
 import { estimateSpending } from './spending.js';
 import type { Survey } from './survey.js';
+
+/** Newest runs among which others of the account are looked for. */
+const RUNS_LOOKED_AT = 20;
 
 export interface BuyContext {
   readonly request: EnrichRequest;
@@ -39,7 +45,11 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const { engine, stop, clock, log, onNotice } = around;
   const { account, timeoutMs } = request.settings;
   await assertEngineRoom(engine);
-  const estimate = estimateSpending(missing, await engine.ledger.show(account), request);
+  const state = await engine.ledger.show(account);
+  for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
+  const { overage, quotaCap } = state;
+  const settings = { ...request.settings, overage, quotaCap };
+  const estimate = estimateSpending(missing, state, { settings, overagePrice: request.overagePrice });
   let isAgreed = false;
   try {
     isAgreed = await around.confirm(estimate);
@@ -111,7 +121,13 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
       onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again', true);
       context.tell(halt ? 'parked' : 'asking', progress, worker);
     },
-    onSilence: () => onNotice(silenceNotice(worker !== null || engine.kind === 'embedded'), true),
+    onSilence: () => {
+      const isServed = worker !== null || engine.kind === 'embedded';
+      const inFlight = worker?.inFlight ?? 0;
+      void whoIsWaitedFor(context, inFlight)
+        .catch(() => null)
+        .then((stranded) => onNotice(stranded ?? silenceNotice(isServed), true));
+    },
   });
   return end.finally(() => handOver.close());
 }
@@ -122,6 +138,21 @@ function declined(input: string): DeclinedError {
     subject: input === '-' ? 'stdin' : input,
     todo: 'run again and answer y, or add --yes, to go on',
   });
+}
+
+/** Of several live runs of an account the lowest limits hold: those that are not this run's own. */
+export function foreignTerms(
+  held: Pick<LedgerState, 'overage' | 'quotaCap'>,
+  own: Pick<LedgerState, 'overage' | 'quotaCap'>,
+): string[] {
+  const lower: string[] = [];
+  if (held.quotaCap !== null && held.quotaCap < (own.quotaCap ?? Number.POSITIVE_INFINITY))
+    lower.push(`--quota ${held.quotaCap}`);
+  if (held.overage < own.overage) lower.push(`a budget of ${held.overage} overage requests`);
+  if (lower.length === 0) return [];
+  return [
+    `another run of this account has ${lower.join(' and ')}: the lower holds until that run has ended, or has been dead for 30 s`,
+  ];
 }
 
 /** Quota and usage before any money is spent; a refusal of the credentials or a wrong address ends the run there. */
@@ -158,6 +189,36 @@ function maxFailuresOf(request: EnrichRequest, identifiers: number): number | nu
   const { maxErrors } = request;
   if (maxErrors === null) return null;
   return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
+}
+
+/** Permits of a run that was killed, when it is those that the run waits for; null: it is something else. */
+async function whoIsWaitedFor(
+  { request, around, run }: BuyContext,
+  inFlight: number,
+): Promise<string | null> {
+  const { engine } = around;
+  const { account, timeoutMs } = request.settings;
+  const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
+  const isAlone = !runs.some(
+    (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
+  );
+  return strandedNotice(state, { isAlone, inFlight, endsAt: run.asOf + permitMsOf(timeoutMs) });
+}
+
+/**
+ * What is said while the last of the limit is out with nobody who could still use it; null when that is not so. `endsAt`: store's
+ * clock, when permits from before this run have run out.
+ */
+export function strandedNotice(
+  state: LedgerState,
+  { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
+): string | null {
+  const limit = limitOf(state);
+  const stranded = state.held + state.probes - inFlight;
+  const isShort = limit === null || state.sent + state.held + state.others >= limit;
+  if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
+  const until = new Date(endsAt).toISOString().slice(11, 19);
+  return `waiting for ${stranded} permits of a killed run until ${until} UTC: what it had in flight may have been billed and counts as spent then`;
 }
 
 /** `isServed`: a worker is there, in this process or in the one that holds the state folder. */

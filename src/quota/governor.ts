@@ -63,6 +63,11 @@ const SETTLE_DELAY_MS = 15;
 /** A permit outlives the total time-out of its request by so much. */
 const PERMIT_MARGIN_MS = 10_000;
 
+/** How long a permit for a request with this total time-out is held at most. */
+export function permitMsOf(timeoutMs: number): number {
+  return timeoutMs + PERMIT_MARGIN_MS;
+}
+
 export function createGovernor(options: GovernorOptions): Governor {
   return new SharedGovernor(options);
 }
@@ -200,7 +205,7 @@ class SharedGovernor implements Governor {
         this.state &&
         this.#paceWatch.propose(this.state.pace, letter.paceRefusal, accepted, this.#maxRate, now),
       take: takers.map(({ permit, key }) => ({ permit, key })),
-      permitMs: timeoutMs + PERMIT_MARGIN_MS,
+      permitMs: permitMsOf(timeoutMs),
       mayHaveTurned:
         run !== undefined &&
         this.state !== null &&

@@ -120,14 +120,14 @@ export function judgeDenial(
 
 function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion, why: string): Denial {
   const endsAt = nextPeriodAt(state.period, period);
-  if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why: `${why} (${numbers(state)})` };
+  if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why: why };
   const askInMs = endsAt + TURN_MARGIN_MS - state.now;
   if (askInMs > 0) {
     const at = new Date(endsAt + TURN_MARGIN_MS).toISOString().slice(11, 16);
     const sentence = `${why}; the billing period has ended, and at ${at} UTC one request asks for the next one`;
     return { type: 'wait', why: sentence, retryInMs: Math.min(askInMs, 5_000) };
   }
-  if (hasAskedForTurn) return { type: 'exhausted', why: `${why} (${numbers(state)})` };
+  if (hasAskedForTurn) return { type: 'exhausted', why: why };
   return { type: 'wait', why: 'one request asks whether the next billing period has begun', retryInMs: 0 };
 }
 
@@ -147,14 +147,6 @@ function exhaustedWords(state: LedgerState): string {
     return state.overage > 0 ? '--quota and the overage budget are used up' : '--quota is used up';
   }
   return state.overage > 0 ? 'quota and overage budget are used up' : 'the quota is used up';
-}
-
-function numbers(state: LedgerState): string {
-  const limit = limitOf(state);
-  const parts = [`${state.sent} sent by us`];
-  if (state.others > 0) parts.push(`${state.others} by others`);
-  parts.push(limit === null ? 'no quota known' : `limit ${limit}`);
-  return parts.join(', ');
 }
 
 /**

@@ -5,7 +5,6 @@
 import type { LedgerState } from './ledger.js';
 import { costOf, requestsFor } from './money.js';
 import { nextPeriodAt } from './period.js';
-import { limitOf } from './policy.js';
 
 const DAY_MS = 86_400_000;
 /** Less than this tells more of the hour than of the month. */
@@ -97,18 +96,6 @@ export function budgetStateOf(
     requestsLeft,
     left: costOf(requestsLeft, price),
   };
-}
-
-/**
- * Requests that fit into the period: quota and overage. While runs are live theirs holds, of which the account knows; else what the
- * budget allows. null while no quota is known.
- */
-export function limitWithBudget(
-  state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>,
-  budget: Pick<BudgetState, 'budget' | 'price'> | null,
-): number | null {
-  const allowed = budget === null ? 0 : requestsFor(budget.budget, budget.price);
-  return limitOf({ ...state, overage: state.overage > 0 ? state.overage : allowed });
 }
 
 function spendingOf(byUs: number, byOthers: number): Spending {

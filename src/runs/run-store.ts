@@ -147,6 +147,11 @@ export interface RunStore {
   cancel(id: string): Promise<boolean>;
 }
 
+/** Whether somebody is at a run, by its heartbeat. `now` is the store's clock. */
+export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
+  return status === 'running' && now - beatAt < RUN_DEAD_AFTER_MS;
+}
+
 /** How a run judges the age of stored answers: at its start, in every pass. */
 export function freshnessOf(run: RunRecord): Freshness {
   return {

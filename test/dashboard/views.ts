@@ -1,6 +1,7 @@
 /** What the dashboard is shown, made up: a busy house, one in trouble, and an empty one. */
 import type { DashboardData, DashboardView } from '../../src/dashboard/dashboard-data.js';
-import { budgetStateOf, limitWithBudget, projectPeriodEnd } from '../../src/quota/projection.js';
+import { limitOf } from '../../src/quota/policy.js';
+import { budgetStateOf, projectPeriodEnd } from '../../src/quota/projection.js';
 import type { RunRecord, Tally } from '../../src/runs/run-store.js';
 import type { ScheduleState } from '../../src/schedules/schedule-book.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
@@ -98,9 +99,11 @@ export function accountParts(
   state: Parameters<typeof ledgerState>[0],
   plan: 'paid' | 'free' = 'paid',
 ): Pick<DashboardData, 'ledger' | 'limit' | 'budget' | 'projection'> {
-  const ledger = ledgerState({ now: NOW, period: '2026-11-01', ...state });
+  // The terms that the account's runs gave it: 100 of overage at 0.1 each.
+  const overage = plan === 'paid' && state?.quota !== null ? 1_000 : 0;
+  const ledger = ledgerState({ now: NOW, period: '2026-11-01', overage, ...state });
   const budget = budgetStateOf(ledger, { ...TERMS, plan });
-  const limit = limitWithBudget(ledger, budget);
+  const limit = limitOf(ledger);
   return { ledger, limit, budget, projection: projectPeriodEnd(ledger, limit) };
 }
 

@@ -129,7 +129,7 @@ it('overage and account are shown where there are any', () => {
   });
   const lines = summaryOf({ ledger });
   expect(lines).toContain('overage: 3 requests, 0.3 spent');
-  expect(lines).toContain('account: 53 of 53 used this period, 0 left');
+  expect(lines).toContain('account: 53 of 53 used this period (52 by us, 1 by others), 0 left');
   expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');
 });
 

@@ -23,7 +23,7 @@ describe('the limit', () => {
     expect(outcomes(askers)).toEqual({ granted: 4, exhausted: 2 });
     expect(askers[5]?.grant).toEqual({
       type: 'exhausted',
-      why: 'the quota is used up (4 sent by us, limit 4)',
+      why: 'the quota is used up',
     });
   });
 
@@ -87,7 +87,7 @@ describe('a refusal for quota', () => {
     expect(later.map(({ grant }) => grant)).toEqual(
       [0, 1].map(() => ({
         type: 'exhausted',
-        why: 'the service refuses further requests: its quota is reached (2 sent by us, limit 100)',
+        why: 'the service refuses further requests: its quota is reached',
       })),
     );
   });

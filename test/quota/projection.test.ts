@@ -1,6 +1,6 @@
 /** Where an account will be at the end of its period. */
 import { describe, expect, it } from 'vitest';
-import { budgetStateOf, limitWithBudget, projectPeriodEnd } from '../../src/quota/projection.js';
+import { budgetStateOf, projectPeriodEnd } from '../../src/quota/projection.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
 
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -111,19 +111,5 @@ describe('the overage budget', () => {
     [{ quota: null }, PAID],
   ])('is not spoken of with %j and %j', (state, terms) => {
     expect(budgetStateOf(ledgerState(state), terms)).toBeNull();
-  });
-});
-
-describe('the limit of the period', () => {
-  it.each([
-    [{ quota: null }, PAID, null],
-    [{ quota: 100 }, null, 100],
-    [{ quota: 100 }, PAID, 1_100],
-    // A run that is live has a budget of its own, and that holds.
-    [{ quota: 100, overage: 5 }, PAID, 105],
-    [{ quota: 100, overage: 5 }, null, 105],
-    [{ quota: 100, quotaCap: 60 }, null, 60],
-  ])('with %j and %j is %s', (state, budget, limit) => {
-    expect(limitWithBudget(ledgerState(state), budget)).toBe(limit);
   });
 });
