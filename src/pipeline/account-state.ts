@@ -7,14 +7,16 @@ import type { RunEngine } from '../engine/engine.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { type RunRecord, type RunSettings, unreportedOf } from '../runs/run-store.js';
 
-/** Judged by the run's own policy, also when it is no longer among the live ones. */
+/** Judged by the run's own policy, also when it is no longer among the live ones, and by a lower cap of those. */
 export async function accountOfRun(
   engine: Pick<RunEngine, 'ledger'>,
   runId: string,
   settings: Pick<RunSettings, 'account' | 'overage' | 'quotaCap'>,
 ): Promise<LedgerState> {
   const state = await engine.ledger.show(settings.account, runId);
-  return { ...state, overage: settings.overage, quotaCap: settings.quotaCap };
+  // A lower cap of another live run is what stopped this one, if anything did.
+  const caps = [settings.quotaCap, state.quotaCap].filter((cap) => cap !== null);
+  return { ...state, overage: settings.overage, quotaCap: caps.length === 0 ? null : Math.min(...caps) };
 }
 
 /** Settlements of living workers arrive within this time; what is then not reported never will be. */

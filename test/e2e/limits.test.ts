@@ -85,6 +85,23 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     expect(scene.service.meter.billed).toBe(billed);
   });
 
+  test('whoever looks at the account sees the limit that its runs gave it, whatever flags are said', async () => {
+    const scene = await createScene(redis, { quota: 50, plan: 'paid' });
+    await scene.write('list.csv', domainList(40));
+    expect((await scene.run(['run', 'list.csv', '--overage-budget', '3'])).code).toBe(0);
+    for (const command of [
+      ['status'],
+      ['ledger', 'show'],
+      ['status', '--plan', 'free'],
+      ['status', '--overage-budget', '9'],
+    ]) {
+      const shown = await scene.run(command);
+      expect(shown.code, shown.stderr).toBe(0);
+      expect(shown.stdout).toContain('limit       80 (quota and 30 overage requests)');
+      expect(shown.stdout).toMatch(/^left +40$/m);
+    }
+  });
+
   test('a budget said higher than the account has ends with both named, at the last request that it has', async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid', overageTenths: 2 });
     await scene.write('list.csv', domainList(200));
