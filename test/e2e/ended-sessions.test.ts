@@ -12,7 +12,7 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions that an admini
   beforeAll(() => postgres.start());
   afterAll(() => postgres.stop());
 
-  /** Ends every session of ours some times a second, fifteen times or until `done` is settled. How many there were. */
+  /** Ends every session of ours fifty times a second, for a while or until `done` is settled. How many there were. */
   async function endSessionsUntil(scene: Scene, done: Promise<unknown>): Promise<number> {
     const client = new Client({ connectionString: scene.env.BRAND_ENRICH_ENGINE ?? '' });
     await client.connect();
@@ -22,12 +22,12 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions that an admini
     });
     let ended = 0;
     try {
-      for (let times = 0; times < 15 && !isDone; times += 1) {
+      for (let times = 0; times < 60 && !isDone; times += 1) {
         const { rowCount } = await client.query(
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'brand-enrich'",
         );
         ended += rowCount ?? 0;
-        await new Promise((resolve) => setTimeout(resolve, 150));
+        await new Promise((resolve) => setTimeout(resolve, 20));
       }
     } finally {
       await client.end();
