@@ -71,7 +71,7 @@ function pause(stop: AbortSignal): Promise<void> {
 
 /** Calls of which the second finds done what the first one did. */
 const REPEATABLE = {
-  ledger: ['open', 'show', 'showFor', 'observe', 'reset', 'setPaused'],
+  ledger: ['open', 'show', 'observe', 'reset', 'setPaused'],
   outcomes: ['read', 'stats', 'forget', 'purge'],
   runs: [
     'start',

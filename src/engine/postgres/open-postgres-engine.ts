@@ -27,7 +27,7 @@ import { createTickStore } from '../tick-store.js';
 import { createConnectionPool } from './connection-pool.js';
 import { shownAddress, withoutPassword } from './server-address.js';
 import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
-import { reasonOf, storeFailure } from './store-failure.js';
+import { storeFailure } from './store-failure.js';
 
 export interface PostgresEngineOptions {
   /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
