@@ -10,6 +10,7 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   credentials: EXIT.credentials,
   limit: EXIT.limit,
   throttled: EXIT.limit,
+  doubtful: EXIT.limit,
   unreachable: EXIT.trouble,
   lost: EXIT.trouble,
   useless: EXIT.trouble,

@@ -15,7 +15,7 @@ import { roomOf } from '../quota/policy.js';
 import type { RunSettings } from '../runs/run-store.js';
 
 const memoShape = z.object({
-  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost']),
+  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),
   /** What a file that its own cap holds back waits for a change of; null: it waits for the account. */
   capMark: z.string().nullable(),
 });

@@ -82,7 +82,8 @@ export async function gatherFailed(context: GatherContext, runId: string): Promi
     );
     for (const [at, { index, text }] of batch.entries()) {
       const failure = failures[at];
-      if (failure) settleUnanswered(context, index, text, 'failed', failure.reason);
+      const status = failure?.isDeferred === true ? 'deferred' : 'failed';
+      if (failure) settleUnanswered(context, index, text, status, failure.reason);
       else missing += 1;
     }
   }

@@ -3,7 +3,7 @@
  * to; what follows for the chunk and the run is `resolve-chunk.ts`'s.
  *
  *   again      not billed and not answered, or somebody else is asking: the job comes back for it
- *   failed     will not be asked again by this run
+ *   failed     will not be asked again by this run; the next one may, if it is deferred
  *   halted     the whole run must stop asking
  */
 import type { Clock } from '../clock.js';
@@ -18,6 +18,7 @@ import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } fro
 import type { LookupFailure, RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
 import {
+  DOUBTFUL_REASON,
   FOREIGN_REASON,
   foreign,
   overstated,
@@ -62,7 +63,13 @@ export interface AskContext {
 export interface Asked {
   readonly result:
     | { readonly type: 'matched' | 'not_found' }
-    | { readonly type: 'failed'; readonly reason: string; readonly billed: boolean }
+    | {
+        readonly type: 'failed';
+        readonly reason: string;
+        readonly billed: boolean;
+        /** It may be asked for by the next run of the same command. */
+        readonly isDeferred?: boolean;
+      }
     | {
         readonly type: 'again';
         readonly countsAsAttempt: boolean;
@@ -317,8 +324,9 @@ function withoutPermit(
     case 'spent':
       return {
         type: 'failed',
-        reason: 'asked twice, may have been billed twice, no usable answer',
+        reason: DOUBTFUL_REASON,
         billed: true,
+        isDeferred: true,
       };
     case 'exhausted':
       return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };

@@ -13,7 +13,10 @@ type AskedTexts = readonly (readonly [string, Asked])[];
 export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
   return asked.flatMap(([text, { result }]) => {
     const key = prefix + text;
-    if (result.type === 'failed') return [{ key, reason: result.reason, billed: result.billed }];
+    if (result.type === 'failed') {
+      const { reason, billed, isDeferred } = result;
+      return [isDeferred === true ? { key, reason, billed, isDeferred } : { key, reason, billed }];
+    }
     if (result.type !== 'again' || !givesUp(data, text, result)) return [];
     return [
       { key, reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`, billed: false },

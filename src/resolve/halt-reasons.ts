@@ -44,6 +44,19 @@ export function foreign(service: string): RunHalt {
   };
 }
 
+/** What the rows say of a lookup of which two requests may have been billed and none was answered. */
+export const DOUBTFUL_REASON =
+  'not asked again: two requests for it may have been billed, and their answers were lost with killed workers or connections';
+
+/** All was asked that this run may ask. */
+export function doubtful(identifiers: number): RunHalt {
+  const what = identifiers === 1 ? 'one identifier' : `${identifiers.toLocaleString('en-US')} identifiers`;
+  return {
+    why: 'doubtful',
+    sentence: `of ${what} two requests may have been billed whose answers were lost; a run asks no more often than that`,
+  };
+}
+
 export function throttled(patienceMs: number): RunHalt {
   return {
     why: 'throttled',

@@ -95,19 +95,22 @@ export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'
   return Math.max(0, spent - tally.billed);
 }
 
-/** A failed lookup of one run. Never reused by another run. */
+/** A lookup that this run does not ask for again. Never reused by another run. */
 export interface LookupFailure {
   readonly key: string;
   readonly reason: string;
   readonly billed: boolean;
+  /** It is left to the next run of the same command, and does not count as failed. */
+  readonly isDeferred?: boolean;
 }
 
 /**
  * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. `useless`: what comes back
- * is of no use and was or may have been billed, so that asking again would cost again.
+ * is of no use and was or may have been billed, so that asking again would cost again. `doubtful`: all is asked, and of some
+ * lookups two requests may have been billed whose answers nobody has.
  */
 export interface RunHalt {
-  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'useless' | 'lost';
+  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'useless' | 'lost' | 'doubtful';
   readonly sentence: string;
 }
 

@@ -11,14 +11,11 @@ const CONCURRENCY = 16;
 const IDENTIFIERS = 1_200;
 const KILLS = 6;
 
-/** `failed` is right for one reason alone: two answers were paid for and both were killed with their workers. */
 async function expectComplete(scene: Scene, kills: number): Promise<void> {
   const rows = await readRows(scene.path('list.enriched.csv'));
   expect(rows).toHaveLength(IDENTIFIERS);
   const counts = countStatuses(rows);
-  expect((counts.matched ?? 0) + (counts.not_found ?? 0) + (counts.failed ?? 0)).toBe(IDENTIFIERS);
-  for (const row of rows.filter(({ brand_status: status }) => status === 'failed'))
-    expect(scene.service.meter.billedOf.get(`domain:${row.website}`)).toBe(2);
+  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(IDENTIFIERS);
   expect(await scene.files()).not.toContain('list.enriched.partial.csv');
   expect(scene.service.meter.billedOf.size).toBe(IDENTIFIERS);
   expect(scene.service.meter.billed).toBeLessThanOrEqual(IDENTIFIERS + kills * 2 * CONCURRENCY);
@@ -86,10 +83,16 @@ describeOn([redis, postgres], (engine) => {
       workers.push(startWorker());
     }
     const result = await running.done;
-    expect([0, 1], result.stderr).toContain(result.code);
-    await expectComplete(scene, KILLS);
-    const { requests } = await readReport(scene.path('list.report.json'));
+    const [report] = (await scene.files()).filter((name) => name.endsWith('report.json'));
+    const { requests } = await readReport(scene.path(report ?? ''));
     expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
     expect(requests.billed + requests.unreported).toBeLessThanOrEqual(meter.billed + KILLS * CONCURRENCY);
+    // What two workers may have paid for and taken along with them is left to the next run.
+    if (result.code === 7) {
+      expect(result.stderr).toContain('two requests may have been billed');
+      const again = await scene.run(['run', 'list.csv']);
+      expect(again.code, again.stderr).toBe(0);
+    } else expect(result.code, result.stderr).toBe(0);
+    await expectComplete(scene, KILLS);
   });
 });

@@ -71,6 +71,39 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   });
 });
 
+describeOn([inLongTests(redis)], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a lookup that two workers took along when they were killed is left to the next run', async () => {
+    const scene = await createScene(engine, { latencyMs: 600_000 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', 'website\nknown-brand.com\n');
+    const running = scene.start(['run', 'list.csv', '--no-worker']);
+    for (const billed of [1, 2]) {
+      const worker = scene.start(['worker']);
+      await scene.service.until(() => meter.billed === billed);
+      worker.kill('SIGKILL');
+      await worker.done;
+    }
+    const last = scene.start(['worker']);
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(7);
+    expect(result.stderr).toContain('of one identifier two requests may have been billed');
+    const [row] = await readRows(scene.path('list.enriched.partial.csv'));
+    expect(row).toMatchObject({ brand_status: 'deferred' });
+    expect(row?.brand_error).toContain('two requests for it may have been billed');
+    expect(meter.billed).toBe(2);
+    last.kill('SIGTERM');
+    await last.done;
+
+    options.latencyMs = 0;
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.billed).toBe(3);
+  });
+});
+
 describeOn([redis], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());

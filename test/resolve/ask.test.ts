@@ -243,7 +243,11 @@ describe('an answer of no use that was or may have been billed', () => {
 
   it('in an earlier job of this run too is known to the ledger: nothing is sent', async () => {
     const { asked, log } = await askOnce({ answers: [MATCHED], grants: [{ type: 'spent' }] });
-    expect(asked).toMatchObject({ result: { type: 'failed', billed: true }, requests: 0, billed: 0 });
+    expect(asked).toMatchObject({
+      result: { type: 'failed', billed: true, isDeferred: true },
+      requests: 0,
+      billed: 0,
+    });
     expect(log).toEqual(['take p1']);
   });
 

@@ -29,6 +29,7 @@ const HALTS: readonly RunHalt['why'][] = [
   'unreachable',
   'useless',
   'lost',
+  'doubtful',
 ];
 
 function readHalt(why: string | null, sentence: string): RunHalt | null {
@@ -36,8 +37,14 @@ function readHalt(why: string | null, sentence: string): RunHalt | null {
   return known === undefined ? null : { why: known, sentence };
 }
 
-/** `b` or `f` for billed or free, then the reason. */
-const packFailure = ({ billed, reason }: LookupFailure) => (billed ? 'b' : 'f') + reason;
+/** `d` for deferred, `b` or `f` for billed or free, then the reason. */
+const packFailure = ({ billed, reason, isDeferred }: LookupFailure) =>
+  (isDeferred === true ? 'd' : billed ? 'b' : 'f') + reason;
+
+function unpackFailure(key: string, packed: string): LookupFailure {
+  const failure = { key, reason: packed.slice(1), billed: packed[0] !== 'f' };
+  return packed[0] === 'd' ? { ...failure, isDeferred: true } : failure;
+}
 
 export function createRedisRuns(store: StoreConnection): RunStore {
   return {
@@ -92,7 +99,7 @@ export function createRedisRuns(store: StoreConnection): RunStore {
       const packed = texts(await store.call(FAILURES_SCRIPT, [id, ...keys]));
       return keys.map((key, index) => {
         const failure = packed[index] ?? '';
-        return failure === '' ? null : { key, reason: failure.slice(1), billed: failure[0] === 'b' };
+        return failure === '' ? null : unpackFailure(key, failure);
       });
     },
     async halt(id, { why, sentence }) {

@@ -124,7 +124,11 @@ export const FAIL_SCRIPT = script(
   `
 if isKnown then
   local failures, new = root .. 'failures:' .. id, 0
-  while position < #ARGV do new = new + redis.call('HSET', failures, text(), text()) end
+  while position < #ARGV do
+    local key, failure = text(), text()
+    local isNew = redis.call('HSET', failures, key, failure)
+    if string.sub(failure, 1, 1) ~= 'd' then new = new + isNew end
+  end
   redis.call('HINCRBY', run, 'failed', new)
   redis.call('PEXPIRE', failures, ${RUN_KEPT_MS})
 end

@@ -53,6 +53,10 @@ CREATE TABLE brand_enrich.failure (
 );
 `;
 
+/** Lookups that are left to the next run. */
+export const DEFERRED_COLUMN =
+  'ALTER TABLE brand_enrich.failure ADD COLUMN is_deferred boolean NOT NULL DEFAULT false';
+
 /** Permits taken for a run and not given back. */
 export const SPENT_COLUMN = 'ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 0';
 
@@ -141,11 +145,13 @@ DECLARE v_new bigint;
 BEGIN
   -- Each key is counted once, however often it is told: a row that was there before has been locked or changed (xmax).
   WITH told AS (
-    INSERT INTO brand_enrich.failure (run, key, reason, billed)
-    SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean
+    INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred)
+    SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean,
+           coalesce((f->>'isDeferred')::boolean, false)
       FROM jsonb_array_elements(p_failures) WITH ORDINALITY e(f, ord) ORDER BY f->>'key', ord DESC
-    ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed
-    RETURNING xmax = 0 AS is_new
+    ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed,
+      is_deferred = excluded.is_deferred
+    RETURNING xmax = 0 AND NOT is_deferred AS is_new
   ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM told;
   UPDATE brand_enrich.run SET failed = failed + v_new WHERE id = p_id AND v_new > 0;
 END $$;
@@ -153,7 +159,8 @@ END $$;
 CREATE OR REPLACE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 BEGIN
-  RETURN (SELECT jsonb_agg(jsonb_build_object('position', e.ord, 'reason', f.reason, 'billed', f.billed))
+  RETURN (SELECT jsonb_agg(jsonb_build_object('position', e.ord, 'reason', f.reason, 'billed', f.billed,
+      'isDeferred', f.is_deferred))
     FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
     JOIN brand_enrich.failure f ON f.run = p_id AND f.key = e.k);
 END $$;

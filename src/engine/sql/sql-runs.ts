@@ -10,6 +10,7 @@ interface FoundFailure {
   readonly position: number;
   readonly reason: string;
   readonly billed: boolean;
+  readonly isDeferred: boolean;
 }
 
 /** @param address Where the store is, for messages. */
@@ -58,9 +59,10 @@ export function createSqlRuns(calls: StoreCalls, address: string): RunStore {
     async failures(id, keys) {
       const found = new Array<LookupFailure | null>(keys.length).fill(null);
       const rows = ((await calls.value('get_failures', id, JSON.stringify(keys))) ?? []) as FoundFailure[];
-      for (const { position, reason, billed } of rows) {
+      for (const { position, reason, billed, isDeferred } of rows) {
         const key = keys[position - 1];
-        if (key !== undefined) found[position - 1] = { key, reason, billed };
+        if (key === undefined) continue;
+        found[position - 1] = { key, reason, billed, ...(isDeferred ? { isDeferred } : {}) };
       }
       return found;
     },

@@ -180,6 +180,14 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().failures(ours.id, [])).toEqual([]);
     });
 
+    test('what is left to the next run is kept beside the failures, and is none', async () => {
+      const { id } = await store().start(newRun());
+      const left = { key: 'a', reason: 'two requests', billed: true, isDeferred: true };
+      await store().fail(id, [left]);
+      expect(await store().failures(id, ['a'])).toEqual([left]);
+      expect((await store().get(id))?.tally.failed).toBe(0);
+    });
+
     test('each failure is counted once, however often it is told', async () => {
       const { id } = await store().start(newRun());
       const failure = (key: string) => ({ key, reason: 'the service answered 410', billed: true });
