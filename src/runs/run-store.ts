@@ -9,6 +9,8 @@ import type { AllowNsfw, Freshness } from '../model.js';
 
 /** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
 export const RUN_DEAD_AFTER_MS = 30_000;
+/** A heartbeat further ahead of the store's clock is from before that clock was set back: the run is dead until it beats again. */
+export const RUN_BEAT_AHEAD_MS = 5_000;
 
 /** What workers need to know of a run; written once when it starts. */
 export interface RunSettings {

@@ -13,7 +13,7 @@ import type {
   Settlement,
 } from '../../src/quota/ledger.js';
 import type { RunSettings } from '../../src/runs/run-store.js';
-import { RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
+import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
 
 export const ALONE_AFTER_MS = 300_000;
 export const PROBE_EVERY_MS = 60_000;
@@ -23,9 +23,14 @@ export const JUMP_CONFIRM_MS = 60_000;
 export const JUMP_FLOOR = 1_000;
 export const PERIOD_GRACE_MS = 900_000;
 export const DOUBTS_ALLOWED = 2;
+export const WORKER_DEAD_AFTER_MS = 15_000;
+/** A clock that goes back by more than this was set back. */
+export const CLOCK_BACK_MS = 1_000;
 
 export interface ModelPermit {
   account: string;
+  /** Empty once its claim was taken over. */
+  worker: string;
   run: string;
   runKey: string;
   key: string;
@@ -69,6 +74,8 @@ export interface ModelRun {
 export interface ModelAccount {
   epoch: string;
   version: number;
+  /** The store's clock at the last change. */
+  changedAt: number;
   period: string | null;
   pendingPeriod: string | null;
   pendingSince: number;
@@ -112,6 +119,8 @@ export interface ModelAccount {
 
 export interface ModelWorld {
   accounts: Map<string, ModelAccount>;
+  /** Heartbeats of workers. */
+  beats: Map<string, number>;
   permits: Map<string, ModelPermit>;
   runs: Map<string, ModelRun>;
   /** Caps used so far, by run key. */
@@ -132,6 +141,7 @@ export interface ModelWorld {
 export function createWorld(newEpoch: () => string): ModelWorld {
   return {
     accounts: new Map(),
+    beats: new Map(),
     permits: new Map(),
     runs: new Map(),
     caps: new Map(),
@@ -148,6 +158,7 @@ function createAccount(epoch: string): ModelAccount {
   return {
     epoch,
     version: 0,
+    changedAt: 0,
     period: null,
     pendingPeriod: null,
     pendingSince: 0,
@@ -210,7 +221,8 @@ function policyOf(
 
 function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   if (run.status === 'cancelled') return 'cancelled';
-  return run.status === 'running' && now - run.beatAt < RUN_DEAD_AFTER_MS ? 'alive' : 'dead';
+  const isBeating = now - run.beatAt < RUN_DEAD_AFTER_MS && run.beatAt - now <= RUN_BEAT_AHEAD_MS;
+  return run.status === 'running' && (isBeating || run.beatAt === Infinity) ? 'alive' : 'dead';
 }
 
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
@@ -252,7 +264,8 @@ function close(
   const isUndated = datedIn === null;
   if (isDatedNext) account.pendingDated += 1;
   else if (isUndated) account.pendingSent += 1;
-  if (as === 'doubtful') {
+  // Who took its claim over has counted the doubt.
+  if (as === 'doubtful' && permit.worker !== '') {
     const name = `${permit.run} ${permit.key}`;
     world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
   }
@@ -337,12 +350,60 @@ function turn(account: ModelAccount, now: number): void {
   }
 }
 
-/** Permits past their deadline count as sent, the oldest first. */
+/** A heartbeat. When the clock was set back all others go back with it: none is from the future. */
+export function noteBeat(world: ModelWorld, worker: string, now: number): void {
+  const ahead = Math.max(...world.beats.values()) - now;
+  if (ahead > CLOCK_BACK_MS) for (const [name, beatAt] of world.beats) world.beats.set(name, beatAt - ahead);
+  world.beats.set(worker, now);
+}
+
+export function isWorkerAlive(world: ModelWorld, worker: string, now: number): boolean {
+  const beatAt = world.beats.get(worker);
+  return beatAt !== undefined && now - beatAt < WORKER_DEAD_AFTER_MS;
+}
+
+/** When the clock was set back, what is dated by it goes back too: nobody waits for times that were near. */
+function followClock(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
+  const backMs = account.changedAt - now;
+  account.changedAt = now;
+  if (backMs <= CLOCK_BACK_MS) return;
+  const back = (time: number) => (time === 0 ? 0 : time - backMs);
+  account.heardAt = back(account.heardAt);
+  account.closedAt = account.closedAt === null ? null : back(account.closedAt);
+  account.nextProbeAt = back(account.nextProbeAt);
+  account.restsUntil = back(account.restsUntil);
+  account.suspectSince = back(account.suspectSince);
+  account.pendingSince = back(account.pendingSince);
+  account.pendingSeenAt = back(account.pendingSeenAt);
+  account.tat = back(account.tat);
+  account.floorUntil = back(account.floorUntil);
+  for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
+}
+
+/** Permits of workers that died count as sent as soon as somebody waits for the last ones: unknown is spent. */
+function closeDead(
+  world: ModelWorld,
+  name: string,
+  account: ModelAccount,
+  now: number,
+  billed: Billed[],
+): void {
+  const dead = [...world.permits].filter(
+    ([, permit]) => permit.account === name && !isWorkerAlive(world, permit.worker, now),
+  );
+  for (const [permit] of oldestFirst(dead)) close(world, account, { permit, as: 'doubtful' }, now, billed);
+}
+
+function oldestFirst(permits: [string, ModelPermit][]): [string, ModelPermit][] {
+  return permits.sort(
+    ([id, one], [otherId, other]) => one.deadline - other.deadline || (id < otherId ? -1 : 1),
+  );
+}
+
+/** Permits past their deadline count as sent, the oldest first; nobody has their answers. */
 function sweep(world: ModelWorld, name: string, account: ModelAccount, now: number, billed: Billed[]): void {
-  const due = [...world.permits]
-    .filter(([, permit]) => permit.account === name && permit.deadline <= now)
-    .sort(([id, one], [otherId, other]) => one.deadline - other.deadline || (id < otherId ? -1 : 1));
-  for (const [permit] of due) close(world, account, { permit, as: 'billed' }, now, billed);
+  const due = [...world.permits].filter(([, permit]) => permit.account === name && permit.deadline <= now);
+  for (const [permit] of oldestFirst(due)) close(world, account, { permit, as: 'doubtful' }, now, billed);
 }
 
 /** Sweeps on its own, outside of an exchange. */
@@ -453,6 +514,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     account.pendingSent = 0;
     account.pendingDated = 0;
   }
+  noteBeat(world, request.worker, now);
+  followClock(world, request.account, account, now);
   restoreSeen(account, request, now);
   const billed: Billed[] = [];
   sweep(world, request.account, account, now, billed);
@@ -478,6 +541,9 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   }
   const policy = policyOf(world, request.account, now);
   const limit = limitOf(account, policy);
+  const isFull = limit !== null && account.sent + account.held + account.others >= limit;
+  if (isFull && account.held > 0 && request.take.length > 0)
+    closeDead(world, request.account, account, now, billed);
   bookOverage(world, account, billedQuota(account, policy), billed, before);
   if (hasProbeBilled && limit !== null && account.sent + account.others > limit) account.servesOverage = true;
   const pace = request.pace;
@@ -560,6 +626,7 @@ function take(
     world.spent.set(request.run ?? '', (world.spent.get(request.run ?? '') ?? 0) + 1);
     world.permits.set(permit, {
       account: request.account,
+      worker: request.worker,
       run: request.run ?? '',
       runKey: run.key,
       key,
@@ -654,6 +721,7 @@ export function open(
   now: number,
 ): LedgerState {
   const account = accountOf(world, name);
+  followClock(world, name, account, now);
   sweepAlone(world, name, account, now);
   account.heardAt = 0;
   account.nextProbeAt = now;
@@ -673,6 +741,7 @@ export function observe(
   now: number,
 ): LedgerState {
   const account = accountOf(world, name);
+  followClock(world, name, account, now);
   sweepAlone(world, name, account, now);
   if (seen.quota !== undefined) account.quota = seen.quota;
   if (seen.usage !== undefined) {

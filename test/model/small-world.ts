@@ -6,7 +6,7 @@
  * Beside what the world is stands what only an observer knows: what was really billed, how much of it may have been
  * ours for all that anybody can prove, and what others spent as far as it could be seen.
  */
-import { createWorld, type ModelAccount, type ModelWorld, open } from './ledger-model.js';
+import { createWorld, isWorkerAlive, type ModelAccount, type ModelWorld, open } from './ledger-model.js';
 
 export const ACCOUNT = 'account';
 export const RUN = 'run';
@@ -133,7 +133,8 @@ export function copyLedger(ledger: ModelWorld): ModelWorld {
     // Runs do not change, and what claims and caps count is never compared here: every copy may share them.
     ...ledger,
     accounts: new Map([[ACCOUNT, { ...account }]]),
-    // Nobody changes a permit, it is only taken out.
+    beats: new Map(ledger.beats),
+    // Nobody changes a permit, it is only taken out: the clock is never set back here.
     permits: new Map(ledger.permits),
     // Every request is for another identifier: doubts of earlier ones do not matter.
     doubts: new Map(),
@@ -151,7 +152,7 @@ export function keyOfWorld(world: SmallWorld): string {
     const known = world.ledger.permits.get(permit);
     return known === undefined
       ? '-'
-      : `${(known.deadline - world.now) / TICK_MS}${known.period?.slice(6, 7)}`;
+      : `${(known.deadline - world.now) / TICK_MS}${known.period?.slice(6, 7)}${isWorkerAlive(world.ledger, known.worker, world.now) ? '' : 'x'}`;
   };
   const named = new Set<string>();
   const workers = world.workers.map(({ phase, permit, mail, seen }) => {

@@ -47,7 +47,8 @@ local usageLagMs = number()
 request.permits, request.keys = {}, {}
 for i = 1, number() do request.permits[i] = text() request.keys[i] = text() end
 
-redis.call('ZADD', root .. 'workers', shown(now), request.worker)
+noteBeat(request.worker)
+followClock(account)
 if account.pendingPeriod == nil then
   account.pendingSent = 0
   account.pendingDated = 0
@@ -76,6 +77,8 @@ elseif hasProbeBilled then
 end
 local policy = readPolicy(account.name)
 local limit = limitOf(account, policy)
+local isFull = limit ~= nil and account.sent + account.held + account.others >= limit
+if isFull and account.held > 0 and #request.permits > 0 then closeDead(account) end
 bookOverage(account, policy, before)
 if hasProbeBilled and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
 if pace and pace.ifVersion == account.paceVersion then
@@ -107,6 +110,7 @@ return describeState(account, readPolicy(account.name), run)
 
 /** What ran out is closed outside of an exchange. */
 const SWEEP_ALONE = `
+followClock(account)
 sweep(account)
 bookOverage(account, readPolicy(account.name), standingOf(account))
 `;

@@ -2,11 +2,12 @@
  * Lua: the account as numbers, loaded and saved whole, its two counters of time, and the policy of its live runs.
  * What the numbers mean is told in `quota/ledger.ts`; the reference is `test/model/ledger-model.ts`.
  */
-import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+import { CLOCK_BACK_MS } from './lua-prelude.js';
 
 export const LUA_ACCOUNT = `
 local NAMES = {
-  'epoch', 'version', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
+  'epoch', 'version', 'changedAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
@@ -47,6 +48,23 @@ local function saveAccount(account)
   each(deadRuns, function(from, to) redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to)) end)
 end
 
+-- When the clock was set back, what is dated by it goes back too: nobody waits for times that were near.
+local DATED = {
+  'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'tat', 'floorUntil',
+}
+local function followClock(account)
+  local backMs = account.changedAt - now
+  account.changedAt = now
+  if backMs <= ${CLOCK_BACK_MS} then return end
+  for _, field in ipairs(DATED) do
+    if account[field] ~= nil and account[field] ~= 0 then account[field] = account[field] - backMs end
+  end
+  local deadlines = root .. 'deadlines:' .. account.name
+  for _, id in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
+    redis.call('ZINCRBY', deadlines, shown(-backMs), id)
+  end
+end
+
 local function turn(account)
   local minute = math.floor(now / 60000)
   if minute ~= account.minute then
@@ -64,7 +82,8 @@ end
 
 local function runStatus(status, beatAt)
   if status == 'cancelled' then return 'cancelled' end
-  if status == 'running' and now - tonumber(beatAt) < ${RUN_DEAD_AFTER_MS} then return 'alive' end
+  local age = now - tonumber(beatAt)
+  if status == 'running' and age < ${RUN_DEAD_AFTER_MS} and age >= -${RUN_BEAT_AHEAD_MS} then return 'alive' end
   return 'dead'
 end
 

@@ -19,7 +19,7 @@ local function unpackPermit(packed)
   local r = cmsgpack.unpack(packed)
   return {
     account = r[1], run = r[2], runKey = r[3], key = r[4],
-    deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8],
+    deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8], worker = r[9],
   }
 end
 
@@ -119,7 +119,8 @@ local function close(account, id, as, datedIn)
   local isDatedNext = isLater(datedIn, account.period)
   if isDatedNext then account.pendingDated = account.pendingDated + 1
   elseif datedIn == nil then account.pendingSent = account.pendingSent + 1 end
-  if as == 'doubtful' then doubt(permit.run, permit.key) end
+  -- Who took its claim over has counted the doubt.
+  if as == 'doubtful' and permit.worker ~= '' then doubt(permit.run, permit.key) end
   billed[#billed + 1] = {
     run = permit.run, used = used, isDatedNext = isDatedNext, isUndated = datedIn == nil,
   }
@@ -131,7 +132,18 @@ end
 local function sweep(account)
   local due = redis.call('ZRANGEBYSCORE', root .. 'deadlines:' .. account.name, '-inf', shown(now))
   loadPermits(due)
-  for _, id in ipairs(due) do close(account, id, 'billed', nil) end
+  -- Nobody has their answers.
+  for _, id in ipairs(due) do close(account, id, 'doubtful', nil) end
+end
+
+-- Permits of workers that died count as sent as soon as somebody waits for the last ones: unknown is spent.
+local function closeDead(account)
+  local out = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
+  loadPermits(out)
+  for _, id in ipairs(out) do
+    local permit = permits[id]
+    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then close(account, id, 'doubtful', nil) end
+  end
 end
 
 -- Where the account stands in its period, and how many requests count in both.
@@ -184,7 +196,7 @@ local function savePermits(account)
     local p = permits[id]
     records[#records + 1] = id
     records[#records + 1] = cmsgpack.pack({
-      p.account, p.run, p.runKey, p.key, p.deadline, p.period or false, p.generation, p.probe,
+      p.account, p.run, p.runKey, p.key, p.deadline, p.period or false, p.generation, p.probe, p.worker,
     })
     dates[#dates + 1] = shown(p.deadline)
     dates[#dates + 1] = id

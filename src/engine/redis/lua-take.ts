@@ -92,7 +92,7 @@ local function grant(account, policy, limit, request, run, id, key)
   touchedCaps[run.key] = true
   takenFor[run.id] = (takenFor[run.id] or 0) + 1
   permits[id] = {
-    account = account.name, run = run.id, runKey = run.key, key = key,
+    account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
     deadline = now + request.permitMs, period = account.period, generation = used.generation, probe = probe,
   }
   granted[id] = true

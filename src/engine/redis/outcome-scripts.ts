@@ -3,12 +3,9 @@
  */
 import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
 import { CLAIM_KEPT_MS, DOUBTS_KEPT_MS } from './lua-permits.js';
-import { LUA_PRELUDE } from './lua-prelude.js';
+import { LUA_PRELUDE, WORKER_DEAD_AFTER_MS } from './lua-prelude.js';
 import { HEADER_BYTES, MATCHED } from './outcome-value.js';
 import { script } from './script.js';
-
-/** A worker is dead when its last heartbeat is older than this (`OutcomeStore.claim`). */
-export const WORKER_DEAD_AFTER_MS = 15_000;
 
 const LUA_HEADER = `
 local function readHeader(value)
@@ -37,7 +34,7 @@ local function readAll(kind)
   return found
 end
 local values, claims = readAll('o:'), readAll('claim:')
-redis.call('ZADD', root .. 'workers', shown(now), worker)
+noteBeat(worker)
 
 local function isFresh(value)
   local matched, fetchedAt, freshUntil = readHeader(value)
@@ -45,18 +42,14 @@ local function isFresh(value)
   if freshUntil ~= 0 and freshUntil <= asOf then return false end
   return fetchedAt >= (matched and oldestMatched or oldestMissing)
 end
-local alive = {}
-local function isAlive(other)
-  if alive[other] == nil then
-    local beatAt = redis.call('ZSCORE', root .. 'workers', other)
-    alive[other] = beatAt and now - tonumber(beatAt) < ${WORKER_DEAD_AFTER_MS} or false
-  end
-  return alive[other]
-end
 local function doubtPermit(id)
   local packed = redis.call('HGET', root .. 'permits', id)
   if not packed then return end
   local permit = cmsgpack.unpack(packed)
+  if permit[9] == '' then return end
+  -- The doubt is counted once, however the permit ends.
+  permit[9] = ''
+  redis.call('HSET', root .. 'permits', id, cmsgpack.pack(permit))
   local name = root .. 'doubts:' .. permit[2]
   redis.call('HINCRBY', name, permit[4], 1)
   redis.call('PEXPIRE', name, ${DOUBTS_KEPT_MS})
@@ -69,7 +62,7 @@ for i, key in ipairs(keys) do
     local claim = claims[i] and cmsgpack.unpack(claims[i])
     if isFresh(values[i]) then answer = 'f'
     elseif claim and claim[1] == worker then answer = 'o'
-    elseif claim and isAlive(claim[1]) then answer = 'b'
+    elseif claim and isWorkerAlive(claim[1]) then answer = 'b'
     else
       if claim and claim[2] then doubtPermit(claim[2]) end
       redis.call('SET', root .. 'claim:' .. key, cmsgpack.pack({ worker, false }), 'PX', ${CLAIM_KEPT_MS})
@@ -117,7 +110,7 @@ export const BEAT_SCRIPT = script(
   LUA_PRELUDE,
   `
 redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - ${WORKER_DEAD_AFTER_MS}))
-redis.call('ZADD', root .. 'workers', shown(now), text())
+noteBeat(text())
 `,
 );
 

@@ -6,8 +6,6 @@
  * run. Taking over the claims of a dead worker excludes every exchange, so a claim cannot change hands between its check
  * and the permit.
  */
-import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
-
 /** After so long without a useful answer the next request goes alone. */
 const ALONE_AFTER_MS = 300_000;
 /** One request beyond the limit each minute finds out whether it was raised. */
@@ -30,6 +28,9 @@ export const INDEXES_ONLY =
 /** Key of the advisory lock that separates exchanges (shared) from the taking over of claims (alone). */
 export const TAKEOVER_LOCK = 0x62656e72;
 
+/** A clock that goes back by more than this was set back. */
+export const CLOCK_BACK_MS = 1_000;
+
 export const EXCHANGE_FUNCTION = `
 -- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
 CREATE OR REPLACE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
@@ -39,7 +40,7 @@ DECLARE
   v_worker text := p->>'worker';
   v_run_id text := p->>'run';
   v_run brand_enrich.run;
-  v_swept record; v_settled record; v_policy record; r record;
+  v_swept record; v_settled record; v_dead record; v_policy record; r record;
   v_before brand_enrich.account; v_key brand_enrich.run_key;
   v_limit bigint;
   v_has_probe_billed boolean := false; v_has_confirmed boolean; v_is_paused boolean;
@@ -55,6 +56,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock_shared(${TAKEOVER_LOCK});
   a := brand_enrich.lock_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
+  a := brand_enrich.follow_clock(a, v_now);
   IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
   IF p->'seen' <> 'null' THEN
     a := brand_enrich.restore_seen(a, p->'seen', (p->>'usageLagMs')::float8, v_now);
@@ -91,10 +93,16 @@ BEGIN
   END IF;
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
+  -- Permits of workers that died count as sent as soon as somebody waits for the last ones: unknown is spent.
+  SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
+    coalesce(v_take > 0 AND a.held > 0 AND a.sent + a.held + a.others >= v_limit, false), v_now);
+  a := v_dead.a;
   a := brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
-    v_swept.billed_runs || v_settled.billed_runs, v_swept.billed_keys || v_settled.billed_keys,
-    v_swept.billed_generations || v_settled.billed_generations, v_swept.billed_dated || v_settled.billed_dated,
-    v_swept.billed_undated || v_settled.billed_undated);
+    v_swept.billed_runs || v_settled.billed_runs || v_dead.billed_runs,
+    v_swept.billed_keys || v_settled.billed_keys || v_dead.billed_keys,
+    v_swept.billed_generations || v_settled.billed_generations || v_dead.billed_generations,
+    v_swept.billed_dated || v_settled.billed_dated || v_dead.billed_dated,
+    v_swept.billed_undated || v_settled.billed_undated || v_dead.billed_undated);
   IF v_has_probe_billed AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
     a.pace_version := a.pace_version + 1;
@@ -110,7 +118,7 @@ BEGIN
   IF v_take > 0 THEN
     v_may_spend := v_run.id IS NOT NULL AND NOT v_is_paused
       AND v_run.status = 'running' AND v_run.halt_why IS NULL
-      AND v_now - v_run.beat_at < ${RUN_DEAD_AFTER_MS};
+      AND brand_enrich.is_run_beating(v_run.beat_at, v_now);
     v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
     v_is_turn := brand_enrich.is_turn_unconfirmed(a, v_now);
     SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = v_run.key;

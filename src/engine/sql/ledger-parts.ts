@@ -2,7 +2,8 @@
  * The steps of the ledger as SQL functions: each takes an account and gives it back changed. They are a port of
  * `test/model/ledger-model.ts`, step by step; `exchange-function.ts` puts them in order.
  */
-import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+import { CLOCK_BACK_MS } from './exchange-function.js';
 import { ACCOUNT_COLUMNS } from './ledger-tables.js';
 
 /** A reading that raises `others` by more than this, and by more than 10 x our own rate, must be seen twice. */
@@ -74,7 +75,7 @@ BEGIN
       FROM unnest(p_ids, p_as, p_dates) WITH ORDINALITY u(id, settled, dated_in, ord) ORDER BY u.id, u.ord
   ), gone AS (
     DELETE FROM brand_enrich.permit p USING wanted w WHERE p.id = w.id AND p.account = a.name
-    RETURNING p.id, p.run, p.run_key, p.generation, p.key, p.period, p.probe, w.settled, w.ord,
+    RETURNING p.id, p.worker, p.run, p.run_key, p.generation, p.key, p.period, p.probe, w.settled, w.ord,
       w.dated_in IS NULL AS is_undated, brand_enrich.is_later(w.dated_in, a.period) AS is_dated_next
   ), refunded AS (
     UPDATE brand_enrich.run_key k SET requests = k.requests - f.requests
@@ -83,7 +84,8 @@ BEGIN
      WHERE k.key = f.run_key AND k.generation = f.generation
   ), doubted AS (
     INSERT INTO brand_enrich.doubt AS d (run, key, count)
-    SELECT run, key, count(*) FROM gone WHERE settled = 'doubtful' GROUP BY run, key ORDER BY run, key
+    -- Who took its claim over has counted the doubt.
+    SELECT run, key, count(*) FROM gone WHERE settled = 'doubtful' AND worker <> '' GROUP BY run, key ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + excluded.count
   )
   SELECT count(*) FILTER (WHERE probe), count(*) FILTER (WHERE NOT probe),
@@ -173,28 +175,82 @@ BEGIN
     FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over_runs) u(run) GROUP BY u.run) f WHERE r.id = f.run;
 END $$;
 
--- Permits past their deadline count as sent, the oldest first. The account knows the earliest deadline, so that most calls look
--- at nothing.
+-- Permits of which nobody has the answers count as sent.
+CREATE OR REPLACE FUNCTION brand_enrich.close_lost(
+  INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
+  OUT billed_dated boolean[], OUT billed_undated boolean[], p_ids text[], p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+  billed_runs := '{}'; billed_keys := '{}'; billed_generations := '{}'; billed_dated := '{}'; billed_undated := '{}';
+  IF p_ids IS NULL THEN RETURN; END IF;
+  SELECT * INTO r FROM brand_enrich.close_permits(a, p_ids,
+    array_fill('doubtful'::text, ARRAY[cardinality(p_ids)]), array_fill(NULL::text, ARRAY[cardinality(p_ids)]), p_now);
+  a := r.a;
+  billed_runs := r.billed_runs; billed_keys := r.billed_keys; billed_generations := r.billed_generations;
+  billed_dated := r.billed_dated; billed_undated := r.billed_undated;
+END $$;
+
+-- Those past their deadline, the oldest first. The account knows the earliest deadline, so that most calls look at nothing.
 CREATE OR REPLACE FUNCTION brand_enrich.sweep(
   INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
   OUT billed_dated boolean[], OUT billed_undated boolean[], p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE v_ids text[]; r record;
 BEGIN
-  billed_runs := '{}'; billed_keys := '{}'; billed_generations := '{}'; billed_dated := '{}';
-  billed_undated := '{}';
-  IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
-  SELECT array_agg(id ORDER BY deadline, id COLLATE "C") FILTER (WHERE deadline <= p_now),
-         min(deadline) FILTER (WHERE deadline > p_now)
-    INTO v_ids, a.sweep_at FROM brand_enrich.permit WHERE account = a.name;
-  IF v_ids IS NOT NULL THEN
-    SELECT * INTO r FROM brand_enrich.close_permits(a, v_ids,
-      array_fill('billed'::text, ARRAY[cardinality(v_ids)]), array_fill(NULL::text, ARRAY[cardinality(v_ids)]), p_now);
-    a := r.a;
-    billed_runs := r.billed_runs; billed_keys := r.billed_keys;
-    billed_generations := r.billed_generations; billed_dated := r.billed_dated; billed_undated := r.billed_undated;
+  IF a.sweep_at <= p_now THEN
+    SELECT array_agg(id ORDER BY deadline, id COLLATE "C") FILTER (WHERE deadline <= p_now),
+           min(deadline) FILTER (WHERE deadline > p_now)
+      INTO v_ids, a.sweep_at FROM brand_enrich.permit WHERE account = a.name;
   END IF;
+  SELECT * INTO r FROM brand_enrich.close_lost(a, v_ids, p_now);
+  a := r.a; billed_runs := r.billed_runs; billed_keys := r.billed_keys; billed_generations := r.billed_generations;
+  billed_dated := r.billed_dated; billed_undated := r.billed_undated;
 END $$;
+
+-- Those of workers that died.
+CREATE OR REPLACE FUNCTION brand_enrich.close_dead(
+  INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
+  OUT billed_dated boolean[], OUT billed_undated boolean[], p_is_wanted boolean, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE v_ids text[]; r record;
+BEGIN
+  IF p_is_wanted THEN
+    SELECT array_agg(p.id ORDER BY p.deadline, p.id COLLATE "C") INTO v_ids FROM brand_enrich.permit p
+     WHERE p.account = a.name AND NOT brand_enrich.is_alive(p.worker, p_now);
+  END IF;
+  SELECT * INTO r FROM brand_enrich.close_lost(a, v_ids, p_now);
+  a := r.a; billed_runs := r.billed_runs; billed_keys := r.billed_keys; billed_generations := r.billed_generations;
+  billed_dated := r.billed_dated; billed_undated := r.billed_undated;
+END $$;
+
+-- When the clock was set back, what is dated by it goes back too: nobody waits for times that were near.
+CREATE OR REPLACE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+DECLARE v_back_ms bigint := a.changed_at - p_now;
+BEGIN
+  a.changed_at := p_now;
+  IF v_back_ms <= ${CLOCK_BACK_MS} THEN RETURN; END IF;
+  a.heard_at := brand_enrich.earlier(a.heard_at, v_back_ms);
+  a.closed_at := a.closed_at - v_back_ms;
+  a.next_probe_at := brand_enrich.earlier(a.next_probe_at, v_back_ms);
+  a.rests_until := brand_enrich.earlier(a.rests_until, v_back_ms);
+  a.suspect_since := brand_enrich.earlier(a.suspect_since, v_back_ms);
+  a.pending_since := brand_enrich.earlier(a.pending_since, v_back_ms);
+  a.pending_seen_at := brand_enrich.earlier(a.pending_seen_at, v_back_ms);
+  a.tat := CASE WHEN a.tat = 0 THEN 0 ELSE a.tat - v_back_ms END;
+  a.floor_until := brand_enrich.earlier(a.floor_until, v_back_ms);
+  a.sweep_at := a.sweep_at - v_back_ms;
+  UPDATE brand_enrich.permit SET deadline = deadline - v_back_ms WHERE account = a.name;
+END $$;
+
+CREATE OR REPLACE FUNCTION brand_enrich.earlier(p_time bigint, p_by_ms bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_time = 0 THEN 0 ELSE p_time - p_by_ms END
+$$;
+
+CREATE OR REPLACE FUNCTION brand_enrich.is_run_beating(p_beat_at bigint, p_now bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_now - p_beat_at < ${RUN_DEAD_AFTER_MS} AND p_beat_at - p_now <= ${RUN_BEAT_AHEAD_MS}
+$$;
 
 -- Sweeps outside of an exchange.
 CREATE OR REPLACE FUNCTION brand_enrich.sweep_alone(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
@@ -329,6 +385,6 @@ CREATE OR REPLACE FUNCTION brand_enrich.policy_of(p_account text, p_now bigint, 
 LANGUAGE plpgsql AS $$
 BEGIN
   SELECT min(r.quota_cap), coalesce(min(r.overage), 0) INTO quota_cap, overage FROM brand_enrich.run r
-   WHERE r.account = p_account AND r.status = 'running' AND p_now - r.beat_at < ${RUN_DEAD_AFTER_MS};
+   WHERE r.account = p_account AND r.status = 'running' AND brand_enrich.is_run_beating(r.beat_at, p_now);
 END $$;
 `;

@@ -2,7 +2,6 @@
  * The account as numbers after an operation, and the operations on it that nobody waits for: show, open, observe,
  * reset, pause. A port of the same functions of `test/model/ledger-model.ts`.
  */
-import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
 import { NEW_ACCOUNT } from './ledger-tables.js';
 
 export const LEDGER_STATE = `
@@ -26,7 +25,7 @@ BEGIN
     SELECT overage_billed INTO v_overage_billed FROM brand_enrich.run WHERE id = p_run.id;
     v_run := jsonb_build_object(
       'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
-                     WHEN p_run.status <> 'running' OR p_now - p_run.beat_at >= ${RUN_DEAD_AFTER_MS} THEN 'dead'
+                     WHEN p_run.status <> 'running' OR NOT brand_enrich.is_run_beating(p_run.beat_at, p_now) THEN 'dead'
                      WHEN p_run.halt_why IS NOT NULL THEN 'halted'
                      ELSE 'alive' END,
       'requests', coalesce(v_key.requests, 0), 'overageRequests', coalesce(v_key.overage_requests, 0),
@@ -91,6 +90,7 @@ CREATE OR REPLACE FUNCTION brand_enrich.open_account(
 DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
         v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
   a := brand_enrich.sweep_alone(a, v_now);
   a.heard_at := 0;
   a.next_probe_at := v_now;
@@ -109,6 +109,7 @@ CREATE OR REPLACE FUNCTION brand_enrich.observe_account(
 DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
         v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
   a := brand_enrich.sweep_alone(a, v_now);
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
   IF p_usage IS NOT NULL THEN

@@ -2,7 +2,7 @@
  * Outcomes and claims as SQL: what `src/outcomes/store.ts` asks for, one function for each operation.
  */
 import { RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
-import { INDEXES_ONLY, TAKEOVER_LOCK } from './exchange-function.js';
+import { CLOCK_BACK_MS, INDEXES_ONLY, TAKEOVER_LOCK } from './exchange-function.js';
 
 /** A worker whose last beat is older than this is dead: its claims may be taken over. */
 const WORKER_DEAD_AFTER_MS = 15_000;
@@ -44,12 +44,18 @@ export const OUTCOME_FUNCTIONS = `
 -- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for nobody.
 CREATE OR REPLACE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_beat_at bigint;
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_beat_at bigint; v_ahead bigint;
 BEGIN
   SELECT beat_at INTO v_beat_at FROM brand_enrich.worker WHERE id = p_worker;
-  IF v_now - v_beat_at < p_older_ms THEN RETURN; END IF;
+  IF v_beat_at <= v_now AND v_now - v_beat_at < p_older_ms THEN RETURN; END IF;
+  -- When the clock was set back all others go back with it: no heartbeat is from the future.
+  v_ahead := (SELECT max(beat_at) FROM brand_enrich.worker) - v_now;
+  IF v_ahead > ${CLOCK_BACK_MS} THEN
+    PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
+    UPDATE brand_enrich.worker SET beat_at = beat_at - v_ahead;
+  END IF;
   INSERT INTO brand_enrich.worker AS w (id, beat_at) VALUES (p_worker, v_now)
-  ON CONFLICT (id) DO UPDATE SET beat_at = greatest(w.beat_at, excluded.beat_at);
+  ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at;
 END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.beat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$

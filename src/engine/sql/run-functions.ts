@@ -104,7 +104,7 @@ CREATE OR REPLACE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RET
 DECLARE r brand_enrich.run;
 BEGIN
   ${NEED_NOT_LAST}
-  UPDATE brand_enrich.run SET beat_at = greatest(beat_at, brand_enrich.now_ms(p_offset)) WHERE id = p_id
+  UPDATE brand_enrich.run SET beat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
   RETURNING * INTO r;
   IF r.status = 'stopped' AND r.reason = '${ENDED_WITH_OWNER}' THEN
     UPDATE brand_enrich.run SET status = 'running', reason = NULL WHERE id = p_id;

@@ -65,10 +65,10 @@ export type Operation =
   | { readonly type: 'advance'; readonly ms: number };
 
 /**
- * Multiples of four seconds: no sum of them comes near the 15 s after which a worker is dead, the one age that a test
+ * Multiples of four seconds, two of them back in time: no sum of them comes near the 15 s after which a worker is dead, the one age that a test
  * cannot read from the store.
  */
-const STEPS_MS = [4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 904_000];
+const STEPS_MS = [4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 904_000, -20_000, -3_600_000];
 
 const account = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },

@@ -148,6 +148,39 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D],
   },
   {
+    title:
+      'the last permits of a worker that died are waited for as long as a heartbeat, not as long as a request',
+    steps: [
+      ...start(),
+      { type: 'release', worker: 0, keys: [0] },
+      { type: 'claim', worker: 1, keys: [0] },
+      read(0, 2),
+      ask({ worker: 1, take: [0] }),
+      ask({ take: [1] }),
+      ask({ take: [2] }),
+      ...wait(20_000),
+      ask({ take: [2] }),
+      ask({ settle: [{ permit: 0, as: 'free' }], take: [2] }),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, D, D, D],
+  },
+  {
+    title: 'a clock that is set back by three days keeps nobody waiting, and frees nothing',
+    steps: [
+      ...start(),
+      read(0, 3),
+      ask({ pace: { isJudged: true, rate: 3, burst: 1, floorMs: 5_000 } }),
+      ...wait(8_000),
+      ask({ take: [0], permitMs: 6_000 }),
+      ...wait(-259_200_000),
+      ask({ take: [1] }),
+      ...wait(8_000),
+      ask({ take: [2, 3] }),
+    ],
+    answers: [G, G, G, D],
+  },
+  {
     title: 'of two live runs the lower quota and the lower overage hold, until it is dead',
     steps: [
       ...start({ quotaCap: 4, overage: 2 }),

@@ -13,8 +13,6 @@ import type { ExchangeOperation, Operation } from './ledger-operations.js';
 import { ACCOUNTS, KEYS, WORKERS } from './ledger-operations.js';
 import { runSettings } from './run-settings.js';
 
-const WORKER_DEAD_AFTER_MS = 15_000;
-
 /** What store and model answered; equal but for rounding. */
 export interface BothAnswers {
   readonly store: unknown;
@@ -50,7 +48,6 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
   const keys = Array.from({ length: KEYS }, (_, i) => `${name}:u:domain:k${i}.example`);
   const started: string[] = [];
   const taken: Taken[] = [];
-  const beats = new Map<string, number>();
   const last = new Map<string, LedgerState>();
   const pick = <T>(list: readonly T[], index: number): T | undefined => list[index % list.length];
   const named = (list: readonly string[], index: number) => pick(list, index) ?? '';
@@ -103,7 +100,6 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
       usageLagMs: 60_000,
     };
     const answer = await ledger.exchange(request);
-    beats.set(worker, answer.state.now);
     last.set(account, answer.state);
     const answers = answer.permits.map((permit) => permit.answer);
     // Both sides know the account by the epoch that the store gave it.
@@ -113,14 +109,14 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
 
   function claimInModel(worker: string, wanted: readonly string[]): ClaimAnswer[] {
     const now = localNow();
-    beats.set(worker, now);
+    model.noteBeat(world, worker, now);
     return wanted.map((key) => {
       const claim = world.claims.get(key);
       if (claim?.worker === worker) return 'ours';
-      const beatAt = claim ? beats.get(claim.worker) : undefined;
-      if (claim && beatAt !== undefined && now - beatAt < WORKER_DEAD_AFTER_MS) return 'busy';
+      if (claim && model.isWorkerAlive(world, claim.worker, now)) return 'busy';
       const permit = claim?.permit ? world.permits.get(claim.permit) : undefined;
-      if (permit) {
+      if (permit && permit.worker !== '') {
+        permit.worker = '';
         const doubted = `${permit.run} ${permit.key}`;
         world.doubts.set(doubted, (world.doubts.get(doubted) ?? 0) + 1);
       }
@@ -222,11 +218,11 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
         }
         case 'live':
           await outcomes.beat(named(workers, operation.worker));
-          beats.set(named(workers, operation.worker), localNow());
+          model.noteBeat(world, named(workers, operation.worker), localNow());
           return NOTHING;
         case 'retire':
           await outcomes.retire(named(workers, operation.worker));
-          beats.delete(named(workers, operation.worker));
+          world.beats.delete(named(workers, operation.worker));
           return NOTHING;
         case 'advance':
           clock.advance(operation.ms);

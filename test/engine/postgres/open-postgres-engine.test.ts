@@ -73,16 +73,9 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     const url = await createDatabase(server);
     const engines = await Promise.all(Array.from({ length: 4 }, () => open(url)));
     for (const engine of engines) expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
-    expect(await sql(url, 'SELECT version FROM brand_enrich.migration')).toEqual([
-      { version: 1 },
-      { version: 2 },
-      { version: 3 },
-      { version: 4 },
-      { version: 5 },
-      { version: 6 },
-      { version: 7 },
-      { version: 8 },
-    ]);
+    const steps = (await sql(url, 'SELECT version FROM brand_enrich.migration')) as { version: number }[];
+    expect(steps).toEqual(steps.map((_step, index) => ({ version: index + 1 })));
+    expect(steps.length).toBeGreaterThan(7);
   });
 
   test('a schema of an earlier release is brought up to date, with what is in it', async () => {
@@ -95,7 +88,8 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       `DELETE FROM brand_enrich.migration WHERE version > 2;
        ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed;
        ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
-         DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated;
+         DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at;
+       ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred;
        ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;
        ALTER TABLE brand_enrich.run_key DROP COLUMN generation;
        CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb
