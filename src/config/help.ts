@@ -13,7 +13,7 @@ import { settingsOf } from './settings.js';
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,
-    'every row has its answer (invalid rows, or that nothing matched, are warned of; 1 with --strict), or you said no and nothing was done',
+    'every row has its answer (--strict: 1 where rows are invalid or nothing matched), or you said no',
   ],
   [EXIT.someFailed, 'finished, some rows failed'],
   [EXIT.usage, 'usage or settings: nothing was begun'],

@@ -44,7 +44,7 @@ const PAID = ledgerState({
   sent: 1_010,
   held: 5,
   others: 1,
-  run: runSpending({ overageRequests: 12 }),
+  run: runSpending({}),
 });
 
 describe('a notice', () => {
@@ -53,6 +53,7 @@ describe('a notice', () => {
       rows: { matched: 3, failed: 1 },
       tally: { requests: 9, billed: 8 },
       spent: 10,
+      overageBilled: 12,
       ledger: PAID,
     });
     const written = {
@@ -127,6 +128,7 @@ describe('as an e-mail', () => {
       ledger: PAID,
       tally: { requests: 9, billed: 8 },
       spent: 10,
+      overageBilled: 12,
     });
     expect(noticeMail(notice)).toEqual({
       subject: 'host: customers.csv: finished, 2 rows failed',

@@ -125,9 +125,9 @@ it('overage and account are shown where there are any', () => {
     overage: 3,
     sent: 52,
     others: 1,
-    run: runSpending({ requests: 52, overageRequests: 3 }),
+    run: runSpending({ requests: 52 }),
   });
-  const lines = summaryOf({ ledger });
+  const lines = summaryOf({ ledger, overageBilled: 3 });
   expect(lines).toContain('overage: 3 requests, 0.3 spent');
   expect(lines).toContain('account: 53 of 53 used this period (52 by us, 1 by others), 0 left');
   expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');

@@ -105,8 +105,8 @@ describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
     await writeFile(join(folder, 'list.csv'), 'website\na.com\nb.com\n');
     const env = { ...engine.env(folder), BRAND_API_URL: service.url, BRAND_API_TOKEN: newToken() };
     for (const args of [
-      ['--fields', 'tags,company,__proto__,name'],
-      ['--fields', 'company.a.a,tags.0'],
+      ['--fields', '+tags,company,+__proto__,name'],
+      ['--fields', '+company.a.a,+tags.0'],
       ['--format', 'jsonl'],
     ]) {
       const { code, stderr } = await runCli(['run', 'list.csv', ...args], { cwd: folder, env });

@@ -53,7 +53,7 @@ describe('a brand', () => {
 
   it.each([
     [LONG, `{"name":"${LONG.toLowerCase()}", "n":1.10}`, '{"name":"***", "n":1.10}'],
-    [LONG, `{"${LONG}":"a ${LONG} b"}`, '{"***":"a *** b"}'],
+    [LONG, `{"name":null,"${LONG}":"a ${LONG} b"}`, '{"name":null,"***":"a *** b"}'],
     [LONG, `{"name":"${LONG.replace('T', '\\u0054')}"}`, '{"name":"***"}'],
     [DIGITS, `{"id":${DIGITS},"name":"x${DIGITS}"}`, '{"id":0,"name":"x0"}'],
   ])('has no long token', async (token, body, expected) => {

@@ -20,7 +20,7 @@ describe('an engine by its address', () => {
       const opening = openEngine({ engine, stateFolder: '/nowhere', log: silentLog() });
       await expect(opening).rejects.toMatchObject({
         code: 'engine-unreachable',
-        subject: 'postgres://127.0.0.1:1/db',
+        subject: 'postgres://127.0.0.1:1/db (nothing listens at 127.0.0.1:1)',
       });
       await expect(opening).rejects.not.toThrow('hidden');
     },
