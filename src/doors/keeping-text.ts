@@ -4,10 +4,11 @@
 
 import { KEEP_ANSWERS_MS } from '../outcomes/freshness.js';
 import type { OutcomeStats } from '../outcomes/store.js';
+import { isProcessGone } from '../process-identity.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
 import type { SpooledAnswers } from '../resolve/answer-spool.js';
-import { RUN_DEAD_AFTER_MS, type RunRecord, unreportedOf } from '../runs/run-store.js';
+import { RUN_DEAD_AFTER_MS, type RunRecord, type RunStatus, unreportedOf } from '../runs/run-store.js';
 import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
 
@@ -76,9 +77,14 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   return parts.join('');
 }
 
-/** Its heartbeat renews itself, so that a little patience with this machine's clock costs nothing. */
-function isAtWork({ status, beatAt }: RunRecord, now: number): boolean {
-  return status === 'running' && now - beatAt < 2 * RUN_DEAD_AFTER_MS;
+/**
+ * What a run is called: `dead` when its record says that it runs, and its process is gone or has not been heard of. Its heartbeat
+ * renews itself, so that a little patience with this machine's clock costs nothing.
+ */
+export function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
+  if (status !== 'running') return status;
+  const isGone = settings.process !== undefined && isProcessGone(settings.process);
+  return isGone || now - beatAt >= 2 * RUN_DEAD_AFTER_MS ? 'dead' : status;
 }
 
 function runLine(run: RunRecord, now: number): string {
@@ -87,9 +93,11 @@ function runLine(run: RunRecord, now: number): string {
   const size =
     run.rows === null ? '' : `, ${count(run.rows)} rows, ${count(run.identifiers ?? 0)} identifiers`;
   // Of a run that is at work some are in flight.
-  const unreported = isAtWork(run, now) ? 0 : unreportedOf(run);
+  const status = shownStatus(run, now);
+  const unreported = status === 'running' ? 0 : unreportedOf(run);
   const lost =
     unreported === 0 ? '' : `, ${count(unreported)} more may have been billed by workers that were killed`;
-  const why = run.reason ? `: ${run.reason}` : '';
-  return `${run.id}  ${run.status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${count(done)} asked, ${count(tally.billed)} billed${lost}${why}\n`;
+  const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
+  const why = reason ? `: ${reason}` : '';
+  return `${run.id}  ${status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${count(done)} asked, ${count(tally.billed)} billed${lost}${why}\n`;
 }

@@ -18,7 +18,7 @@ import { listSpooled } from '../resolve/answer-spool.js';
 import { printJson, printText } from '../terminal-text.js';
 import { readAccountStatus, termsOf } from './account-status.js';
 import { closedInboxesText, listClosedInboxes } from './closed-inboxes.js';
-import { ledgerText, outcomesText, statusText } from './keeping-text.js';
+import { ledgerText, outcomesText, shownStatus, statusText } from './keeping-text.js';
 import { accountOf, knownNames } from './open-service.js';
 import { spoolOf } from './workplace.js';
 
@@ -143,7 +143,8 @@ async function status(settings: Settings, stores: EngineStores): Promise<Answer>
     ...each,
     isOwn: each.engine !== null && each.engine === engineId,
   }));
-  const data = { ...account, closedInboxes, spools };
+  const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, now) }));
+  const data = { ...account, runs, closedInboxes, spools };
   return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, now) };
 }
 

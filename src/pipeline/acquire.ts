@@ -6,7 +6,7 @@
 import type { Clock } from '../clock.js';
 import type { ChunkLine } from '../engine/engine.js';
 import type { Log } from '../log.js';
-import { limitOf } from '../quota/policy.js';
+import { limitOf, overageLeftFor } from '../quota/policy.js';
 import { doubtful, UNPROVEN_REASON, unproven } from '../resolve/halt-reasons.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
@@ -65,6 +65,7 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
   const { gather, run, worker } = context;
   let chunks = 0;
   let emptySweeps = 0;
+  let hasLookedAgain = false;
   for (;;) {
     const before = gather.answers.answered;
     const purchased = purchaseContext(context, chunks);
@@ -76,6 +77,16 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
       await gatherFailed(gather, run.id);
       if (!(await park(context, end.halt))) return { type: 'stopped' };
       continue;
+    }
+    if (end.type === 'halted' && end.halt.why === 'limit' && !hasLookedAgain) {
+      // The last word on a limit is the service's, where it costs nothing to ask: one answer may have been old, or odd.
+      hasLookedAgain = true;
+      if (await hasRoomByFreeLook(context)) {
+        await awaitStragglers(purchased, chunks, context.graceMs());
+        await gather.engine.runs.clearHalt(run.id);
+        worker?.resumeRun(run.id);
+        continue;
+      }
     }
     if (end.type !== 'finished' && end.type !== 'lost') return await windUp(context, purchased, end);
     await gatherStored(gather, 'api');
@@ -197,18 +208,24 @@ async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
     } catch {
       return false;
     }
-    if (ownDomain !== null && worker) {
-      await worker.readUsage(ownDomain, run);
-      const state = await gather.engine.ledger.show(run.settings.account);
-      const limit = limitOf(state);
-      const hasRoom = limit === null || state.sent + state.held + state.others < limit;
-      if (!hasRoom || state.closedAt !== null) continue;
-    }
+    if (ownDomain !== null && worker && !(await hasRoomByFreeLook(context))) continue;
     await gather.engine.runs.clearHalt(run.id);
     worker?.resumeRun(run.id);
     context.onParked(null);
     return true;
   }
+}
+
+/** Asks for the service's own brand, which is free, and whether the ledger knows of room afterwards; false where that cannot be asked. */
+async function hasRoomByFreeLook({ gather, run, worker, ownDomain }: AcquireContext): Promise<boolean> {
+  if (ownDomain === null || worker === null) return false;
+  await worker.readUsage(ownDomain, run);
+  const state = await gather.engine.ledger.show(run.settings.account, run.id);
+  const { run: spending } = state;
+  if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return false;
+  if (overageLeftFor(spending) === 0) return false;
+  const limit = limitOf(state);
+  return state.closedAt === null && (limit === null || state.sent + state.held + state.others < limit);
 }
 
 /** Wrong credentials and a wrong address do not pass by themselves. */

@@ -154,7 +154,7 @@ export interface RunStore {
 
 /** Whether somebody is at a run, by its heartbeat. `now` is the store's clock. */
 export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
-  return status === 'running' && now - beatAt < RUN_DEAD_AFTER_MS;
+  return status === 'running' && now - beatAt < RUN_DEAD_AFTER_MS && beatAt - now <= RUN_BEAT_AHEAD_MS;
 }
 
 /** How a run judges the age of stored answers: at its start, in every pass. */

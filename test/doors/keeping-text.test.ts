@@ -210,7 +210,11 @@ describe('the status', () => {
   it.each([
     ['stopped', NOON, ', 3 more may have been billed by workers that were killed'],
     ['running', NOON, ''],
-    ['running', NOON + 60_000, ', 3 more may have been billed by workers that were killed'],
+    [
+      'running',
+      NOON + 60_000,
+      ', 3 more may have been billed by workers that were killed: its process is gone; run the same command again to go on',
+    ],
   ] as const)(
     'with what killed workers may have sent, unless it may be in flight: %s, seen at %d',
     (status, now, lost) => {

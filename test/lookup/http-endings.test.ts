@@ -43,7 +43,14 @@ describe('time', () => {
   });
 
   test('waiting for a connection counts', async () => {
-    const { server, send } = await createSending(() => undefined, { timeoutMs: 100, connections: 1 });
+    const { server, send } = await createSending(
+      (socket, { path }) => {
+        if (path === '/warm') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
+      },
+      { timeoutMs: 300, connections: 1 },
+    );
+    // With a connection that is there both begin in the same moment, and so do their time-outs.
+    await send('/warm');
     const results = await Promise.all([send('/first'), send('/second')]);
     expect(results.map(told)).toEqual([SENT, UNSENT]);
     expect(server.countOf('/second')).toBe(0);

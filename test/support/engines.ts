@@ -20,7 +20,8 @@ export interface EngineUnderTest {
 
 /** The same engine, for tests that are run on another one with every change. */
 export function inLongTests(engine: EngineUnderTest): EngineUnderTest {
-  return { ...engine, isLong: true };
+  // Not a copy: a server has no address before it is started.
+  return Object.assign(Object.create(engine) as EngineUnderTest, { isLong: true });
 }
 
 export function embeddedEngine(): EngineUnderTest {
