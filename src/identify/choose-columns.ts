@@ -13,7 +13,7 @@ import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from '
 import { assertKindsFit } from './kind-mismatch.js';
 import { findOurColumns } from './our-columns.js';
 
-export { type ColumnChoice, type ColumnRequest, parseColumnRequest } from './column-choice.js';
+export type { ColumnChoice, ColumnRequest } from './column-choice.js';
 
 export interface ColumnsInput {
   readonly columns: readonly string[];

@@ -1,8 +1,8 @@
 /**
- * What a choice of columns is made of, and its text form as the `--column` flag. Finding the named column in a header
+ * What a choice of columns is made of, and how it is written as the `--column` flag. Finding the named column in a header
  * is `find-column.ts`'s, choosing without a name `judge-columns.ts`'s.
  */
-import { IDENTIFIER_KINDS, type IdentifierKind } from '../model.js';
+import type { IdentifierKind } from '../model.js';
 
 /** A column that identifiers are taken from. */
 export interface ColumnChoice {
@@ -17,21 +17,6 @@ export interface ColumnRequest {
   readonly name: string;
   /** null: not said. */
   readonly kind: IdentifierKind | null;
-}
-
-/**
- * Parses `website:domain`. Only a known kind after the last colon is a kind; otherwise the whole text is the name, since a
- * header may itself hold colons. Never throws.
- */
-export function parseColumnRequest(text: string): ColumnRequest {
-  const colon = text.lastIndexOf(':');
-  const kind = colon > 0 ? readKind(text.slice(colon + 1)) : null;
-  return kind === null ? { name: text, kind: null } : { name: text.slice(0, colon), kind };
-}
-
-function readKind(text: string): IdentifierKind | null {
-  const word = text.trim().toLowerCase();
-  return IDENTIFIER_KINDS.find((kind) => kind === word) ?? null;
 }
 
 /** Names are compared without case, outer blanks and invisible marks when nothing equals them exactly. */
@@ -68,7 +53,7 @@ export function columnLabel(columns: readonly string[], column: number): string 
 }
 
 /** What names this column and kind in a setting, so that it is read as this column and no other. */
-export function columnText(columns: readonly string[], column: number, kind: IdentifierKind): string {
+function columnText(columns: readonly string[], column: number, kind: IdentifierKind): string {
   const name = columns[column] ?? '';
   const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
   return `${isClear ? name : positionText(column)}:${kind}`;

@@ -255,6 +255,10 @@ describe('values of several texts', () => {
     [['a:b:isin'], [{ name: 'a:b', kind: 'isin' }]],
     [['price:usd'], [{ name: 'price:usd', kind: null }]],
     [[':domain'], [{ name: ':domain', kind: null }]],
+    [['a:'], [{ name: 'a:', kind: null }]],
+    [['website:url'], [{ name: 'website:url', kind: null }]],
+    [['3:auto'], [{ name: '3', kind: 'auto' }]],
+    [['position:3:auto'], [{ name: 'position:3', kind: 'auto' }]],
     [['id'], [{ name: 'id', kind: null }]],
     [[], []],
   ])('reads the columns %j', (texts, value) => {
@@ -263,6 +267,7 @@ describe('values of several texts', () => {
 
   it('takes a nearly right kind for a slip and names the right one', () => {
     expect(columnChoices.parse(['website:domian'])).toMatchObject({ refusal: { nearest: 'website:domain' } });
+    expect(columnChoices.parse(['URL:Domain'])).toMatchObject({ refusal: { nearest: 'URL:domain' } });
   });
 
   it.each([

@@ -1,6 +1,7 @@
 /** Tables written as text, for the tests of column choice. */
+import { columnChoices } from '../../src/config/column-value.js';
 import { NeverStartError } from '../../src/errors.js';
-import { type ChosenColumns, chooseColumns, parseColumnRequest } from '../../src/identify/choose-columns.js';
+import { type ChosenColumns, chooseColumns } from '../../src/identify/choose-columns.js';
 import type { IdentifierKind } from '../../src/model.js';
 
 export interface Options {
@@ -16,8 +17,16 @@ export function choose(
   { column = [], kind, prefix = 'brand_', allowMismatch = false }: Options = {},
 ): ChosenColumns {
   const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
-  const requested = column.map(parseColumnRequest);
-  return chooseColumns({ columns: header, sample, requested, kind: kind ?? null, allowMismatch, prefix });
+  const requested = columnChoices.parse(column);
+  if (!requested.ok) throw new Error(`--column is refused: ${column.join(' ')}`);
+  return chooseColumns({
+    columns: header,
+    sample,
+    requested: requested.value,
+    kind: kind ?? null,
+    allowMismatch,
+    prefix,
+  });
 }
 
 /** `name:kind` of each choice. */

@@ -1,23 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { columnFlag, columnLabel, parseColumnRequest } from '../../src/identify/column-choice.js';
+import { columnFlag, columnLabel } from '../../src/identify/column-choice.js';
 
 describe('a --column', () => {
-  it.each([
-    ['website', 'website', null],
-    ['website:domain', 'website', 'domain'],
-    ['Website URL:Domain', 'Website URL', 'domain'],
-    ['a:b', 'a:b', null],
-    ['a:b:isin', 'a:b', 'isin'],
-    ['a:', 'a:', null],
-    [':domain', ':domain', null],
-    ['website:url', 'website:url', null],
-    ['3:auto', '3', 'auto'],
-    ['position:3:auto', 'position:3', 'auto'],
-    ['', '', null],
-  ] as const)('%j names %j as %j', (text, name, kind) => {
-    expect(parseColumnRequest(text)).toEqual({ name, kind });
-  });
-
   it.each([
     [['website'], 0, '--column website:domain'],
     [['Company URL'], 0, "--column 'Company URL:domain'"],

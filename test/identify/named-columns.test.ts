@@ -108,7 +108,7 @@ describe('--column', () => {
     ['turnover', 'use one of "id", "company", "website", "country"'],
     ['5', 'use one of "id", "company", "website", "country"'],
     ['0', 'use one of "id", "company", "website", "country"'],
-    ['website:domian', 'use one of domain, ticker, isin, crypto, id, auto'],
+    ['website:url', 'use one of domain, ticker, isin, crypto, id, auto'],
   ])('that is unknown (%s) stops with the nearest', (column, todo) => {
     const error = refusal(CUSTOMERS, { column: [column] });
     expect(error.code).toBe('column-unknown');
