@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { parseAccounts } from '../src/catalogue/accounts.ts';
 import { readCatalogueLine } from '../src/catalogue/catalogue-line.ts';
 import { EXIT_MEANINGS } from '../src/config/help.ts';
-import { settingsTable } from '../src/config/settings-docs.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
+import { settingsTable } from './support/settings-table.ts';
 
 const README = new URL('../README.md', import.meta.url);
 

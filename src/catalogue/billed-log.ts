@@ -6,7 +6,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { FailFileError } from '../errors.js';
 import { type Identifier, identifierText } from '../model.js';
 
-export interface BilledRequest {
+interface BilledRequest {
   readonly atMs: number;
   readonly account: string;
   /** As it was asked: the kind of the explicit route, `id` or `auto` on the generic one; the value as sent. */

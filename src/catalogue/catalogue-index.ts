@@ -24,7 +24,7 @@ export interface IndexedBrand {
 }
 
 /** A key that another brand owns already. */
-export interface KeyConflict {
+interface KeyConflict {
   readonly kind: KeyKind;
   readonly value: string;
   /** The line of the owner. */

@@ -13,14 +13,6 @@ import { FailFileError, NeverStartError } from '../errors.js';
 import { systemWords } from '../system-error.js';
 import { type GenerateOptions, makeLine } from './generate-brand.js';
 
-/** The coverage that the specification states ("What the service does"), in 10,000 brands. */
-export const SPECIFIED_COVERAGE = {
-  brands: 10_000,
-  cryptoSymbols: 2_000,
-  etfTickers: 10_000,
-  etfProviders: 320,
-} as const;
-
 /** Text written at once: one write per brand would cost more than making it. */
 const WRITE_CHARS = 256 * 1024;
 

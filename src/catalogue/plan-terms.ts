@@ -20,7 +20,7 @@ export interface PlanTerms {
 }
 
 /** How many requests beyond the quota are served. */
-export function overageAllowance(terms: PlanTerms): number {
+function overageAllowance(terms: PlanTerms): number {
   if (terms.plan === 'free' || terms.period === 'lifetime') return 0;
   return wholeTimes(terms.overageBudget, terms.overagePrice);
 }

@@ -27,7 +27,7 @@ export function openStatementFile(path: string | null): StatementFile {
 }
 
 /** The statements of a file in the order in which they were written; none when there is no such file. */
-export function readStatements(path: string): Statement[] {
+function readStatements(path: string): Statement[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8').split('\n').flatMap(parseLine);
 }

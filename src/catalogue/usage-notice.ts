@@ -13,7 +13,7 @@ import { postWebhook, WEBHOOK_TERMS } from '../notify/webhook.js';
 import type { Account, MailSettings } from './accounts.js';
 import type { UsageJournal } from './usage-journal.js';
 
-export interface UsageNotice {
+interface UsageNotice {
   readonly account: string;
   /** `YYYY-MM`, or `lifetime`. */
   readonly period: string;
@@ -117,7 +117,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
 }
 
 /** The words of the e-mail. */
-export function noticeMail(notice: UsageNotice): { subject: string; text: string } {
+function noticeMail(notice: UsageNotice): { subject: string; text: string } {
   const { account, requests, quota, period } = notice;
   const when = period === 'lifetime' ? 'in all' : `in ${period}`;
   return {

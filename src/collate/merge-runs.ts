@@ -8,7 +8,7 @@ import { RunReader, type StoredRun } from './sort-run.js';
 export type TakeEntry = (entry: RunReader) => boolean;
 
 /** Whether `a` comes before `b`. */
-export function isBefore(a: RunReader, b: RunReader): boolean {
+function isBefore(a: RunReader, b: RunReader): boolean {
   if (a.group !== b.group) return a.group < b.group;
   if (a.score !== b.score) return a.score > b.score;
   return a.sequence < b.sequence;

@@ -6,8 +6,6 @@ import type { OutputPlan, Renderer } from './output-plan.js';
 import { createCsvRenderer } from './render-csv.js';
 import { createJsonRenderer } from './render-json.js';
 
-export type { AnswerView, FormulaEscaping, OutputPlan, RenderedAnswer, Renderer } from './output-plan.js';
-
 /**
  * Makes the renderer for a plan. Pure but for errors; make it before anything is spent.
  * @throws NeverStartError `column-ours` when our key would overwrite a column of the user's (CSV that becomes JSON lines).

@@ -11,7 +11,7 @@ export interface CommandArgument {
   readonly isRepeated?: boolean;
 }
 
-export interface CommandExample {
+interface CommandExample {
   /** What follows `brand-enrich`. */
   readonly line: string;
   readonly does: string;

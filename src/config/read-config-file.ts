@@ -13,7 +13,7 @@ import { didYouMean, usageProblem } from './problems.js';
 import { SETTING_ENTRIES } from './settings.js';
 
 /** The file that is looked for in the working folder. */
-export const CONFIG_FILE_NAME = 'brand-enrich.config.json';
+const CONFIG_FILE_NAME = 'brand-enrich.config.json';
 
 export interface ConfigFile {
   /** Absolute: relative paths among the values count from its folder. */

@@ -56,10 +56,10 @@ export interface Surroundings {
 }
 
 /** `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the host. `token path`: shown unless it seems to be a token. */
-export type Secrecy = 'open' | 'address' | 'origin' | 'token path' | 'secret';
+type Secrecy = 'open' | 'address' | 'origin' | 'token path' | 'secret';
 
 /** An environment variable of wider use that is honoured after our own. */
-export interface EnvAlias {
+interface EnvAlias {
   readonly name: string;
   /** What any non-empty value of it means; absent: the value itself. */
   readonly meaning?: string;

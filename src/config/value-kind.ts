@@ -25,7 +25,7 @@ export type Parsed<T> =
  * `switch`: a flag without a value. `one`: one text. `list`: one text, cut at commas. `repeated`: the flag may be
  * given several times; in the environment cut at commas.
  */
-export type Arity = 'switch' | 'one' | 'list' | 'repeated';
+type Arity = 'switch' | 'one' | 'list' | 'repeated';
 
 export interface ValueKind<T> {
   readonly arity: Arity;

@@ -3,12 +3,12 @@
  * be absent or null, unknown fields are kept by whoever carries the raw JSON. Nothing here validates.
  */
 
-export interface BrandLink {
+interface BrandLink {
   name?: string | null;
   url?: string | null;
 }
 
-export interface BrandFormat {
+interface BrandFormat {
   src?: string | null;
   format?: string | null;
   height?: number | null;
@@ -17,26 +17,26 @@ export interface BrandFormat {
   background?: string | null;
 }
 
-export interface BrandLogo {
+interface BrandLogo {
   theme?: string | null;
   formats?: BrandFormat[] | null;
   tags?: unknown[] | null;
   type?: string | null;
 }
 
-export interface BrandImage {
+interface BrandImage {
   formats?: BrandFormat[] | null;
   tags?: unknown[] | null;
   type?: string | null;
 }
 
-export interface BrandColor {
+interface BrandColor {
   hex?: string | null;
   type?: string | null;
   brightness?: number | null;
 }
 
-export interface BrandFont {
+interface BrandFont {
   name?: string | null;
   type?: string | null;
   origin?: string | null;
@@ -44,7 +44,7 @@ export interface BrandFont {
   weights?: unknown[] | null;
 }
 
-export interface BrandIndustry {
+interface BrandIndustry {
   id?: string | null;
   score?: number | null;
   slug?: string | null;
@@ -54,7 +54,7 @@ export interface BrandIndustry {
   parent?: unknown;
 }
 
-export interface BrandCompany {
+interface BrandCompany {
   employees?: number | null;
   financialIdentifiers?: { isin?: string[] | null; ticker?: string[] | null } | null;
   foundedYear?: number | null;

@@ -15,7 +15,7 @@ export function pathBeforeRoutes(path: string): string {
 }
 
 /** The explicit routes; the segment after `/v2/brands/`. */
-export const EXPLICIT_ROUTES = ['domain', 'ticker', 'isin', 'crypto'] as const;
+const EXPLICIT_ROUTES = ['domain', 'ticker', 'isin', 'crypto'] as const;
 export type ExplicitRoute = (typeof EXPLICIT_ROUTES)[number];
 
 /** The route of each kind: explicit where the specification has one, else the auto-detecting route. */

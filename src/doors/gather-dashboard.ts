@@ -84,7 +84,7 @@ async function readWaiting(job: ParkedJob, position: number): Promise<WaitingFil
 }
 
 /** The sentence of a `reason.txt`, without its opening words. Pure. */
-export function reasonOf(text: string): string {
+function reasonOf(text: string): string {
   const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
   if (first === '') return 'Goes on when quota and budget allow it and the service answers.';
   return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;

@@ -70,7 +70,7 @@ function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountV
 }
 
 /** Whether a request could be taken, as the files of this folder see the account. */
-export function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolean {
+function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolean {
   const room = roomOf({ ...state, overage, quotaCap });
   return state.closedAt === null && (room === null || room > 0);
 }

@@ -34,7 +34,7 @@ export interface Notice {
   readonly report: string | null;
 }
 
-export interface AccountFacts {
+interface AccountFacts {
   readonly period: string | null;
   readonly quota: number | null;
   /** Quota and overage; null while no quota is known. */

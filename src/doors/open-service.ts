@@ -21,7 +21,7 @@ export interface OpenedService extends AccountNames {
   readonly ownDomain: string | null;
 }
 
-export const SAMPLE_SERVICE = 'sample';
+const SAMPLE_SERVICE = 'sample';
 
 /** Throws NeverStartError when address or token are missing. */
 export async function openService(

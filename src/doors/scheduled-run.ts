@@ -52,7 +52,7 @@ export interface ScheduleHostOptions {
   readonly graceMs: (timeoutMs: number) => number;
 }
 
-export interface HostedWorker {
+interface HostedWorker {
   readonly worker: SharedWorker;
   readonly service: Pick<OpenedService, 'service' | 'account' | 'queueName'>;
   readonly settings: WorkerSettings;

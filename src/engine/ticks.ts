@@ -20,7 +20,7 @@ export type TickWorker = Worker<TickData, void, 'tick'>;
 /** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
 export type TickProcessor = (job: TickJob, token?: string, signal?: AbortSignal) => Promise<void>;
 
-export interface Clockwork {
+interface Clockwork {
   readonly name: string;
   /** When its next tick is due, milliseconds since 1970; in the past when nobody took it yet. */
   readonly nextAt: number | null;

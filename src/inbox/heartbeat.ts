@@ -20,7 +20,7 @@ const OVERWRITE =
   (constants.O_NOFOLLOW ?? 0) |
   (constants.O_NONBLOCK ?? 0);
 /** A watcher whose heartbeat is older than this is dead. */
-export const DEAD_AFTER_MS = 30_000;
+const DEAD_AFTER_MS = 30_000;
 
 const identityShape = z.object({
   host: z.string(),

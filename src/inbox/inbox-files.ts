@@ -16,7 +16,7 @@ export interface InboxFiles {
   look(now: number): Promise<InboxLook>;
 }
 
-export interface InboxLook {
+interface InboxLook {
   /** Whole files and links, those that have been still for longest first. */
   readonly ready: readonly SeenFile[];
   /** When another look may find more; null: when something changes. */

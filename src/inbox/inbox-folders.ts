@@ -14,7 +14,7 @@ import { FailFileError } from '../errors.js';
 import { systemWords } from '../system-error.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
-export type Place = (typeof PLACES)[number];
+type Place = (typeof PLACES)[number];
 
 export type InboxFolders = Readonly<Record<Place, string>> & {
   /** The watched folder itself, absolute and without symbolic links. */

@@ -24,7 +24,7 @@ export interface SettledFiles {
   look(files: readonly SeenFile[], now: number): Settled;
 }
 
-export interface Settled {
+interface Settled {
   /** In the order in which they became still. */
   readonly ready: readonly SeenFile[];
   /** When the next one can be ready; null when none is waited for. */

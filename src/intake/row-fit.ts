@@ -6,7 +6,7 @@
 import type { Ragged } from '../table.js';
 import { learnColumns } from './cell-kinds.js';
 
-export type RowVerdict =
+type RowVerdict =
   /** `missing` cells at the end are blank; `surplus` cells beyond the last column are left out. */
   | { readonly type: 'row'; readonly missing: number; readonly surplus: number }
   | { readonly type: 'misfit'; readonly problem: string };

@@ -11,7 +11,7 @@ import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
 import { hasBlankEnd } from './row-fit.js';
 
 /** The candidates, in the order of preference when nothing else decides. */
-export const DELIMITERS = [',', ';', '\t', '|'] as const;
+const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Text that is looked at: enough for some hundred records. */
 const SNIFF_CHARS = 128 * 1024;

@@ -8,7 +8,7 @@ import { type Answer, readAnswer } from './read-answer.js';
 import { redactAnswers } from './redact-answers.js';
 import type { Send } from './send.js';
 
-export interface LookupOptions {
+interface LookupOptions {
   readonly allowNsfw: AllowNsfw;
   /** Statuses that are not billed besides 401, 403 and 429. */
   readonly freeStatuses: readonly string[];

@@ -11,14 +11,14 @@ import type { LedgerState } from '../quota/ledger.js';
 import { limitOf, roomOf } from '../quota/policy.js';
 
 /** Chunks in the queue by what becomes of them next. */
-export interface QueueDepth {
+interface QueueDepth {
   readonly waiting: number;
   readonly active: number;
   readonly delayed: number;
 }
 
 /** What gauges are read from, at the moment of the asking. */
-export interface WatchedWorker {
+interface WatchedWorker {
   readonly inFlight: number;
   /** What the service does instead of answering; null while it answers. */
   readonly trouble: string | null;

@@ -12,7 +12,7 @@ import { systemWords } from '../system-error.js';
 export type Channel = 'webhook' | 'e-mail';
 
 /** `stopped`: closed before it was delivered; `expired`: tried for so long that nobody waits for it any more. */
-export type DeliveryEnd = 'delivered' | 'expired' | 'stopped';
+type DeliveryEnd = 'delivered' | 'expired' | 'stopped';
 
 export interface Deliveries {
   /**

@@ -35,7 +35,7 @@ export interface NewOutcome {
 /** `fresh`: nothing to buy. `busy`: a live worker is asking. `ours`: this worker may ask. */
 export type ClaimAnswer = 'fresh' | 'busy' | 'ours';
 
-export interface ClaimRequest {
+interface ClaimRequest {
   readonly worker: string;
   readonly run: string;
   readonly keys: readonly OutcomeKey[];

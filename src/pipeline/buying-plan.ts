@@ -5,7 +5,7 @@ import { unansweredByWorth } from './buying-order.js';
 import type { Survey } from './survey.js';
 
 /** One identifier (`kind:value`) with what its best row says in the column of `--priority`; null: nothing. */
-export interface RankedIdentifier {
+interface RankedIdentifier {
   readonly identifier: string;
   readonly value: string | null;
 }

@@ -43,7 +43,7 @@ export function joinRow(record: RowRecord, answers: Answers): JoinedRow {
 }
 
 /** The first candidate that came to anything but `not_found`; when none did, the first. */
-export function usedCandidate(candidates: readonly number[], answers: Answers): number {
+function usedCandidate(candidates: readonly number[], answers: Answers): number {
   const first = candidates[0] ?? 0;
   if (candidates.length === 1) return first;
   for (const candidate of candidates) {

@@ -20,7 +20,7 @@ export interface RankedBrand {
 }
 
 /** An answer with a score. */
-export interface ScoredAnswer {
+interface ScoredAnswer {
   readonly index: number;
   /** As `identifierText` writes it: the name of a brand without one. */
   readonly identifier: string;

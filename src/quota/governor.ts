@@ -22,7 +22,7 @@ import { createSlots, type Slots } from './slots.js';
 import { type AskingRun, createTakers, type Grant, type Taker, type Wish } from './takers.js';
 
 export type { Heard } from './mailbox.js';
-export type { AskingRun, Grant } from './takers.js';
+export type { Grant } from './takers.js';
 
 export interface GovernorOptions {
   readonly ledger: Ledger;

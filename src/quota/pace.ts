@@ -7,7 +7,7 @@ import type { PaceChange, PaceState } from './ledger.js';
 
 /** Published throughput of such services is 100 requests a second: stay below. */
 export const REMOTE_RATE = 90;
-export const REMOTE_BURST = 10;
+const REMOTE_BURST = 10;
 const SLOWEST_RATE = 0.2;
 /** After a refusal the rate is this share of what was accepted in the last second. */
 const AFTER_REFUSAL = 0.9;

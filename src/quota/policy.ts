@@ -23,7 +23,7 @@ export type Denial =
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
-export const WARN_AT = 0.8;
+const WARN_AT = 0.8;
 
 /** Requests that fit: min(header, --quota) + overage; null while nobody has said a quota. */
 export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {

@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 const LEAST_GONE_MS = DAY_MS;
 
 /** Requests of the account, in flight included. */
-export interface Spending {
+interface Spending {
   readonly byUs: number;
   readonly byOthers: number;
   readonly total: number;

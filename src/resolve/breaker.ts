@@ -19,7 +19,7 @@ export interface Pass {
   readonly isProbe: boolean;
 }
 
-export type Passage = Pass | { readonly type: 'turned_away'; readonly retryInMs: number };
+type Passage = Pass | { readonly type: 'turned_away'; readonly retryInMs: number };
 
 export interface Breaker {
   /** Asked before each request. Who passes must `note` the answer, or `forgo` when nothing was sent. */

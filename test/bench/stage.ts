@@ -26,11 +26,7 @@ export interface Took {
 }
 
 /** Runs a program to its end under GNU time, for its peak memory. */
-export async function take(
-  file: string,
-  args: readonly string[],
-  env: Record<string, string> = {},
-): Promise<Took> {
+async function take(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<Took> {
   const started = performance.now();
   const child = spawn('/usr/bin/time', ['-f', 'PEAK %M', process.execPath, file, ...args], {
     env: { ...process.env, ...env },

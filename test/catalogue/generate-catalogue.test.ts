@@ -6,11 +6,7 @@ import { parse } from 'tldts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isIsin } from '../../src/catalogue/catalogue-isin.js';
 import { type GenerateOptions, isAsLive } from '../../src/catalogue/generate-brand.js';
-import {
-  generateCatalogue,
-  SPECIFIED_COVERAGE,
-  writeCatalogue,
-} from '../../src/catalogue/generate-catalogue.js';
+import { generateCatalogue, writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
 import { EMPLOYEE_BANDS } from '../../src/catalogue/generate-company.js';
 import {
   generatedCrypto,
@@ -23,7 +19,7 @@ import {
 import { loadCatalogue } from '../../src/catalogue/load-catalogue.js';
 import { type Brand, qualityTier } from '../../src/contract/brand.js';
 import { FailFileError, NeverStartError } from '../../src/errors.js';
-import { specifiedBrand } from '../fixtures/specified-brand.js';
+import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
 
 const options: GenerateOptions = {
   brands: 1_200,

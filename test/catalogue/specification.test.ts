@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SPECIFIED_COVERAGE, writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
+import { writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
 import {
   generatedCrypto,
   generatedDomain,
@@ -18,7 +18,7 @@ import {
 import type { Brand } from '../../src/contract/brand.js';
 import { type Serving, serve } from '../../src/doors/serve.js';
 import { silentLog } from '../../src/log.js';
-import { specifiedBrand } from '../fixtures/specified-brand.js';
+import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
 
 const COVERAGE = SPECIFIED_COVERAGE;
 /** Listed, no provider, no coin, and exactly as the specification writes brands. */

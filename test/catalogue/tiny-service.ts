@@ -32,7 +32,7 @@ const BRANDS: readonly (readonly [name: string, keys: Keys, adult?: AdultStatus]
   ['Own', { id: ['id_Own001'], domain: [OWN_DOMAIN], ticker: ['OWN'] }],
 ];
 
-export function tinyCatalogue(): Catalogue {
+function tinyCatalogue(): Catalogue {
   const index = createCatalogueIndex();
   BRANDS.forEach(([name, keys, adult = 'none'], line) => {
     const body = Buffer.from(JSON.stringify({ name, isNsfw: adult !== 'none' }));

@@ -1,7 +1,7 @@
 /**
  * Plans and answers that the tests of this room start from.
  */
-import type { AnswerView, OutputPlan } from '../../src/collate/render.js';
+import type { AnswerView, OutputPlan } from '../../src/collate/output-plan.js';
 import type { TableShape } from '../../src/table.js';
 
 export const CSV_SHAPE: TableShape = {
@@ -108,7 +108,7 @@ export const BRAND = {
   urn: 'urn:brand:acme',
 };
 
-export const FETCHED_AT = Date.UTC(2026, 9, 3, 4, 5, 6, 789);
+const FETCHED_AT = Date.UTC(2026, 9, 3, 4, 5, 6, 789);
 
 export const MATCHED: AnswerView = {
   status: 'matched',

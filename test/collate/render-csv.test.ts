@@ -2,7 +2,8 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRenderer, type OutputPlan } from '../../src/collate/render.js';
+import type { OutputPlan } from '../../src/collate/output-plan.js';
+import { createRenderer } from '../../src/collate/render.js';
 import { expectGolden } from './golden.js';
 import { BRAND, CSV_SHAPE, DEFERRED, INVALID, JSON_SHAPE, MATCHED, NOT_FOUND, planFor } from './plans.js';
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRenderer, type OutputPlan } from '../../src/collate/render.js';
+import type { OutputPlan } from '../../src/collate/output-plan.js';
+import { createRenderer } from '../../src/collate/render.js';
 import { NeverStartError } from '../../src/errors.js';
 import { expectGolden } from './golden.js';
 import { CSV_SHAPE, DEFERRED, INVALID, JSON_SHAPE, MATCHED, NOT_FOUND, planFor } from './plans.js';

@@ -6,9 +6,9 @@ import { loadSettings } from '../../src/config/load-settings.js';
 import { maskAddress, maskTokenPath } from '../../src/config/mask.js';
 import { readConfigFile } from '../../src/config/read-config-file.js';
 import { readToken } from '../../src/config/read-token.js';
-import { settingsTable } from '../../src/config/settings-docs.js';
 import { showConfig, shownSettings } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/errors.js';
+import { settingsTable } from '../support/settings-table.js';
 
 const SECRET = 'Sesame9OpenTheDoor';
 

@@ -10,7 +10,7 @@ export const NOW = Date.UTC(2026, 10, 20, 13, 25, 46);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-export const ACCOUNT = 'key-a70879083fac2870';
+const ACCOUNT = 'key-a70879083fac2870';
 
 const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 

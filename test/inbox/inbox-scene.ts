@@ -10,7 +10,7 @@ import type { CliProcess } from '../support/cli.js';
 import type { EngineUnderTest } from '../support/engines.js';
 import { createScene, type Scene } from '../support/scene.js';
 
-export type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
+type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
 
 export interface InboxScene extends Scene {
   /** Starts a watcher of the scene's folder and waits until it watches. */

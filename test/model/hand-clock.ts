@@ -6,7 +6,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Clock } from '../../src/clock.js';
 
 /** 2030-01-15, 12:00 UTC: far from every turn of month, day and hour. */
-export const HAND_CLOCK_START = Date.UTC(2030, 0, 15, 12);
+const HAND_CLOCK_START = Date.UTC(2030, 0, 15, 12);
 
 /** What follows from one event in this process is over after so many turns of the event loop. */
 const TURNS = 12;

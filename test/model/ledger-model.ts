@@ -15,19 +15,19 @@ import type {
 import type { RunSettings } from '../../src/runs/run-store.js';
 import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
 
-export const ALONE_AFTER_MS = 300_000;
-export const PROBE_EVERY_MS = 60_000;
-export const UNKNOWN_QUOTA_HELD = 8;
-export const PACE_HORIZON_MS = 1_000;
-export const JUMP_CONFIRM_MS = 60_000;
-export const JUMP_FLOOR = 1_000;
-export const PERIOD_GRACE_MS = 900_000;
-export const DOUBTS_ALLOWED = 2;
-export const WORKER_DEAD_AFTER_MS = 15_000;
+const ALONE_AFTER_MS = 300_000;
+const PROBE_EVERY_MS = 60_000;
+const UNKNOWN_QUOTA_HELD = 8;
+const PACE_HORIZON_MS = 1_000;
+const JUMP_CONFIRM_MS = 60_000;
+const JUMP_FLOOR = 1_000;
+const PERIOD_GRACE_MS = 900_000;
+const DOUBTS_ALLOWED = 2;
+const WORKER_DEAD_AFTER_MS = 15_000;
 /** A clock that goes back by more than this was set back. */
-export const CLOCK_BACK_MS = 1_000;
+const CLOCK_BACK_MS = 1_000;
 
-export interface ModelPermit {
+interface ModelPermit {
   account: string;
   /** Empty once its claim was taken over. */
   worker: string;
@@ -42,7 +42,7 @@ export interface ModelPermit {
 }
 
 /** What runs of one key used of their caps. */
-export interface ModelCaps {
+interface ModelCaps {
   /** Unique for each beginning of the key. */
   generation: string;
   requests: number;
@@ -194,7 +194,7 @@ function createAccount(epoch: string): ModelAccount {
   };
 }
 
-export function accountOf(world: ModelWorld, name: string): ModelAccount {
+function accountOf(world: ModelWorld, name: string): ModelAccount {
   let account = world.accounts.get(name);
   if (!account) {
     account = createAccount(world.newEpoch());
@@ -642,7 +642,7 @@ function take(
   });
 }
 
-export function stateOf(
+function stateOf(
   world: ModelWorld,
   name: string,
   account: ModelAccount,

@@ -23,7 +23,7 @@ export const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
  * holding   has a permit, has not sent
  * billed    the service served and billed the request; the answer is on its way
  */
-export type Phase = 'idle' | 'asking' | 'looked' | 'holding' | 'billed';
+type Phase = 'idle' | 'asking' | 'looked' | 'holding' | 'billed';
 
 export interface Mail {
   readonly permit: string;

@@ -9,7 +9,7 @@ import { createHandClock, type HandClock } from '../model/hand-clock.js';
 import type { ModelAccount } from '../model/ledger-model.js';
 import { createModelLedger, type ModelLedger } from '../model/model-ledger.js';
 
-export const ACCOUNT = 'account';
+const ACCOUNT = 'account';
 /** The total time-out of a request. */
 export const TIMEOUT_MS = 40_000;
 

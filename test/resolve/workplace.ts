@@ -69,7 +69,7 @@ export function chunkOf(
 }
 
 /** A clock whose waits take no time: quick retries are the policy's, not the tests'. */
-export const hastyClock: Clock = {
+const hastyClock: Clock = {
   now: () => systemClock.now(),
   sleep: async (_ms, signal) => signal?.throwIfAborted(),
 };

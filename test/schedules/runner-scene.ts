@@ -20,7 +20,7 @@ import type { EngineUnderTest } from '../support/engines.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export const EVERY_SECOND = '* * * * * *';
-export const ONCE_A_YEAR = '0 0 1 1 *';
+const ONCE_A_YEAR = '0 0 1 1 *';
 
 export interface RunnerScene {
   readonly engine: Engine;

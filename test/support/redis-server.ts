@@ -32,7 +32,7 @@ export function hasRedisServer(): boolean {
 }
 
 /** A port that nobody listened on a moment ago. */
-export async function freePort(): Promise<number> {
+async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -4,7 +4,7 @@
  */
 
 /** One request as the service saw it. */
-export interface SeenRequest {
+interface SeenRequest {
   /** Milliseconds since the service started, by a clock that does not jump. */
   readonly atMs: number;
   /** `domain:acme.com`; empty for what was refused before it was read. */

@@ -54,7 +54,7 @@ export interface ServiceOptions {
   alwaysStatus: number | null;
 }
 
-export const NO_FAULTS: ServiceFaults = {
+const NO_FAULTS: ServiceFaults = {
   unavailable: 0,
   broken: 0,
   resetBefore: 0,

@@ -29,7 +29,7 @@ export interface EmbeddedDatabase extends SqlDatabase {
 }
 
 /** A failed statement, with the fields of `pg` that BullMQ reads. */
-export class StatementError extends Error {
+class StatementError extends Error {
   readonly code: string | undefined;
   readonly detail: string | undefined;
 

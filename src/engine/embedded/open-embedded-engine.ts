@@ -47,7 +47,7 @@ export interface EmbeddedEngine extends Engine {
 }
 
 /** PGlite writes every commit to the files before it answers, and leaves it to the system when they reach the disk. */
-export const POWER_LOSS_WARNING =
+const POWER_LOSS_WARNING =
   'The embedded engine leaves it to the operating system when answers reach the disk: a loss of power can cost up to the last seconds of stored answers and of the ledger. A killed process loses nothing.';
 
 /**
@@ -105,5 +105,3 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     throw error;
   }
 }
-
-export { askHolder } from './ask-holder.js';

@@ -52,7 +52,7 @@ export function storeFailure(address: string, error: unknown): unknown {
 }
 
 /** The words of a failed connection. Node gives an empty one when several addresses were tried. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(errorText).join(', ');
   return errorText(error);
 }

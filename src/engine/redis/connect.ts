@@ -20,7 +20,7 @@ const OPEN_DEADLINE_MS = 12_000;
 const CLOSE_DEADLINE_MS = 1_000;
 const RECONNECT_AFTER_MS = { step: 50, most: 1_000 };
 
-export type ConnectionUse = 'store' | 'producer' | 'worker';
+type ConnectionUse = 'store' | 'producer' | 'worker';
 
 const OPTIONS_OF_USE = {
   store: {

@@ -10,8 +10,8 @@
 import type { NewOutcome, OutcomeKey, StoredOutcome } from '../../outcomes/store.js';
 
 export const MATCHED = 1;
-export const BILLED = 2;
-export const HAS_BODY = 4;
+const BILLED = 2;
+const HAS_BODY = 4;
 export const HEADER_BYTES = 17;
 
 export function outcomeFlags(outcome: NewOutcome): number {

@@ -6,7 +6,7 @@ import { RUN_KEY_KEPT_MS } from './lua-permits.js';
 import { LUA_PRELUDE } from './lua-prelude.js';
 import { script } from './script.js';
 
-export const RUN_KEPT_MS = 7 * 86_400_000;
+const RUN_KEPT_MS = 7 * 86_400_000;
 
 const LUA_RUN = `
 local id = text()

@@ -10,7 +10,7 @@ import { argumentText } from './script.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 /** `on-disk`: resolves when the write is as durable as the server can make it. `answered`: when Redis has answered. */
-export type Durability = 'answered' | 'on-disk';
+type Durability = 'answered' | 'on-disk';
 
 export interface StoreConnection {
   readonly address: string;

@@ -1,10 +1,8 @@
 /**
  * The seam between our SQL and whoever runs it: a `pg` pool or PGlite in a thread. All work is done by the functions
- * of the schema `brand_enrich` (`migrations.ts`), one call for each operation of a store.
+ * of the schema `brand_enrich` (`migrations.ts`), one call for each operation of a store. BullMQ's own objects live in
+ * the schema `bullmq`.
  */
-
-/** The schema that holds everything of ours; BullMQ's own objects live in the schema `bullmq`. */
-export const SCHEMA = 'brand_enrich';
 
 /** What a parameter may be. Objects and lists travel as JSON text, bytes as bytes. */
 export type SqlParam = string | number | boolean | null | Uint8Array;

@@ -9,7 +9,7 @@
 /** After so long without a useful answer the next request goes alone. */
 const ALONE_AFTER_MS = 300_000;
 /** One request beyond the limit each minute finds out whether it was raised. */
-export const PROBE_EVERY_MS = 60_000;
+const PROBE_EVERY_MS = 60_000;
 /** As long as the quota is unknown, at most so many requests are out. */
 const UNKNOWN_QUOTA_HELD = 8;
 /** A slot further away than this is not given out. */

@@ -20,7 +20,7 @@ interface ExchangeReply {
 const REFUSALS = [undefined, 'lost', 'spent', 'denied'] as const;
 
 /** The answers of `exchange` by permit. Throws a plain `Error` on a reply that does not fit the request. */
-export function permitAnswers(request: Pick<ExchangeRequest, 'take'>, reply: ExchangeReply): PermitAnswer[] {
+function permitAnswers(request: Pick<ExchangeRequest, 'take'>, reply: ExchangeReply): PermitAnswer[] {
   return request.take.map(({ permit }, index) => {
     const code = reply.answers[index];
     if (code === 0) return { permit, answer: 'granted', waitMs: reply.waits[index] ?? 0 };

@@ -14,7 +14,7 @@ import type {
 import type { StoreCalls } from './database.js';
 
 /** What SQL compares `fetched_at` with: matched answers are fresh since the first, others since the second. */
-export function freshSince(freshness: Freshness): [matched: number, missing: number, asOf: number] {
+function freshSince(freshness: Freshness): [matched: number, missing: number, asOf: number] {
   const since = (maxAgeMs: number) =>
     Math.max(0, Math.ceil(Math.max(freshness.asOf - maxAgeMs, freshness.notBefore)));
   return [since(freshness.maxAgeMs), since(freshness.maxAgeMissingMs), Math.floor(freshness.asOf)];
@@ -30,7 +30,7 @@ type RecordedMeta = [
 ];
 
 /** Answers as `record_outcomes` takes them. */
-export function packOutcomes(outcomes: readonly NewOutcome[]): { meta: RecordedMeta[]; bytes: Buffer } {
+function packOutcomes(outcomes: readonly NewOutcome[]): { meta: RecordedMeta[]; bytes: Buffer } {
   const parts: Buffer[] = [];
   let firstByte = 1;
   const meta = outcomes.map((outcome): RecordedMeta => {
@@ -62,7 +62,7 @@ type ReadMeta = [
 ];
 
 /** Reverses the shape of `read_outcomes`: one entry for each key, null where there is no answer. */
-export function unpackOutcomes(
+function unpackOutcomes(
   keys: readonly OutcomeKey[],
   meta: readonly ReadMeta[],
   bytes: Uint8Array,

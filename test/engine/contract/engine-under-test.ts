@@ -11,7 +11,7 @@ export interface EngineUnderTest {
   close(): Promise<void>;
 }
 
-export interface EngineUnderTestOptions {
+interface EngineUnderTestOptions {
   /** Added to the store's own clock by every operation; read anew for each one. Milliseconds, a whole number. */
   readonly clockOffsetMs: () => number;
   /** What the daily purge waits with; absent: this machine's clock. */

@@ -14,7 +14,7 @@ import { ACCOUNTS, KEYS, WORKERS } from './ledger-operations.js';
 import { runSettings } from './run-settings.js';
 
 /** What store and model answered; equal but for rounding. */
-export interface BothAnswers {
+interface BothAnswers {
   readonly store: unknown;
   readonly model: unknown;
   /** The store's answers to the permits asked for, if any were. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES } from '../../src/config/setting.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { settingsTable } from '../../src/config/settings-docs.js';
+import { settingsTable } from '../support/settings-table.js';
 
 const rows = settingsTable()
   .split('\n')

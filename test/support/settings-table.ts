@@ -1,9 +1,9 @@
 /**
  * The README's table of settings, made of the table itself; a test keeps the two equal.
  */
-import type { Setting } from './setting.js';
-import { COMMAND_NAMES, flagUsage, SETTING_GROUPS } from './setting.js';
-import { SETTING_ENTRIES } from './settings.js';
+import type { Setting } from '../../src/config/setting.js';
+import { COMMAND_NAMES, flagUsage, SETTING_GROUPS } from '../../src/config/setting.js';
+import { SETTING_ENTRIES } from '../../src/config/settings.js';
 
 const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
 
