@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
 import type { CommandName } from '../../src/config/setting.js';
+import { SETTING_ENTRIES } from '../../src/config/settings.js';
 import { NeverStartError } from '../../src/errors.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
@@ -196,4 +199,21 @@ describe('statements of the local service', () => {
     expect(load({ flags, command: 'serve' }).settings.month).toBeNull();
     expect(load({ flags: { ...flags, month: '2026-11' }, command: 'serve' }).settings.month).toBe('2026-11');
   });
+});
+
+it('every setting is read somewhere, not only declared', () => {
+  const folder = fileURLToPath(new URL('../../src/', import.meta.url));
+  const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(folder + name, 'utf8'))
+    .join('\n');
+  // `settings.rate`, `rate` taken out of settings, or the flag itself, as that of the config file,
+  // which is read before them.
+  const isRead = (name: string, key: string | null) =>
+    [
+      `[sS]ettings\\.${name}\\b`,
+      `\\{[^{}]*\\b${name}\\b[^{};]*\\}\\s*(?:=|:\\s*(?:Pick<)?\\w*Settings)`,
+      `\\bflags\\.${key ?? name}\\b`,
+    ].some((pattern) => new RegExp(pattern).test(text));
+  expect(SETTING_ENTRIES.filter(([name, { key }]) => !isRead(name, key)).map(([name]) => name)).toEqual([]);
 });
