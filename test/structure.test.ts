@@ -44,6 +44,7 @@ const TOP_LEVEL = [
   '.biome.json',
   '.ci',
   '.gitignore',
+  '.knip.js',
   'CHANGELOG.md',
   'LICENSE',
   'README.md',
