@@ -22,6 +22,11 @@ const PACE_HORIZON_MS = 1_000;
 const JUMP_CONFIRM_MS = 60_000;
 const JUMP_FLOOR = 1_000;
 const PERIOD_GRACE_MS = 900_000;
+const DAY_MS = 86_400_000;
+/** A month and a day. */
+const LONGEST_PERIOD_MS = 32 * DAY_MS;
+/** Servers whose clocks part by seconds date answers of one moment in two periods. */
+const PENDING_KEPT_MS = 60_000;
 const DOUBTS_ALLOWED = 2;
 const WORKER_DEAD_AFTER_MS = 15_000;
 /** A clock that goes back by more than this was set back. */
@@ -85,6 +90,10 @@ export interface ModelAccount {
   pendingFalls: number;
   /** The permit that goes alone to find out whether the next period has begun. */
   pendingAsked: string | null;
+  /** Since when `pendingSent` is counted, where readings of this period come between. */
+  pendingKeptAt: number;
+  /** A period that one answer named, and that the store's clock is far from. */
+  firstPeriod: string | null;
   /** Billed requests without a date that may belong to the next period: they count in both. */
   pendingSent: number;
   /** Billed requests that are dated in the next period, or came without a date after a reading of it: they count in both until it opens. */
@@ -165,6 +174,8 @@ function createAccount(epoch: string): ModelAccount {
     pendingSeenAt: 0,
     pendingFalls: 0,
     pendingAsked: null,
+    pendingKeptAt: 0,
+    firstPeriod: null,
     pendingSent: 0,
     pendingDated: 0,
     sent: 0,
@@ -260,10 +271,12 @@ function close(
   }
   // The first answers name the period that requests before them were sent in.
   if (permit.period === null || permit.period === account.period) account.sent += 1;
-  const isDatedNext = isLater(datedIn, account.period);
+  const isLaterDated = isLater(datedIn, account.period);
+  // A date that the store's clock does not know yet proves nothing: it may belong to either period.
+  const isDatedNext = isLaterDated && now >= startOf(datedIn ?? '');
   const isUndated = datedIn === null;
   if (isDatedNext) account.pendingDated += 1;
-  else if (isUndated) account.pendingSent += 1;
+  else if (isUndated || isLaterDated) account.pendingSent += 1;
   // Who took its claim over has counted the doubt.
   if (as === 'doubtful' && permit.worker !== '') {
     const name = `${permit.run} ${permit.key}`;
@@ -279,6 +292,11 @@ function close(
   count(account, now);
 }
 
+/** When a period begins, by its name. */
+function startOf(period: string): number {
+  return Date.parse(`${period}T00:00:00Z`);
+}
+
 /** Whether `period` comes after `current`; false where one of them is unknown or there are no periods. */
 function isLater(period: string | null, current: string | null): boolean {
   return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
@@ -291,7 +309,8 @@ function standing(account: ModelAccount): number {
 
 /**
  * Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they were billed in.
- * `before`: period, standing and dated ones after closing them and before the reading.
+ * `before`: period, standing and dated ones after closing them and before the reading. `isProbeWithin`: a request beyond the limit was
+ * answered with a usage below the quota.
  */
 function bookOverage(
   world: ModelWorld,
@@ -299,11 +318,13 @@ function bookOverage(
   quota: number,
   billed: readonly Billed[],
   before: { period: string | null; standing: number; dated: number },
+  isProbeWithin: boolean,
+  now: number,
 ): void {
   const numDated = billed.filter(({ isDatedNext }) => isDatedNext).length;
   const hasOpened = account.period !== before.period && before.period !== null;
   // Without a date it belongs where the last reading was.
-  const isNextSeen = hasOpened || account.pendingSeenAt > 0;
+  const isNextSeen = hasOpened || (account.pendingSeenAt > 0 && now >= startOf(account.pendingPeriod ?? ''));
   const numUndated = isNextSeen ? billed.filter(({ isUndated }) => isUndated).length : 0;
   if (!hasOpened) {
     account.pendingDated += numUndated;
@@ -317,7 +338,7 @@ function bookOverage(
     const isNext = isDatedNext || (isUndated && isNextSeen);
     if (isNext) datedPosition += 1;
     else position += 1;
-    if ((isNext ? datedPosition : position) <= quota) continue;
+    if (isProbeWithin || (isNext ? datedPosition : position) <= quota) continue;
     world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + 1);
     const caps = world.caps.get(runKey);
     if (caps?.generation === generation) caps.overage += 1;
@@ -375,6 +396,7 @@ function followClock(world: ModelWorld, name: string, account: ModelAccount, now
   account.suspectSince = back(account.suspectSince);
   account.pendingSince = back(account.pendingSince);
   account.pendingSeenAt = back(account.pendingSeenAt);
+  account.pendingKeptAt = back(account.pendingKeptAt);
   account.tat = back(account.tat);
   account.floorUntil = back(account.floorUntil);
   for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
@@ -412,25 +434,54 @@ function sweepAlone(world: ModelWorld, name: string, account: ModelAccount, now:
   sweep(world, name, account, now, billed);
   const { period, pendingDated: dated } = account;
   const quota = billedQuota(account, policyOf(world, name, now));
-  bookOverage(world, account, quota, billed, { period, standing: standing(account), dated });
+  bookOverage(world, account, quota, billed, { period, standing: standing(account), dated }, false, now);
 }
 
 function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
   const next = reading.period;
   if (next !== null && next !== 'none' && account.period !== 'none') {
-    if (account.period === null) account.period = next;
-    else if (next < account.period) return;
-    else if (next > account.period) {
+    if (account.period === null) {
+      if (!nameFirstPeriod(account, next, now)) return applyNumbers(account, reading, now);
+    } else if (next < account.period) {
+      if (startOf(account.period) - now <= DAY_MS || startOf(next) > now) return;
+      // It was named by a date that was not to come for long.
+      account.period = next;
+    }
+    if (next > (account.period ?? next)) {
       notePending(account, reading, hasConfirmed, now);
       if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
       else return;
     } else {
-      // Not in a row: the service still is in this period.
+      // Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       account.pendingFalls = 0;
       account.pendingSince = now;
       account.pendingSeenAt = 0;
+      if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
+        account.pendingSent = 0;
+        account.pendingKeptAt = now;
+      }
     }
   } else if (next === 'none' && account.period === null) account.period = 'none';
+  applyNumbers(account, reading, now);
+}
+
+/**
+ * The first answers name the period: one is enough where the store's clock is in it or near it, else two in a row. False: not
+ * yet.
+ */
+function nameFirstPeriod(account: ModelAccount, period: string, now: number): boolean {
+  const age = now - startOf(period);
+  const isLikely = age >= -DAY_MS && age <= LONGEST_PERIOD_MS;
+  if (!isLikely && account.firstPeriod !== period) {
+    account.firstPeriod = period;
+    return false;
+  }
+  account.period = period;
+  account.firstPeriod = null;
+  return true;
+}
+
+function applyNumbers(account: ModelAccount, reading: Reading, now: number): void {
   if (reading.quota !== null) {
     if (account.closedAt !== null && account.quota !== null && reading.quota > account.quota)
       account.closedAt = null;
@@ -455,6 +506,7 @@ function notePending(account: ModelAccount, reading: Reading, hasConfirmed: bool
   if (account.pendingPeriod !== reading.period) {
     account.pendingPeriod = reading.period;
     account.pendingSince = now;
+    account.pendingKeptAt = now;
     account.pendingFalls = 0;
   }
   account.pendingSeenAt = now;
@@ -467,7 +519,7 @@ function isPeriodDue(account: ModelAccount, now: number): boolean {
   if (account.pendingPeriod === null) return false;
   if (account.pendingFalls > 1 || account.pendingSeenAt - account.pendingSince >= PERIOD_GRACE_MS)
     return true;
-  if (now < Date.parse(`${account.pendingPeriod}T00:00:00Z`)) return false;
+  if (now < startOf(account.pendingPeriod)) return false;
   return account.pendingFalls > 0 || now - account.pendingSince >= PERIOD_GRACE_MS;
 }
 
@@ -544,8 +596,13 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const isFull = limit !== null && account.sent + account.held + account.others >= limit;
   if (isFull && account.held > 0 && request.take.length > 0)
     closeDead(world, request.account, account, now, billed);
-  bookOverage(world, account, billedQuota(account, policy), billed, before);
-  if (hasProbeBilled && limit !== null && account.sent + account.others > limit) account.servesOverage = true;
+  // It went alone, a minute after all others: what its header shows has hardly lagged.
+  const usage = request.reading?.usage ?? null;
+  const isProbeWithin =
+    hasProbeBilled && usage !== null && usage < billedQuota(account, policy) && request.settle.length === 1;
+  bookOverage(world, account, billedQuota(account, policy), billed, before, isProbeWithin, now);
+  if (hasProbeBilled && !isProbeWithin && limit !== null && account.sent + account.others > limit)
+    account.servesOverage = true;
   const pace = request.pace;
   if (pace && pace.ifVersion === account.paceVersion) {
     account.paceVersion += 1;
@@ -565,6 +622,11 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
 function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
   const isCapOurs = policy.quotaCap !== null && policy.quotaCap < (account.quota ?? Infinity);
   return run.settings.plan !== 'paid' && !account.servesOverage && !isCapOurs;
+}
+
+/** The same where the user has said that the plan is free: a refusal costs nothing, however often. */
+function mayFindOutFree(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
+  return run.settings.plan === 'free' && mayFindOut(account, policy, run);
 }
 
 function take(
@@ -601,7 +663,8 @@ function take(
       const mayAsk = hasRoom || mayFindOut(account, policy, run) || request.mayHaveTurned;
       const isDue =
         now >= account.nextProbeAt && (account.closedAt !== null || now - account.heardAt >= PROBE_EVERY_MS);
-      if (!mayAsk || !isDue || out > 0) return { permit, answer: 'denied' };
+      const isTurnFree = isTurn && mayFindOutFree(account, policy, run);
+      if (!mayAsk || !(isDue || isTurnFree) || out > 0) return { permit, answer: 'denied' };
     }
     const caps = world.caps.get(run.key) ?? { generation: permit, requests: 0, overage: 0, held: 0 };
     const { maxRequests, maxOverageRequests } = run.settings;
@@ -664,7 +727,7 @@ function stateOf(
     version: account.version,
     period: account.period,
     isDraining: isPeriodDue(account, now) || (isTurn && out > 0),
-    isTurnUnconfirmed: isTurn && hasRoom,
+    isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayFindOutFree(account, policy, run))),
     sent: account.sent,
     held: account.held,
     probes: account.probes,
@@ -746,7 +809,9 @@ export function observe(
   if (seen.quota !== undefined) account.quota = seen.quota;
   if (seen.usage !== undefined) {
     account.usage = seen.usage;
+    account.sent = Math.min(account.sent, seen.usage);
     account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);
+    account.servesOverage = false;
   }
   account.closedAt = null;
   account.suspectSince = 0;

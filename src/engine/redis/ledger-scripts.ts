@@ -79,8 +79,11 @@ local policy = readPolicy(account.name)
 local limit = limitOf(account, policy)
 local isFull = limit ~= nil and account.sent + account.held + account.others >= limit
 if isFull and account.held > 0 and #request.permits > 0 then closeDead(account) end
-bookOverage(account, policy, before)
-if hasProbeBilled and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+-- It went alone, a minute after all others: what its header shows has hardly lagged.
+local isProbeWithin = hasProbeBilled and #settled == 1 and reading ~= nil and reading.usage ~= nil
+  and reading.usage < billedQuota(account, policy)
+bookOverage(account, policy, before, isProbeWithin)
+if hasProbeBilled and not isProbeWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
 if pace and pace.ifVersion == account.paceVersion then
   account.paceVersion = account.paceVersion + 1
   account.rate = pace.rate
@@ -141,6 +144,8 @@ local usage, quota = number(), number()
 if quota ~= nil then account.quota = quota end
 if usage ~= nil then
   account.usage = usage
+  account.sent = math.min(account.sent, usage)
+  account.servesOverage = false
   account.others = math.max(0, usage - account.sent - account.held - account.probes)
 end
 account.closedAt = nil

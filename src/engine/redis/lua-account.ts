@@ -7,14 +7,14 @@ import { CLOCK_BACK_MS } from './lua-prelude.js';
 
 export const LUA_ACCOUNT = `
 local NAMES = {
-  'epoch', 'version', 'changedAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
+  'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
   'alone',
 }
 local KINDS = {
-  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', servesOverage = 'flag',
+  epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text', servesOverage = 'flag',
   alone = 'text', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
 }
 
@@ -50,7 +50,8 @@ end
 
 -- When the clock was set back, what is dated by it goes back too: nobody waits for times that were near.
 local DATED = {
-  'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'tat', 'floorUntil',
+  'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
+  'tat', 'floorUntil',
 }
 local function followClock(account)
   local backMs = account.changedAt - now
@@ -106,6 +107,16 @@ end
 local function limitOf(account, policy)
   if account.quota == nil and policy.quotaCap == nil then return nil end
   return math.min(account.quota or math.huge, policy.quotaCap or math.huge) + policy.overage
+end
+
+-- When a period begins, by its name: days since 1970-01-01, by counting years from March.
+local function startOf(period)
+  local year, month, day = string.match(period, '^(%d+)-(%d+)-(%d+)$')
+  year, month, day = tonumber(year), tonumber(month), tonumber(day)
+  if month <= 2 then year, month = year - 1, month + 12 end
+  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+    + math.floor((153 * (month - 3) + 2) / 5) + day - 719469
+  return days * 86400000
 end
 
 -- What the service bills as quota: its header, or what the user says as long as there is none.

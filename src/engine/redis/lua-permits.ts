@@ -116,9 +116,11 @@ local function close(account, id, as, datedIn)
   end
   -- The first answers name the period that requests before them were sent in.
   if permit.period == nil or permit.period == account.period then account.sent = account.sent + 1 end
-  local isDatedNext = isLater(datedIn, account.period)
+  local isLaterDated = isLater(datedIn, account.period)
+  -- A date that this clock does not know yet proves nothing: it may belong to either period.
+  local isDatedNext = isLaterDated and now >= startOf(datedIn)
   if isDatedNext then account.pendingDated = account.pendingDated + 1
-  elseif datedIn == nil then account.pendingSent = account.pendingSent + 1 end
+  elseif datedIn == nil or isLaterDated then account.pendingSent = account.pendingSent + 1 end
   -- Who took its claim over has counted the doubt.
   if as == 'doubtful' and permit.worker ~= '' then doubt(permit.run, permit.key) end
   billed[#billed + 1] = {
@@ -155,14 +157,15 @@ local function standingOf(account)
 end
 
 -- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
--- were billed in. before: how the account stood after closing them and before the reading.
+-- were billed in. before: how the account stood after closing them and before the reading. isProbeWithin: a request beyond the
+-- limit was answered with a usage below the quota.
 local overageOf = {}
-local function bookOverage(account, policy, before)
+local function bookOverage(account, policy, before, isProbeWithin)
   if #billed == 0 then return end
   local quota, numDated, numUndated = billedQuota(account, policy), 0, 0
   local hasOpened = before.period ~= nil and account.period ~= before.period
   -- Without a date it belongs where the last reading was.
-  local isNextSeen = hasOpened or account.pendingSeenAt > 0
+  local isNextSeen = hasOpened or (account.pendingSeenAt > 0 and now >= startOf(account.pendingPeriod))
   for _, each in ipairs(billed) do
     if each.isDatedNext then numDated = numDated + 1
     elseif each.isUndated and isNextSeen then numUndated = numUndated + 1 end
@@ -178,7 +181,7 @@ local function bookOverage(account, policy, before)
   for _, each in ipairs(billed) do
     local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
     if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
-    if (isNext and datedPosition or position) > quota then
+    if not isProbeWithin and (isNext and datedPosition or position) > quota then
       overageOf[each.run] = (overageOf[each.run] or 0) + 1
       if each.used then each.used.overage = each.used.overage + 1 end
     end

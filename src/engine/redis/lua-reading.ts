@@ -5,16 +5,8 @@
 
 export const LUA_READING = `
 local JUMP_CONFIRM_MS, JUMP_FLOOR, PERIOD_GRACE_MS = 60000, 1000, 900000
-
--- Days since 1970-01-01 of a date of the Gregorian calendar, by counting years from March.
-local function startOf(period)
-  local year, month, day = string.match(period, '^(%d+)-(%d+)-(%d+)$')
-  year, month, day = tonumber(year), tonumber(month), tonumber(day)
-  if month <= 2 then year, month = year - 1, month + 12 end
-  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
-    + math.floor((153 * (month - 3) + 2) / 5) + day - 719469
-  return days * 86400000
-end
+-- A month and a day. And: servers whose clocks part by seconds date answers of one moment in two periods.
+local DAY_MS, LONGEST_PERIOD_MS, PENDING_KEPT_MS = 86400000, 32 * 86400000, 60000
 
 local function isPeriodDue(account)
   if account.pendingPeriod == nil then return false end
@@ -51,6 +43,7 @@ local function notePending(account, reading, hasConfirmed)
   if account.pendingPeriod ~= reading.period then
     account.pendingPeriod = reading.period
     account.pendingSince = now
+    account.pendingKeptAt = now
     account.pendingFalls = 0
   end
   account.pendingSeenAt = now
@@ -59,21 +52,42 @@ local function notePending(account, reading, hasConfirmed)
   elseif account.pendingFalls == 0 or hasConfirmed then account.pendingFalls = account.pendingFalls + 1 end
 end
 
+-- The first answers name the period: one is enough where this clock is in it or near it, else two in a row. False: not yet.
+local function nameFirstPeriod(account, period)
+  local age = now - startOf(period)
+  if (age < -DAY_MS or age > LONGEST_PERIOD_MS) and account.firstPeriod ~= period then
+    account.firstPeriod = period
+    return false
+  end
+  account.period = period
+  account.firstPeriod = nil
+  return true
+end
+
 -- False when the reading belongs to another period than the ledger's.
 local function followPeriod(account, reading, hasConfirmed)
   local following = reading.period
   if following ~= nil and following ~= 'none' and account.period ~= 'none' then
-    if account.period == nil then account.period = following
-    elseif following < account.period then return false
-    elseif following > account.period then
+    if account.period == nil then
+      if not nameFirstPeriod(account, following) then return true end
+    elseif following < account.period then
+      if startOf(account.period) - now <= DAY_MS or startOf(following) > now then return false end
+      -- It was named by a date that was not to come for long.
+      account.period = following
+    end
+    if following > account.period then
       notePending(account, reading, hasConfirmed)
       if not (isPeriodDue(account) and isDrained(account)) then return false end
       openPeriod(account)
     else
-      -- Not in a row: the service still is in this period.
+      -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       account.pendingFalls = 0
       account.pendingSince = now
       account.pendingSeenAt = 0
+      if now - account.pendingKeptAt >= PENDING_KEPT_MS then
+        account.pendingSent = 0
+        account.pendingKeptAt = now
+      end
     end
   elseif following == 'none' and account.period == nil then account.period = 'none' end
   return true

@@ -11,7 +11,7 @@ local function describeState(account, policy, run)
   local list = {}
   local function add(value) list[#list + 1] = shown(value) end
   add(now) add(account.epoch) add(account.version) add(account.period) add(isPeriodDue(account) or (isTurn and out > 0))
-  add(isTurn and hasRoom)
+  add(isTurn and (hasRoom or (run ~= nil and mayFindOutFree(account, policy, run))))
   add(account.sent) add(account.held) add(account.probes) add(account.others)
   add(account.quota) add(account.usage) add(account.heardAt) add(account.closedAt) add(account.nextProbeAt)
   add(account.restsUntil > now and account.restsUntil or 0) add(account.servesOverage)

@@ -27,14 +27,20 @@ local function mayFindOut(account, policy, run)
   return run.plan ~= 'paid' and not account.servesOverage and not isCapOurs
 end
 
+-- The same where the user has said that the plan is free: a refusal costs nothing, however often.
+local function mayFindOutFree(account, policy, run)
+  return run.plan == 'free' and mayFindOut(account, policy, run)
+end
+
 -- nil: not now. Else whether it must be a probe.
-local function roomFor(account, policy, limit, run, request, spent, out)
+local function roomFor(account, policy, limit, run, request, spent, out, isTurn)
   local hasRoom = limit == nil or spent < limit
   if account.closedAt == nil and hasRoom then return false end
   local mayAsk = hasRoom or mayFindOut(account, policy, run) or request.mayHaveTurned
   local isDue = now >= account.nextProbeAt
     and (account.closedAt ~= nil or now - account.heardAt >= PROBE_EVERY_MS)
-  if not mayAsk or not isDue or out > 0 then return nil end
+  local isTurnFree = isTurn and mayFindOutFree(account, policy, run)
+  if not mayAsk or not (isDue or isTurnFree) or out > 0 then return nil end
   return true
 end
 
@@ -71,7 +77,7 @@ local function grant(account, policy, limit, request, run, id, key)
   end
   if limit == nil and out >= UNKNOWN_QUOTA_HELD then return 'd' end
   local spent = account.sent + account.held + account.others
-  local probe = roomFor(account, policy, limit, run, request, spent, out)
+  local probe = roomFor(account, policy, limit, run, request, spent, out, isTurn)
   if probe == nil then return 'd' end
   local used = capsOf(run.key) or { generation = id, requests = 0, overage = 0, held = 0 }
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'd' end

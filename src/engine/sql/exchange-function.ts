@@ -43,7 +43,7 @@ DECLARE
   v_swept record; v_settled record; v_dead record; v_policy record; r record;
   v_before brand_enrich.account; v_key brand_enrich.run_key;
   v_limit bigint;
-  v_has_probe_billed boolean := false; v_has_confirmed boolean; v_is_paused boolean;
+  v_has_probe_billed boolean := false; v_is_probe_within boolean; v_has_confirmed boolean; v_is_paused boolean;
   v_may_spend boolean; v_is_barred boolean; v_is_opening boolean; v_is_turn boolean;
   v_held bigint := 0; v_beyond bigint;
   v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean;
@@ -97,13 +97,17 @@ BEGIN
   SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
     coalesce(v_take > 0 AND a.held > 0 AND a.sent + a.held + a.others >= v_limit, false), v_now);
   a := v_dead.a;
+  -- It went alone, a minute after all others: what its header shows has hardly lagged.
+  v_is_probe_within := v_has_probe_billed AND jsonb_array_length(p->'settle') = 1
+    AND coalesce((p->'reading'->>'usage')::bigint < coalesce(a.quota, v_policy.quota_cap), false);
   a := brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
     v_swept.billed_runs || v_settled.billed_runs || v_dead.billed_runs,
     v_swept.billed_keys || v_settled.billed_keys || v_dead.billed_keys,
     v_swept.billed_generations || v_settled.billed_generations || v_dead.billed_generations,
     v_swept.billed_dated || v_settled.billed_dated || v_dead.billed_dated,
-    v_swept.billed_undated || v_settled.billed_undated || v_dead.billed_undated);
-  IF v_has_probe_billed AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
+    v_swept.billed_undated || v_settled.billed_undated || v_dead.billed_undated,
+    v_is_probe_within, v_now);
+  IF v_has_probe_billed AND NOT v_is_probe_within AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
     a.pace_version := a.pace_version + 1;
     a.rate := (p->'pace'->>'rate')::float8;
@@ -156,8 +160,9 @@ BEGIN
       IF v_is_probe THEN
         CONTINUE WHEN NOT (v_has_room OR brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan)
           OR coalesce((p->>'mayHaveTurned')::boolean, false));
-        CONTINUE WHEN v_out > 0 OR v_now < a.next_probe_at
-          OR NOT (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${PROBE_EVERY_MS});
+        CONTINUE WHEN v_out > 0 OR NOT (v_now >= a.next_probe_at
+            AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${PROBE_EVERY_MS})
+          OR v_is_turn AND v_run.plan = 'free' AND brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan));
       END IF;
       CONTINUE WHEN v_key.requests >= v_run.max_requests;
       v_beyond := brand_enrich.beyond_quota(a, v_policy.quota_cap, 1);

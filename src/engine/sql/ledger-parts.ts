@@ -11,6 +11,11 @@ const JUMP_FLOOR = 1_000;
 const JUMP_CONFIRM_MS = 60_000;
 /** The next period opens at the latest so long after the service's date first was in it. */
 const PERIOD_GRACE_MS = 900_000;
+const DAY_MS = 86_400_000;
+/** A month and a day. */
+const LONGEST_PERIOD_MS = 32 * DAY_MS;
+/** Servers whose clocks part by seconds date answers of one moment in two periods. */
+const PENDING_KEPT_MS = 60_000;
 
 const names = ACCOUNT_COLUMNS;
 
@@ -55,6 +60,11 @@ BEGIN
   END IF;
 END $$;
 
+-- When a period begins, by its name.
+CREATE OR REPLACE FUNCTION brand_enrich.start_of(p_period text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT (extract(epoch FROM (p_period || 'T00:00:00Z')::timestamptz) * 1000)::bigint
+$$;
+
 -- Whether a period comes after another; false where one of them is unknown or there are no periods.
 CREATE OR REPLACE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C", false)
@@ -76,7 +86,9 @@ BEGIN
   ), gone AS (
     DELETE FROM brand_enrich.permit p USING wanted w WHERE p.id = w.id AND p.account = a.name
     RETURNING p.id, p.worker, p.run, p.run_key, p.generation, p.key, p.period, p.probe, w.settled, w.ord,
-      w.dated_in IS NULL AS is_undated, brand_enrich.is_later(w.dated_in, a.period) AS is_dated_next
+      w.dated_in IS NULL AS is_undated, brand_enrich.is_later(w.dated_in, a.period) AS is_later_dated,
+      -- A date that this clock does not know yet proves nothing: it may belong to either period.
+      brand_enrich.is_later(w.dated_in, a.period) AND p_now >= brand_enrich.start_of(w.dated_in) AS is_dated_next
   ), refunded AS (
     UPDATE brand_enrich.run_key k SET requests = k.requests - f.requests
       FROM (SELECT run_key, generation, count(*) AS requests
@@ -93,7 +105,7 @@ BEGIN
          count(*) FILTER (WHERE settled <> 'free' AND (period IS NULL OR period IS NOT DISTINCT FROM a.period)),
          count(*) FILTER (WHERE settled <> 'free'),
          count(*) FILTER (WHERE settled <> 'free' AND is_dated_next),
-         count(*) FILTER (WHERE settled <> 'free' AND is_undated),
+         count(*) FILTER (WHERE settled <> 'free' AND (is_undated OR (is_later_dated AND NOT is_dated_next))),
          coalesce(bool_or(probe AND settled = 'billed'), false), coalesce(bool_or(id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free'),
          coalesce(array_agg(run ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
@@ -126,17 +138,19 @@ CREATE OR REPLACE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETU
 $$;
 
 -- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
--- were billed in. p_before: the account after closing them and before the reading.
+-- were billed in. p_before: the account after closing them and before the reading. p_is_probe_within: a request beyond the limit was
+-- answered with a usage below the quota.
 CREATE OR REPLACE FUNCTION brand_enrich.book_overage(
   INOUT a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_runs text[], p_keys text[],
-  p_generations text[], p_dated boolean[], p_undated boolean[]
+  p_generations text[], p_dated boolean[], p_undated boolean[], p_is_probe_within boolean, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_num_dated bigint; v_num_undated bigint := 0; v_position bigint; v_dated_position bigint; v_over_runs text[] := '{}';
   v_over_keys text[] := '{}'; v_over_generations text[] := '{}'; v_is_over boolean;
   v_has_opened boolean := p_before.period IS NOT NULL AND a.period IS DISTINCT FROM p_before.period;
   -- Without a date it belongs where the last reading was.
-  v_is_next_seen boolean := v_has_opened OR a.pending_seen_at > 0;
+  v_is_next_seen boolean := v_has_opened
+    OR (a.pending_seen_at > 0 AND p_now >= brand_enrich.start_of(a.pending_period));
 BEGIN
   IF p_runs = '{}' THEN RETURN; END IF;
   v_num_dated := (SELECT count(*) FROM unnest(p_dated) d WHERE d);
@@ -149,7 +163,7 @@ BEGIN
   END IF;
   v_dated_position := p_before.pending_dated;
   -- Nearly always: all of them are within the quota.
-  IF p_quota IS NULL OR v_position <= p_quota AND v_dated_position + v_num_undated <= p_quota THEN RETURN; END IF;
+  IF p_is_probe_within OR p_quota IS NULL OR v_position <= p_quota AND v_dated_position + v_num_undated <= p_quota THEN RETURN; END IF;
   v_position := v_position - (cardinality(p_runs) - v_num_dated);
   v_dated_position := v_dated_position - v_num_dated;
   FOR i IN 1 .. cardinality(p_runs) LOOP
@@ -237,6 +251,7 @@ BEGIN
   a.suspect_since := brand_enrich.earlier(a.suspect_since, v_back_ms);
   a.pending_since := brand_enrich.earlier(a.pending_since, v_back_ms);
   a.pending_seen_at := brand_enrich.earlier(a.pending_seen_at, v_back_ms);
+  a.pending_kept_at := brand_enrich.earlier(a.pending_kept_at, v_back_ms);
   a.tat := CASE WHEN a.tat = 0 THEN 0 ELSE a.tat - v_back_ms END;
   a.floor_until := brand_enrich.earlier(a.floor_until, v_back_ms);
   a.sweep_at := a.sweep_at - v_back_ms;
@@ -261,7 +276,7 @@ BEGIN
   IF r.billed_runs <> '{}' THEN
     SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
     a := brand_enrich.book_overage(a, a, coalesce(a.quota, v_policy.quota_cap), r.billed_runs, r.billed_keys,
-      r.billed_generations, r.billed_dated, r.billed_undated);
+      r.billed_generations, r.billed_dated, r.billed_undated, false, p_now);
   END IF;
 END $$;
 
@@ -269,7 +284,7 @@ CREATE OR REPLACE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND (
     a.pending_falls > 1 OR a.pending_seen_at - a.pending_since >= ${PERIOD_GRACE_MS}
-    OR p_now >= extract(epoch FROM (a.pending_period || 'T00:00:00Z')::timestamptz) * 1000
+    OR p_now >= brand_enrich.start_of(a.pending_period)
        AND (a.pending_falls > 0 OR p_now - a.pending_since >= ${PERIOD_GRACE_MS}))
 $$;
 
@@ -324,11 +339,23 @@ DECLARE
   v_candidate bigint; v_jump bigint; r record;
 BEGIN
   IF v_next <> 'none' AND a.period IS DISTINCT FROM 'none' THEN
-    IF a.period IS NULL THEN a.period := v_next;
-    ELSIF v_next COLLATE "C" < a.period COLLATE "C" THEN RETURN;
+    IF a.period IS NULL THEN
+      -- One answer names it where this clock is in it or near it, else two in a row.
+      IF a.first_period = v_next
+         OR p_now - brand_enrich.start_of(v_next) BETWEEN ${-DAY_MS} AND ${LONGEST_PERIOD_MS} THEN
+        a.period := v_next; a.first_period := NULL;
+      ELSE
+        a.first_period := v_next;
+      END IF;
+    ELSIF v_next COLLATE "C" < a.period COLLATE "C" THEN
+      IF brand_enrich.start_of(a.period) - p_now <= ${DAY_MS} OR brand_enrich.start_of(v_next) > p_now THEN RETURN; END IF;
+      -- It was named by a date that was not to come for long.
+      a.period := v_next;
+    END IF;
+    IF a.period IS NULL THEN NULL;
     ELSIF v_next COLLATE "C" > a.period COLLATE "C" THEN
       IF a.pending_period IS DISTINCT FROM v_next THEN
-        a.pending_period := v_next; a.pending_since := p_now; a.pending_falls := 0;
+        a.pending_period := v_next; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
       END IF;
       a.pending_seen_at := p_now;
       IF v_usage >= a.usage THEN a.pending_falls := 0;
@@ -339,8 +366,9 @@ BEGIN
       a := r.a;
       IF NOT r.has_opened THEN RETURN; END IF;
     ELSE
-      -- Not in a row: the service still is in this period.
+      -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
+      IF p_now - a.pending_kept_at >= ${PENDING_KEPT_MS} THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
     END IF;
   ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
   END IF;

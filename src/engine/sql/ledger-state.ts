@@ -35,7 +35,8 @@ BEGIN
   RETURN jsonb_build_object(
     'now', p_now, 'epoch', a.epoch, 'version', a.version, 'period', a.period,
     'isDraining', brand_enrich.is_period_due(a, p_now) OR (v_is_turn AND a.held + a.probes > 0),
-    'isTurnUnconfirmed', v_is_turn AND v_has_room,
+    'isTurnUnconfirmed', v_is_turn AND (v_has_room OR coalesce(p_run.plan = 'free', false)
+      AND brand_enrich.may_find_out(a, v_policy.quota_cap, p_run.plan)),
     'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
     'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,
@@ -114,6 +115,8 @@ BEGIN
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
   IF p_usage IS NOT NULL THEN
     a.usage := p_usage;
+    a.sent := least(a.sent, p_usage);
+    a.serves_overage := false;
     a.others := greatest(0, p_usage - a.sent - a.held - a.probes);
   END IF;
   a.closed_at := NULL;

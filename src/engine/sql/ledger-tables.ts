@@ -51,10 +51,16 @@ const TURN_COLUMNS = [
 /** The store's clock at the last change, to notice that it was set back. */
 const CLOCK_COLUMNS = [['changed_at', 'bigint NOT NULL DEFAULT 0']] as const;
 
+/** Dates that are not to be believed at once. */
+const DATE_COLUMNS = [
+  ['first_period', 'text'],
+  ['pending_kept_at', 'bigint NOT NULL DEFAULT 0'],
+] as const;
+
 /** What an account that nobody has asked for yet looks like, as JSON. */
 export const NEW_ACCOUNT = JSON.stringify(
   Object.fromEntries(
-    [...FIRST_COLUMNS, ...TURN_COLUMNS, ...CLOCK_COLUMNS]
+    [...FIRST_COLUMNS, ...TURN_COLUMNS, ...CLOCK_COLUMNS, ...DATE_COLUMNS]
       .filter(([, type]) => type.includes('NOT NULL'))
       .map(([name, type]) => [name, emptyValue(type)]),
   ),
@@ -66,7 +72,12 @@ function emptyValue(type: string): string | number | boolean {
 }
 
 /** Columns of an account, without its name. */
-export const ACCOUNT_COLUMNS: readonly string[] = [...FIRST_COLUMNS, ...TURN_COLUMNS, ...CLOCK_COLUMNS]
+export const ACCOUNT_COLUMNS: readonly string[] = [
+  ...FIRST_COLUMNS,
+  ...TURN_COLUMNS,
+  ...CLOCK_COLUMNS,
+  ...DATE_COLUMNS,
+]
   .map(([name]) => name)
   .filter((name) => name !== 'pending_fell');
 
@@ -75,7 +86,7 @@ const columns = FIRST_COLUMNS.map(([name, type]) => `  ${name} ${type}`).join(',
 /** Overage is counted when a request is settled, and caps begin anew with each generation of a run key. */
 export const OVERAGE_COLUMNS = `
 ALTER TABLE brand_enrich.account DROP COLUMN pending_fell,
-${[...TURN_COLUMNS, ...CLOCK_COLUMNS].map(([name, type]) => `  ADD COLUMN ${name} ${type}`).join(',\n')};
+${[...TURN_COLUMNS, ...CLOCK_COLUMNS, ...DATE_COLUMNS].map(([name, type]) => `  ADD COLUMN ${name} ${type}`).join(',\n')};
 ALTER TABLE brand_enrich.permit DROP COLUMN overage, ADD COLUMN generation text NOT NULL DEFAULT '';
 ALTER TABLE brand_enrich.run_key ADD COLUMN generation text NOT NULL DEFAULT '';
 ALTER TABLE brand_enrich.run ADD COLUMN overage_billed bigint NOT NULL DEFAULT 0;

@@ -235,7 +235,9 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
 
     test('after a reset the account begins anew, and who remembers more writes it back and rests', async () => {
       const { account, wanted, exchange } = await begin(4);
-      await exchange({ reading: { quota: 100, usage: 0, period: '2030-01-01' } });
+      // A period that the clock is far from is named by two answers.
+      for (let told = 0; told < 2; told += 1)
+        await exchange({ reading: { quota: 100, usage: 0, period: '2030-01-01' } });
       const before = await exchange({ take: wanted.slice(0, 2) });
       await subject.engine.ledger.reset(account);
       const after = await subject.engine.ledger.show(account);
