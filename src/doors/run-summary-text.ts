@@ -145,8 +145,11 @@ function limitAdvice(request: EnrichRequest, result: EnrichResult, halt: RunHalt
   const left = result.facts.identifiers.deferred.toLocaleString('en-US');
   const again = 'run the same command again to go on';
   if (halt.why !== 'limit') return `${left} identifiers are left; ${again}`;
-  if (/--max-(requests|cost)/.test(halt.sentence)) {
-    return `${left} identifiers are left; a higher --max-requests or --max-cost would ask for more of them, then ${again}`;
+  const cap = /--max-(?:requests|cost)/.exec(halt.sentence)?.[0];
+  if (cap !== undefined)
+    return `${left} identifiers are left; a higher ${cap} would ask for more of them: ${again}`;
+  if (/^--quota/.test(halt.sentence)) {
+    return `${left} identifiers are left; a higher --quota, or the next period, would bring more of them: ${again}`;
   }
   if (isOverstated(halt)) {
     return `${left} identifiers are left: say with --plan and --overage-budget what the account has, or raise it there; ${again}`;

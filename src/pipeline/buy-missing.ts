@@ -45,7 +45,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const { engine, stop, clock, log, onNotice } = around;
   const { account, timeoutMs } = request.settings;
   await assertEngineRoom(engine);
-  const state = await engine.ledger.show(account);
+  const state = await engine.ledger.show(account, run.id);
   for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
   const { overage, quotaCap } = state;
   const settings = { ...request.settings, overage, quotaCap };

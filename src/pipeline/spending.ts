@@ -4,6 +4,7 @@
  */
 import type { LedgerState } from '../quota/ledger.js';
 import { costOf, requestsFor } from '../quota/money.js';
+import { overageLeftFor } from '../quota/policy.js';
 
 export interface SpendingEstimate {
   /** Requests to be made: identifiers without a fresh answer. */
@@ -31,14 +32,20 @@ export function estimateSpending(
   },
 ): SpendingEstimate {
   const { overage, quotaCap, maxRequests, maxOverageRequests } = request.settings;
-  const wanted = Math.min(requests, maxRequests ?? requests);
+  // What earlier starts of the same command sent counts too.
+  const { run } = state;
+  const wanted = Math.min(
+    requests,
+    Math.max(0, (maxRequests ?? Number.POSITIVE_INFINITY) - (run?.requests ?? 0)),
+  );
   const spent = state.sent + state.held + state.others;
   const isKnown = state.quota !== null || quotaCap !== null;
   const quota = Math.min(state.quota ?? Number.POSITIVE_INFINITY, quotaCap ?? Number.POSITIVE_INFINITY);
   const withinQuota = isKnown ? Math.min(wanted, Math.max(0, quota - spent)) : null;
   const overageLeft = isKnown ? Math.max(0, overage - Math.max(0, spent - quota)) : overage;
   const beyond = wanted - (withinQuota ?? 0);
-  const overageRequests = Math.min(beyond, overageLeft, maxOverageRequests ?? beyond);
+  const capLeft = run === null ? (maxOverageRequests ?? beyond) : overageLeftFor(run);
+  const overageRequests = Math.min(beyond, overageLeft, capLeft);
   return {
     requests,
     withinQuota,

@@ -135,7 +135,7 @@ function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion
 function capped(out: number, what: string): Denial {
   return out > 0
     ? { type: 'wait', why: `${what}; requests in flight settle first`, retryInMs: 100 }
-    : { type: 'exhausted', why: `${what} for this run` };
+    : { type: 'exhausted', why: `${what} by this run and earlier starts of it` };
 }
 
 function exhaustedWords(state: LedgerState): string {

@@ -235,9 +235,9 @@ describe('what to do next', () => {
     ],
     [
       'a cap of the run is reached',
-      limit('--max-requests 50 is reached for this run'),
+      limit('--max-requests 50 is reached by this run and earlier starts of it'),
       { plan: 'paid', maxRequests: 50 },
-      'stopped: --max-requests 50 is reached for this run; 1,900 identifiers are left; a higher --max-requests or --max-cost would ask for more of them, then run the same command again to go on',
+      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; a higher --max-requests would ask for more of them: run the same command again to go on',
     ],
     [
       'the quota is used up before the cap is reached: the cap is not to blame',

@@ -441,7 +441,10 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
   const next = reading.period;
   if (next !== null && next !== 'none' && account.period !== 'none') {
     if (account.period === null) {
-      if (!nameFirstPeriod(account, next, now)) return applyNumbers(account, reading, now);
+      if (!nameFirstPeriod(account, next, now)) {
+        applyNumbers(account, reading, now);
+        return;
+      }
     } else if (next < account.period) {
       if (startOf(account.period) - now <= DAY_MS || startOf(next) > now) return;
       // It was named by a date that was not to come for long.

@@ -70,7 +70,10 @@ describe('the limit', () => {
     expect(await exhaust(stage)).toBe(2);
     const last = stage.ask('one more');
     await stage.clock.rest();
-    expect(last.grant).toEqual({ type: 'exhausted', why: '--max-requests 2 is reached for this run' });
+    expect(last.grant).toEqual({
+      type: 'exhausted',
+      why: '--max-requests 2 is reached by this run and earlier starts of it',
+    });
   });
 });
 

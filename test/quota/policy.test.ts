@@ -137,7 +137,7 @@ describe('a denied permit', () => {
     [
       'the cap of the run',
       stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }),
-      exhausted('--max-requests 5 is reached for this run'),
+      exhausted('--max-requests 5 is reached by this run and earlier starts of it'),
     ],
     [
       'the cap of the run, with some in flight',
@@ -147,7 +147,7 @@ describe('a denied permit', () => {
     [
       'the cap on money',
       stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      exhausted('--max-cost is reached for this run'),
+      exhausted('--max-cost is reached by this run and earlier starts of it'),
     ],
     [
       'no money at all, in the quota',
