@@ -124,6 +124,8 @@ async function askInTurn(
   let requests = 0;
   let billed = 0;
   let wasted = 0;
+  /** What was wrong with an answer that came and was billed; null: none came. */
+  let damage: string | null = null;
   let tries = 0;
   const come = (result: Asked['result']): Asked => ({ result, requests, billed });
 
@@ -150,7 +152,7 @@ async function askInTurn(
       );
       if (grant.type !== 'granted') {
         breaker.forgo(passage);
-        return come(withoutPermit(grant));
+        return come(withoutPermit(grant, damage));
       }
       const halt = halts.get(run.id);
       if (halt) {
@@ -265,6 +267,7 @@ async function askInTurn(
     switch (meaning.type) {
       case 'wasted':
         wasted += 1;
+        damage = meaning.reason;
         if (halt) return come({ type: 'halted', halt });
         break;
       case 'unavailable': {
@@ -312,6 +315,7 @@ export async function worthOf(
 
 function withoutPermit(
   grant: Exclude<Awaited<ReturnType<Governor['take']>>, { type: 'granted' }>,
+  damage: string | null,
 ): Asked['result'] {
   switch (grant.type) {
     case 'lost':
@@ -322,6 +326,8 @@ function withoutPermit(
         reason: 'another worker is asking',
       };
     case 'spent':
+      // Twice in vain, and now by an answer that was there: another run would fare no better.
+      if (damage !== null) return { type: 'failed', reason: damage, billed: true };
       return {
         type: 'failed',
         reason: DOUBTFUL_REASON,

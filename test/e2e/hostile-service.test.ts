@@ -134,15 +134,18 @@ describe('a file that steers terminals', () => {
     };
     const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
     const column = ['--column', `${header}:domain`];
-    const ran = await Promise.all([
-      cli('plan', name, ...column),
-      cli('plan', name, ...column, '--json'),
-      cli('run', `missing${ESCAPE}.csv`),
-      cli('run', name, '--column', `other${ESCAPE}`),
-      cli('run', name, `--un${ESCAPE}known`),
-      cli('ledger', 'show', '--account', `team${ESCAPE}`),
-      cli('cancel', `run${ESCAPE}`),
-    ]);
+    const ran = [];
+    // One after the other: what is said is compared, not who is first at the state folder.
+    for (const args of [
+      ['plan', name, ...column],
+      ['plan', name, ...column, '--json'],
+      ['run', `missing${ESCAPE}.csv`],
+      ['run', name, '--column', `other${ESCAPE}`],
+      ['run', name, `--un${ESCAPE}known`],
+      ['ledger', 'show', '--account', `team${ESCAPE}`],
+      ['cancel', `run${ESCAPE}`],
+    ])
+      ran.push(await cli(...args));
     ran.push(await cli('run', name, ...column, '--log-level', 'trace'));
     ran.push(await cli('run', name, ...column, '--json', '--log-level', 'trace'));
     ran.push(await cli('status'));

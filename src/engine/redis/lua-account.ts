@@ -83,7 +83,8 @@ end
 
 local function runStatus(status, beatAt)
   if status == 'cancelled' then return 'cancelled' end
-  local age = now - tonumber(beatAt)
+  -- A record that has expired has no heartbeat.
+  local age = now - (tonumber(beatAt) or 0)
   if status == 'running' and age < ${RUN_DEAD_AFTER_MS} and age >= -${RUN_BEAT_AHEAD_MS} then return 'alive' end
   return 'dead'
 end

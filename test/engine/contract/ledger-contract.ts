@@ -104,7 +104,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await fc.assert(
         fc.asyncProperty(operations, async (history) => {
           histories += 1;
-          const twin = createLedgerTwin(subject.engine, clock, `history-${histories}`);
+          const twin = createLedgerTwin(subject.engine, clock, `history-${histories}`, { isOneEach: true });
           await subject.engine.ledger.setPaused(false);
           for (const operation of history) {
             const both = await twin.apply(operation);

@@ -38,8 +38,16 @@ interface Taken {
   readonly account: number;
 }
 
-/** `name` must be new for the store: accounts, runs, workers and keys are called by it. */
-export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: string): LedgerTwin {
+/**
+ * `name` must be new for the store: accounts, runs, workers and keys are called by it. `isOneEach`: no worker holds two permits for one
+ * key, as none does.
+ */
+export function createLedgerTwin(
+  engine: Engine,
+  clock: TurnedClock,
+  name: string,
+  { isOneEach = false } = {},
+): LedgerTwin {
   const { ledger, runs, outcomes } = engine;
   let epoch = '';
   const world: ModelWorld = model.createWorld(() => epoch);
@@ -72,7 +80,12 @@ export function createLedgerTwin(engine: Engine, clock: TurnedClock, name: strin
     const worker = named(workers, operation.worker);
     const run = operation.run === null ? null : (pick(started, operation.run) ?? null);
     const ours = taken.filter((permit) => permit.account === operation.account);
-    const take: PermitRequest[] = operation.take.map((key, index) => ({
+    // A worker asks for a key once at a time.
+    const isOut = (key: string) =>
+      [...world.permits.values()].some((permit) => permit.key === key && permit.worker === worker);
+    const wantedKeys = operation.take.filter((key) => !isOneEach || !isOut(named(keys, key)));
+    const takenKeys = isOneEach ? [...new Set(wantedKeys)] : wantedKeys;
+    const take: PermitRequest[] = takenKeys.map((key, index) => ({
       permit: `${name}-permit-${taken.length + index}`,
       key: named(keys, key),
     }));
