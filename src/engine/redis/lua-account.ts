@@ -35,7 +35,7 @@ local function loadAccount(name, epoch)
   return account
 end
 
--- Runs found dead are forgotten when the account is saved; their next heartbeat adds them again.
+-- Runs that have ended are forgotten when the account is saved. One that is silent may beat again, and clocks are set back.
 local deadRuns = {}
 
 local function saveAccount(account)
@@ -98,7 +98,7 @@ local function readPolicy(name)
     if runStatus(run[1], run[2]) == 'alive' then
       overage = math.min(overage or math.huge, tonumber(run[3]))
       if run[4] ~= '' then quotaCap = math.min(quotaCap or math.huge, tonumber(run[4])) end
-    else
+    elseif run[1] ~= 'running' then
       deadRuns[#deadRuns + 1] = id
     end
   end
