@@ -7,9 +7,18 @@ import { errorText } from './errors.js';
 export interface SystemFault {
   /** Without a full stop; names host and port where the system did. Never holds a secret. */
   readonly words: string;
-  /** It will not pass with time: an address or a certificate that is wrong. */
-  readonly isLasting: boolean;
+  readonly kind: FaultKind;
 }
+
+/**
+ * How long a fault lasts.
+ *
+ *   lasting   it will not pass with time: an address or a certificate that is wrong
+ *   no_http   nor will it: something else than a web server listens at that port
+ *   refused   nothing listens at that port
+ *   passing   any other
+ */
+export type FaultKind = 'lasting' | 'no_http' | 'refused' | 'passing';
 
 /** What Node adds to an error of the system; nodemailer keeps the code under another name. */
 interface SystemDetail {
@@ -76,17 +85,22 @@ export function systemFault(error: unknown): SystemFault {
   if (error instanceof AggregateError && error.errors.length > 0) {
     const faults = error.errors.map(systemFault);
     const words = [...new Set(faults.map((fault) => fault.words))].join(', ');
-    return { words, isLasting: faults.every((fault) => fault.isLasting) };
+    const kinds = new Set(faults.map((fault) => fault.kind));
+    const [kind = 'passing'] = kinds;
+    return { words, kind: kinds.size === 1 ? kind : 'passing' };
   }
-  if (!(error instanceof Error)) return { words: errorText(error), isLasting: false };
+  if (!(error instanceof Error)) return { words: errorText(error), kind: 'passing' };
   const detail = error as SystemDetail;
   const code = String(detail.originalCode ?? detail.code ?? '');
   if (NO_TLS.test(code) || NO_TLS.test(error.message)) {
-    return { words: 'that port does not speak TLS', isLasting: true };
+    return { words: 'that port does not speak TLS', kind: 'lasting' };
   }
   const certificate = CERTIFICATES[code];
-  if (certificate !== undefined) return { words: `the certificate ${certificate}`, isLasting: true };
-  return { words: passingWords(error, detail, code), isLasting: code === 'ENOTFOUND' };
+  if (certificate !== undefined) return { words: `the certificate ${certificate}`, kind: 'lasting' };
+  if (NO_HTTP.test(code) || NO_HTTP.test(error.message)) {
+    return { words: 'that port does not speak HTTP', kind: 'no_http' };
+  }
+  return { words: wordsOf(error, detail, code), kind: KINDS[code] ?? 'passing' };
 }
 
 /** {@link systemFault}'s words alone. */
@@ -94,7 +108,9 @@ export function systemWords(error: unknown): string {
   return systemFault(error).words;
 }
 
-function passingWords(error: Error, detail: SystemDetail, code: string): string {
+const KINDS: Readonly<Record<string, FaultKind>> = { ENOTFOUND: 'lasting', ECONNREFUSED: 'refused' };
+
+function wordsOf(error: Error, detail: SystemDetail, code: string): string {
   const host = detail.hostname ?? detail.address;
   const port = detail.port === undefined ? '' : `:${detail.port}`;
   if (code === 'ENOTFOUND') return `the host ${host ?? ''} does not exist`.replace('  ', ' ');
@@ -102,7 +118,6 @@ function passingWords(error: Error, detail: SystemDetail, code: string): string 
   if (code === 'ECONNREFUSED') {
     return host === undefined ? 'the connection was refused' : `nothing listens at ${host}${port}`;
   }
-  if (NO_HTTP.test(code) || NO_HTTP.test(error.message)) return 'what answers there does not speak HTTP';
   // Of a file the system names the path, of a connection it does not: EACCES is said of both.
   const known = detail.path === undefined ? (CONNECTIONS[code] ?? FILES[code]) : FILES[code];
   if (known !== undefined) return known;

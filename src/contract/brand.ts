@@ -90,28 +90,51 @@ export interface Brand {
   [unknown: string]: unknown;
 }
 
-const BRAND_FIELDS: Readonly<Record<KnownField, true>> = {
-  id: true,
-  name: true,
-  domain: true,
-  claimed: true,
-  description: true,
-  longDescription: true,
-  links: true,
-  logos: true,
-  colors: true,
-  fonts: true,
-  images: true,
-  qualityScore: true,
-  company: true,
-  isNsfw: true,
-  urn: true,
-};
 type KnownField = keyof { [Name in keyof Brand as string extends Name ? never : Name]: true };
 
-/** Whether any field of the specification is there, be it null: without one it is something else. */
-export function hasBrandField(object: object): boolean {
-  return Object.keys(object).some((name) => Object.hasOwn(BRAND_FIELDS, name));
+/** What a value of each field of the specification is, and whether other services' objects are likely to have it too. */
+const BRAND_FIELDS: Readonly<
+  Record<KnownField, { readonly is: (value: unknown) => boolean; readonly isCommon?: true }>
+> = {
+  id: { is: isText, isCommon: true },
+  name: { is: isText, isCommon: true },
+  description: { is: isText, isCommon: true },
+  domain: { is: isText },
+  claimed: { is: isFlag },
+  longDescription: { is: isText },
+  links: { is: Array.isArray },
+  logos: { is: Array.isArray },
+  colors: { is: Array.isArray },
+  fonts: { is: Array.isArray },
+  images: { is: Array.isArray },
+  qualityScore: { is: (value) => typeof value === 'number' },
+  company: { is: (value) => typeof value === 'object' && !Array.isArray(value) },
+  isNsfw: { is: isFlag },
+  urn: { is: isText },
+};
+
+/**
+ * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be null; but two fields have to
+ * be there that are what the specification says they are, and one of them has to be more than a name, an id or a
+ * description, which nearly every object of every other service has.
+ */
+export function whyNoBrand(object: object): string | null {
+  const found = Object.entries(object).flatMap(([name, value]) => {
+    const field = Object.hasOwn(BRAND_FIELDS, name) ? BRAND_FIELDS[name as KnownField] : null;
+    return field !== null && (value === null || field.is(value)) ? [field] : [];
+  });
+  if (found.length === 0) return 'no field of one';
+  return found.length > 1 && found.some(({ isCommon }) => isCommon === undefined)
+    ? null
+    : 'too few fields of one';
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+function isFlag(value: unknown): boolean {
+  return typeof value === 'boolean';
 }
 
 export type QualityTier = 'poor' | 'acceptable' | 'high';

@@ -155,7 +155,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** Undici wraps nothing that holds the request's headers. */
-function faultOf(error: Error): { reason: string; isLasting?: true } {
-  const { words, isLasting } = systemFault(error);
-  return isLasting ? { reason: words, isLasting } : { reason: words };
+function faultOf(error: Error): Pick<SendResult & { type: 'no_answer' }, 'reason' | 'fault'> {
+  const { words, kind } = systemFault(error);
+  return { reason: words, fault: kind };
 }

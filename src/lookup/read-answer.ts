@@ -6,34 +6,42 @@
  * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status alone.
  */
 import { isUtf8 } from 'node:buffer';
-import { type Brand, hasBrandField } from '../contract/brand.js';
+import { type Brand, whyNoBrand } from '../contract/brand.js';
+import { BRANDS_PATH } from '../contract/routes.js';
 import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';
 import type { SendResult } from './send.js';
 
 /**
- * What a "not found" shows of who said it. Any web server answers 404 to a path that it does not know.
+ * What a "not found" or a refusal shows of who said it. Any web server answers so to a path that it does not know.
  *
  *   own      a usage header or an error code: the service itself
  *   object   a JSON object and no more, or a 204: perhaps the service
- *   none     nothing of either
+ *   none     nothing of either, or a redirect: the service has none
  */
-export type NotFoundSign = 'own' | 'object' | 'none';
+export type AnswerSign = 'own' | 'object' | 'none';
 
 /** What the answer came to. */
 export type Meaning =
   | { readonly type: 'matched'; readonly body: Buffer; readonly brand: Brand }
-  | { readonly type: 'not_found'; readonly comeBack: boolean; readonly sign: NotFoundSign }
-  /** Never worth another request. `isNoBrand`: a 200 whose object has nothing of a brand. */
-  | { readonly type: 'failed'; readonly reason: string; readonly isNoBrand?: true }
-  /** Billed or perhaps billed, and of no use: worth one more request at most. */
-  | { readonly type: 'wasted'; readonly reason: string }
+  | { readonly type: 'not_found'; readonly comeBack: boolean; readonly sign: AnswerSign }
+  /** Never worth another request. `isNoBrand`: a 200 whose object is not that of a brand. */
+  | {
+      readonly type: 'failed';
+      readonly reason: string;
+      readonly sign: AnswerSign;
+      readonly isNoBrand?: true;
+    }
+  /** Billed or perhaps billed, and of no use: worth one more request at most. `sign`: it came whole, and not from the service. */
+  | { readonly type: 'wasted'; readonly reason: string; readonly sign?: 'none' }
   /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
   | {
       readonly type: 'unavailable';
       readonly reason: string;
       readonly retryAfterMs: number | null;
       readonly isUnsent?: true;
+      /** Nothing listens at that port. */
+      readonly isRefused?: true;
       /** Nor will it pass with time: the host's name, or its certificate, is wrong. */
       readonly isLasting?: true;
     }
@@ -70,7 +78,11 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
     const nothing = { quota: null, usage: null, date: null };
     return result.wasSent
       ? {
-          meaning: { type: 'wasted', reason: `no answer, may have been billed (${result.reason})` },
+          meaning: {
+            type: 'wasted',
+            reason: `no answer, may have been billed (${result.reason})`,
+            ...(result.fault === 'no_http' ? { sign: 'none' } : {}),
+          },
           cost: 'doubtful',
           ...nothing,
         }
@@ -80,7 +92,8 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
             reason: result.reason,
             retryAfterMs: null,
             isUnsent: true,
-            ...(result.isLasting ? { isLasting: true } : {}),
+            ...(result.fault === 'lasting' ? { isLasting: true } : {}),
+            ...(result.fault === 'refused' ? { isRefused: true } : {}),
           },
           cost: 'free',
           ...nothing,
@@ -90,7 +103,10 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
   const meaning = meaningOf(result, now);
   const isBilled = isBilledStatus(status, freeStatuses);
   return {
-    meaning: meaning.type === 'wasted' && !isBilled ? { type: 'failed', reason: meaning.reason } : meaning,
+    meaning:
+      meaning.type === 'wasted' && !isBilled
+        ? { type: 'failed', reason: meaning.reason, sign: meaning.sign ?? signOf(result) }
+        : meaning,
     cost: !isBilled ? 'free' : meaning.type === 'wasted' ? 'doubtful' : 'billed',
     quota: parseCount(headers[QUOTA_HEADER]),
     usage: parseCount(headers[USAGE_HEADER]),
@@ -120,11 +136,32 @@ function meaningOf(result: SendResult & { type: 'answer' }, now: number): Meanin
   }
   if (status >= 500) return { type: 'unavailable', reason: `the service answered ${status}`, retryAfterMs };
   const code = errorCode(result);
-  const words = status < 400 ? 'a redirect or empty answer, not followed' : 'not a request the service takes';
+  const target = status >= 300 && status < 400 ? redirectTarget(headers.location) : null;
+  const sign = signOf(result);
   return {
     type: 'failed',
-    reason: `the service answered ${status}${code === null ? '' : ` ${code}`} (${words})`,
+    reason: `the service answered ${status}${code === null ? '' : ` ${code}`} (${wordsOf(status, target)})`,
+    sign: target !== null && sign === 'object' ? 'none' : sign,
   };
+}
+
+function wordsOf(status: number, target: string | null): string {
+  if (target !== null) return `a redirect to ${target}, not followed`;
+  return status < 400 ? 'a redirect or empty answer, not followed' : 'not a request the service takes';
+}
+
+/**
+ * Where a redirect leads, as an address of the service: without the route and what is behind it. Never the query, which may
+ * hold what is nobody's business. null: nowhere.
+ */
+function redirectTarget(location: string | undefined): string | null {
+  const [target, base] = [location?.trim() ?? '', 'http://same.invalid'];
+  if (target === '' || !URL.canParse(target, base)) return null;
+  const { origin, pathname } = new URL(target, base);
+  const route = pathname.indexOf(BRANDS_PATH);
+  const path = route < 0 ? pathname : pathname.slice(0, route);
+  const host = origin === base ? '' : origin === 'null' ? 'another scheme' : origin;
+  return `${host}${path}`.slice(0, 200) || BRANDS_PATH;
 }
 
 const REFUSALS = {
@@ -134,27 +171,38 @@ const REFUSALS = {
 } as const;
 
 function readBrand(result: SendResult & { type: 'answer' }): Meaning {
-  const wasted = (what: string): Meaning => ({
-    type: 'wasted',
+  const wasted = (what: string) => ({
+    type: 'wasted' as const,
     reason: `answer damaged, was billed (${what})`,
   });
   if (result.damage !== null) return wasted(result.damage === 'too_large' ? 'too large' : 'cut off');
   if (!isUtf8(result.body)) return wasted('not UTF-8');
   const body = withoutBom(result.body);
   const brand = parseJson(body);
-  if (typeof brand !== 'object' || brand === null || Array.isArray(brand)) return wasted('not a JSON object');
+  if (typeof brand !== 'object' || brand === null || Array.isArray(brand)) {
+    const isForeign = !beginsObject(body) && signOf(result) === 'none';
+    return { ...wasted('not a JSON object'), ...(isForeign ? { sign: 'none' } : {}) };
+  }
   // The service meant to say this: a second request would be answered and billed alike.
-  if (!hasBrandField(brand)) {
+  const lack = whyNoBrand(brand);
+  if (lack !== null) {
     return {
       type: 'failed',
-      reason: 'the answer is no brand, was billed (no field of one)',
+      reason: `the answer is no brand, was billed (${lack})`,
+      sign: hasUsage(result.headers) ? 'own' : 'object',
       isNoBrand: true,
     };
   }
   return { type: 'matched', body, brand: brand as Brand };
 }
 
-function signOf(result: SendResult & { type: 'answer' }): NotFoundSign {
+/** Of an empty body, and of one that begins like a brand, nobody can tell whether it came whole. */
+function beginsObject(body: Buffer): boolean {
+  const text = body.toString('utf8', 0, 256).trimStart();
+  return text === '' || text.startsWith('{');
+}
+
+function signOf(result: SendResult & { type: 'answer' }): AnswerSign {
   if (hasUsage(result.headers) || errorCode(result) !== null) return 'own';
   // Of a body that did not come whole nobody can tell.
   if (result.damage !== null) return 'object';

@@ -22,7 +22,8 @@ export function redactAnswers(token: string): (answer: Answer) => Answer {
       const brand = parse(redacted);
       if (brand !== null) return { ...meaning, body: Buffer.from(redacted), brand };
     }
-    return { type: 'failed', reason: 'the answer holds the token in a way in which it cannot be kept' };
+    const reason = 'the answer holds the token in a way in which it cannot be kept';
+    return { type: 'failed', reason, sign: 'own' };
   }
 
   return (answer) => {

@@ -3,6 +3,8 @@
  * `service-send.ts` (the local service in this process). What an answer means is `read-answer.ts`'s.
  */
 
+import type { FaultKind } from '../system-error.js';
+
 export interface SendRequest {
   /** Path and query, beginning with `/`. */
   readonly path: string;
@@ -26,8 +28,8 @@ export type SendResult =
       /** Whether any byte of the request may have left: if not, nothing can have been billed. */
       readonly wasSent: boolean;
       readonly reason: string;
-      /** It will not pass with time: the host's name, or its certificate, is wrong. */
-      readonly isLasting?: true;
+      /** What kind of fault it is, where more is known than its reason says. */
+      readonly fault?: FaultKind;
     };
 
 /** Never rejects. */

@@ -96,6 +96,6 @@ async function postOnce(
 /** `fetch` says "fetch failed"; why is in its cause. */
 function connectionTrouble(error: unknown): Trouble {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const { words, isLasting } = systemFault(cause);
-  return { what: `could not be reached (${words})`, isPassing: !isLasting };
+  const { words, kind } = systemFault(cause);
+  return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
 }

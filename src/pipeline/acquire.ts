@@ -7,7 +7,7 @@ import type { Clock } from '../clock.js';
 import type { ChunkLine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { limitOf, overageLeftFor } from '../quota/policy.js';
-import { doubtful, UNPROVEN_REASON, unproven } from '../resolve/halt-reasons.js';
+import { doubtful, isUnprovenReason, unproven } from '../resolve/halt-reasons.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
 import { CHUNK_SIZE } from '../resolve/lookup-worker.js';
 import type { RunHalt, RunProgress, RunRecord } from '../runs/run-store.js';
@@ -116,10 +116,12 @@ export async function gatherWaves(
   }
 }
 
-/** All was asked for; but 404s that nobody can believe are no answers, however few there are, nor is what was lost twice. */
+/** All was asked for; but what nobody can believe is no answer, however little it is, nor is what was lost twice. */
 function finished({ gather, run }: AcquireContext): AcquireEnd {
   const { failures, identifiers } = gather.summary.facts;
-  if (failures.has(UNPROVEN_REASON)) return { type: 'halted', halt: unproven(run.settings.service) };
+  const hasGood = identifiers.matched + identifiers.notFound > 0;
+  if ([...failures.keys()].some((reason) => isUnprovenReason(reason, hasGood)))
+    return { type: 'halted', halt: unproven(run.settings.service) };
   return identifiers.deferred > 0
     ? { type: 'halted', halt: doubtful(identifiers.deferred) }
     : { type: 'finished' };

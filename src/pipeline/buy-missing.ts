@@ -163,7 +163,7 @@ async function readOwnBrand(
 ): Promise<RunHalt | null> {
   if (request.ownDomain === null) return null;
   const look = await worker.readUsage(request.ownDomain, run);
-  if (look?.worth === 'foreign') return foreign(run.settings.service);
+  if (look?.worth === 'foreign') return foreign(run.settings.service, look.answer);
   const meaning = look?.answer.meaning;
   if (meaning?.type !== 'credentials') return null;
   return { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` };

@@ -19,13 +19,14 @@ import type { LookupFailure, RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
 import {
   DOUBTFUL_REASON,
-  FOREIGN_REASON,
   foreign,
+  foreignReason,
   overstated,
+  refused,
   throttled,
   UNPROVEN_AT_MOST,
-  UNPROVEN_REASON,
   unproven,
+  unprovenReason,
   unreachableForGood,
   unreached,
   useless,
@@ -36,7 +37,7 @@ import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
 import { type RefusalSeries, SLOW_RATE } from './refusal-series.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
-import { NO_TURN, type NotFoundWorth, type ServiceStanding, worthOfNotFound } from './service-standing.js';
+import { type AnswerWorth, NO_TURN, type ServiceStanding, worthOfSign } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** What asking needs of its process. */
@@ -84,6 +85,8 @@ export interface Asked {
 
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
+/** Nothing listens at an address that never answered: long enough for a service that is started with the worker. */
+const REFUSED_MS = 3_000;
 /** A name that is not found, or a certificate that is not trusted, for so long: a second look, and no more. */
 const LASTING_MS = 500;
 
@@ -201,12 +204,17 @@ async function askInTurn(
 
     if (worth === 'unproven' || worth === 'foreign') {
       const isBilled = answer.cost !== 'free';
-      const reason = worth === 'foreign' ? FOREIGN_REASON : UNPROVEN_REASON;
+      const reason = worth === 'foreign' ? foreignReason(answer) : unprovenReason(answer);
       await context.keepFailure(run.id, { key, reason, billed: isBilled });
-      const count = worth === 'foreign' ? 0 : await standing.noteUnproven(run.id, key, isBilled);
+      const note = {
+        run: run.id,
+        billed: isBilled,
+        ...(meaning.type === 'not_found' ? {} : ({ isFailure: true } as const)),
+      };
+      const count = worth === 'foreign' ? 0 : await standing.noteUnproven(key, note);
       if (worth === 'foreign' || count >= UNPROVEN_AT_MOST) {
         const { service } = standing;
-        await context.halt(run.id, worth === 'foreign' ? foreign(service) : unproven(service));
+        await context.halt(run.id, worth === 'foreign' ? foreign(service, answer) : unproven(service));
         await standing.forgetUnproven(run.id);
       }
       // Settled at last: whoever waits for the permit, in another process too, must meet the halt first.
@@ -253,8 +261,7 @@ async function askInTurn(
       return come({ type: 'halted', halt });
     }
     const isUseless = meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand);
-    const halt =
-      isUseless && (await standing.noteUseless(permit)) >= WASTED_AT_MOST ? useless(meaning.reason) : null;
+    const halt = isUseless ? await haltOfUseless(context, run, permit, meaning.reason) : null;
     if (meaning.type === 'failed' || (meaning.type === 'wasted' && wasted > 0)) {
       const failure = { reason: meaning.reason, billed: answer.cost !== 'free' };
       // Paid for and not asked for again, so it is kept like an answer: before it is settled.
@@ -273,6 +280,13 @@ async function askInTurn(
       case 'unavailable': {
         if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
           return come({ type: 'halted', halt: unreached(meaning.reason) });
+        }
+        if (
+          meaning.isRefused &&
+          breaker.badForMs(clock.now()) > REFUSED_MS &&
+          !(await isKnown(context, run))
+        ) {
+          return come({ type: 'halted', halt: refused(meaning.reason) });
         }
         if (isWrong && breaker.badForMs(clock.now()) > LASTING_MS) {
           return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
@@ -295,22 +309,39 @@ async function askInTurn(
   }
 }
 
-/** Whether an answer can only be the service's: a brand, a "not found" with a sign of it, or a usage header with whatever it is. */
+/** Whether an answer can only be the service's: a brand, a refusal with a sign of it, or a usage header with whatever it is. */
 export function showsService({ meaning, quota, usage }: Answer): boolean {
   if (quota !== null || usage !== null || meaning.type === 'matched') return true;
-  return meaning.type === 'not_found' && meaning.sign === 'own';
+  return (meaning.type === 'not_found' || meaning.type === 'failed') && meaning.sign === 'own';
 }
 
-/** null: the answer is neither a brand, which is worth as much as an own "not found", nor one of these. */
+/** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
 export async function worthOf(
   { meaning }: Pick<Answer, 'meaning'>,
   { settings }: Pick<RunRecord, 'settings'>,
   standing: ServiceStanding,
-): Promise<NotFoundWorth | null> {
+): Promise<AnswerWorth | null> {
   if (meaning.type === 'matched') return 'own';
-  if (meaning.type !== 'not_found') return null;
-  const isProven = meaning.sign !== 'own' && (await standing.isProven());
-  return worthOfNotFound(meaning.sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
+  if (meaning.type !== 'not_found' && meaning.type !== 'failed' && meaning.type !== 'wasted') return null;
+  const { type, sign } = meaning;
+  if (sign === undefined) return null;
+  const isProven = sign !== 'own' && (await standing.isProven());
+  const worth = worthOfSign(sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
+  // What is of no use is asked for once more, and proves nothing.
+  return type === 'wasted' && worth !== 'foreign' ? null : worth;
+}
+
+/** Counts an answer of no use. Where the address never gave a good one, fewer of them end the run. */
+async function haltOfUseless(
+  { standing }: AskContext,
+  { settings }: RunRecord,
+  permit: string,
+  reason: string,
+): Promise<RunHalt | null> {
+  const count = await standing.noteUseless(permit);
+  if (count < UNPROVEN_AT_MOST) return null;
+  const isTrusted = settings.allowUnknown || (await standing.isProven());
+  return count >= (isTrusted ? WASTED_AT_MOST : UNPROVEN_AT_MOST) ? useless(count, reason) : null;
 }
 
 function withoutPermit(
@@ -347,6 +378,11 @@ function withoutPermit(
  */
 function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord): boolean {
   return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
+}
+
+/** Whether anything good is known of the address: here, of the account, or on this engine. */
+async function isKnown(context: AskContext, run: RunRecord): Promise<boolean> {
+  return hasEverAnswered(context, run) || context.standing.isProven();
 }
 
 function isThroughputRefusal(answer: Answer, governor: Governor): boolean {

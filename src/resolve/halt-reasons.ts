@@ -1,6 +1,7 @@
 /**
  * Why a run stops asking, as its rows and its report tell it. When one of these holds is `ask.ts`'s and the quota's.
  */
+import type { Answer } from '../lookup/read-answer.js';
 import type { RunHalt } from '../runs/run-store.js';
 
 /** Damaged or lost answers in a row, none good between them, that end a run: each was or may have been billed. */
@@ -15,33 +16,64 @@ export function unreachableForGood(reason: string): RunHalt {
   return { why: 'unreachable', sentence: `the service cannot be reached: ${reason}` };
 }
 
-/** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
-export function useless(reason: string): RunHalt {
-  return { why: 'useless', sentence: `${WASTED_AT_MOST} answers in a row were of no use: ${reason}` };
+/** Nothing listens at the port of an address that never answered: a wrong port, more likely than an outage. */
+export function refused(reason: string): RunHalt {
+  return {
+    why: 'unreachable',
+    sentence: `the service cannot be reached: ${reason}, and never did anything there`,
+  };
 }
 
-/** 404s from an address that never gave a good answer, after which a run asks whether the address is right. */
+/** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
+export function useless(answers: number, reason: string): RunHalt {
+  return { why: 'useless', sentence: `${answers} answers in a row were of no use: ${reason}` };
+}
+
+/** Answers that anybody may have given, from an address that never gave a good one, after which a run asks whether it is right. */
 export const UNPROVEN_AT_MOST = 5;
 
-/** What the rows say of such a 404, as long as nobody can believe it. */
-export const UNPROVEN_REASON =
-  'answered 404, was billed, not believed: the address never gave a good answer, and this one has neither a usage header nor an error code';
+const SAID_404 = 'the service answered 404';
+const NOT_BELIEVED =
+  'not believed: the address never gave a good answer, and this one has neither a usage header nor an error code';
 
-export const FOREIGN_REASON =
-  'answered 404, was billed, by something that is not the service: no usage header, no error code, no JSON object';
+/** What the rows say of such an answer, as long as nobody can believe it. */
+export function unprovenReason(answer: Answer): string {
+  return `${said(answer)}, ${costOf(answer)}, ${NOT_BELIEVED}`;
+}
+
+/**
+ * Whether a row's reason is an {@link unprovenReason} that still holds. Once the address is proven, a 404 becomes a "not found",
+ * and any other refusal is taken for the service's; `hasGood`: the run has answers that can be believed.
+ */
+export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
+  return reason.endsWith(NOT_BELIEVED) && (!hasGood || reason.startsWith(SAID_404));
+}
+
+/** What the rows say of an answer that is not the service's. */
+export function foreignReason(answer: Answer): string {
+  return `${said(answer)}, ${costOf(answer)}, by something that is not the service: no usage header, no error code, no JSON object`;
+}
 
 export function unproven(service: string): RunHalt {
   return {
     why: 'useless',
-    sentence: `is the address right? ${service} never gave a good answer, and said 404 without a usage header or an error code to everything it was asked; --allow-unknown goes on where the list is known to be unknown`,
+    sentence: `is the address right? ${service} never gave a good answer, and refused everything that it was asked, without a usage header or an error code; --allow-unknown goes on where the list is known to be unknown`,
   };
 }
 
-export function foreign(service: string): RunHalt {
+export function foreign(service: string, answer: Answer): RunHalt {
   return {
     why: 'useless',
-    sentence: `is the address right? ${service} never gave a good answer, and said 404 with neither a usage header nor an error code nor a JSON object`,
+    sentence: `is the address right? ${service} never gave a good answer; this one has neither a usage header nor an error code nor a JSON object: ${said(answer)}`,
   };
+}
+
+function said({ meaning }: Answer): string {
+  return 'reason' in meaning ? meaning.reason : SAID_404;
+}
+
+function costOf({ cost }: Answer): string {
+  return { billed: 'was billed', doubtful: 'may have been billed', free: 'not billed' }[cost];
 }
 
 /** What the rows say of a lookup of which two requests may have been billed and none was answered. */

@@ -5,16 +5,16 @@ import type { Answer } from '../lookup/read-answer.js';
 import type { Heard } from '../quota/mailbox.js';
 import { periodOf } from '../quota/period.js';
 import type { RunRecord } from '../runs/run-store.js';
-import type { NotFoundWorth } from './service-standing.js';
+import type { AnswerWorth } from './service-standing.js';
 
 /**
- * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of a brand or a "not found",
- * else null.
+ * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of a brand, a "not found"
+ * or a refusal of what was asked for, else null.
  */
 export function heardFrom(
   answer: Answer,
   period: RunRecord['settings']['period'],
-  worth: NotFoundWorth | null,
+  worth: AnswerWorth | null,
 ): Heard {
   const { quota, usage, meaning } = answer;
   const datedIn = answer.date === null ? null : periodOf(answer.date, period);
@@ -22,8 +22,7 @@ export function heardFrom(
     reading: quota === null && usage === null ? null : { quota, usage, period: datedIn },
     period: datedIn,
     heard:
-      worth === 'own' ||
-      worth === 'believed' ||
-      (meaning.type === 'failed' && meaning.isNoBrand === undefined),
+      (worth === 'own' || worth === 'believed') &&
+      !(meaning.type === 'failed' && meaning.isNoBrand !== undefined),
   };
 }

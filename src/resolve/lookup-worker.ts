@@ -27,7 +27,7 @@ import { heardFrom } from './heard-from.js';
 import { createRecorder } from './recorder.js';
 import { createRefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
-import { type NotFoundWorth, ServiceStanding } from './service-standing.js';
+import { type AnswerWorth, ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
@@ -74,7 +74,7 @@ export interface LookupWorker {
   readUsage(
     ownDomain: string,
     run: Pick<RunRecord, 'settings'>,
-  ): Promise<{ readonly answer: Answer; readonly worth: NotFoundWorth | null } | null>;
+  ): Promise<{ readonly answer: Answer; readonly worth: AnswerWorth | null } | null>;
   /** A halted run may be asked for again. */
   resumeRun(run: string): void;
   /**

@@ -1,6 +1,6 @@
 /**
  * What the engine knows of a service besides its answers, for all workers and for later runs: whether its address ever gave
- * a good answer, which of its 404s nobody can believe yet, and how many answers in a row were of no use.
+ * a good answer, which of its refusals nobody can believe yet, and how many answers in a row were of no use.
  *
  * Until the first good answer, one request goes at a time, whatever the number of workers: an address that is wrong is paid
  * for once, or five times where it answers in JSON, and not for every slot.
@@ -9,7 +9,7 @@ import type { Clock } from '../clock.js';
 import type { NoteStore } from '../engine/notes.js';
 import { errorText } from '../errors.js';
 import type { Log } from '../log.js';
-import type { NotFoundSign } from '../lookup/read-answer.js';
+import type { AnswerSign } from '../lookup/read-answer.js';
 import { serviceTag } from '../outcomes/key.js';
 import type { NewOutcome, OutcomeKey } from '../outcomes/store.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
@@ -18,7 +18,7 @@ import { BUSY_RETRY_MS } from './retry-policy.js';
 const PROVEN = 'services';
 /** By `serviceTag`: the worker whose request goes alone. */
 const ALONE = 'services-alone';
-/** Of one service, by outcome key: 404s that nobody can believe yet. */
+/** Of one service, by outcome key: answers that nobody can believe yet. */
 const unprovenOf = (tag: string) => `unproven-${tag}`;
 /** Of one service, by permit: answers of no use since the last good one. */
 const uselessOf = (tag: string) => `useless-${tag}`;
@@ -32,20 +32,20 @@ const CLEAR_EVERY_MS = 1_000;
 const ENGINE_RETRY_MS = 1_000;
 
 /**
- * What a "not found" is worth.
+ * What a "not found", or a refusal of what was asked for, is worth.
  *
  *   own        the service said it: the address is right
  *   believed   from an address that is right, or that the user says is right
  *   unproven   perhaps the service
  *   foreign    something else
  */
-export type NotFoundWorth = 'own' | 'believed' | 'unproven' | 'foreign';
+export type AnswerWorth = 'own' | 'believed' | 'unproven' | 'foreign';
 
 /** `allowsUnknown`: the user says that the address is right. */
-export function worthOfNotFound(
-  sign: NotFoundSign,
+export function worthOfSign(
+  sign: AnswerSign,
   { isProven, allowsUnknown }: { readonly isProven: boolean; readonly allowsUnknown: boolean },
-): NotFoundWorth {
+): AnswerWorth {
   if (sign === 'own') return 'own';
   if (isProven) return 'believed';
   if (sign === 'none') return 'foreign';
@@ -65,10 +65,12 @@ export interface ServiceStandingOptions {
 /** What ends a turn that nobody needed. */
 export const NO_TURN = async (): Promise<void> => undefined;
 
-/** A 404 as it was when nobody could believe it. */
+/** An answer as it was when nobody could believe it. */
 interface Unproven {
   readonly run: string;
   readonly billed: boolean;
+  /** It was none of a brand that is not there: it is counted, and nothing comes of it. */
+  readonly isFailure?: true;
 }
 
 /** One per process and service. Engine trouble is waited out or logged, never thrown. */
@@ -161,10 +163,11 @@ export class ServiceStanding {
     return recent.length;
   }
 
-  /** Remembers a 404 that nobody can believe yet: how many there are in this run. */
-  async noteUnproven(run: string, key: OutcomeKey, billed: boolean): Promise<number> {
+  /** Remembers an answer that nobody can believe yet: how many there are in this run. */
+  async noteUnproven(key: OutcomeKey, answer: Unproven): Promise<number> {
     const scope = unprovenOf(this.#tag);
-    const text = JSON.stringify({ run, billed } satisfies Unproven);
+    const { run } = answer;
+    const text = JSON.stringify(answer);
     const all = await this.#asked(async (notes) => {
       await notes.put(scope, key, text);
       return notes.list(scope);
@@ -186,9 +189,9 @@ export class ServiceStanding {
     await this.#clear(scope);
     return all
       .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
-      .map(({ name, text }) => {
-        const { billed } = JSON.parse(text) as Unproven;
-        return { key: name, status: 'not_found', packed: null, billed, freshMs: null };
+      .flatMap(({ name, text }) => {
+        const { billed, isFailure } = JSON.parse(text) as Unproven;
+        return isFailure ? [] : [{ key: name, status: 'not_found', packed: null, billed, freshMs: null }];
       });
   }
 

@@ -14,7 +14,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const web = await startWebServer((request, response) => {
       if (fetching.some((domain) => request.url?.endsWith(domain))) {
         response.writeHead(404, { 'x-bf-error': 'crawl_queued' }).end('{"message":"Brand is being fetched"}');
-      } else response.end('{"name":"Acme"}');
+      } else response.end('{"name":"Acme","logos":[]}');
     });
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(6));

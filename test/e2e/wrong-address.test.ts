@@ -2,8 +2,10 @@
  * An address that is not the service's must not look like success, nor be paid for row by row; and a service that says
  * little of itself must still be usable. Counted where the requests arrive.
  */
+import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
@@ -22,6 +24,33 @@ const headless =
     if (!isKnown(request.url ?? '')) return JSON_404(request, response);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"Acme","qualityScore":0.9}');
   };
+
+/** Something that is no web server: says `greeting` to whoever comes, and `answer` to whatever it is told. */
+async function startTalker(greeting: string | null, answer: string | Buffer | null): Promise<number> {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    if (greeting !== null) socket.write(greeting);
+    socket.on('data', () => {
+      if (answer !== null) socket.write(answer);
+    });
+  });
+  onTestFinished(() => void server.close());
+  return listen(server);
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 const postgres = await postgresEngine();
 describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
@@ -74,6 +103,85 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(result.stderr).toContain('--allow-unknown');
     expect([web.asked.length, web.mostAtOnce]).toEqual([5, 1]);
     expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
+  });
+
+  test.each([
+    ['405 in JSON', 405, {}, '{}', 5],
+    ['410 with words', 410, {}, '{"message":"Gone"}', 5],
+    ['400 in JSON, which is free', 400, {}, '{}', 5],
+    ['a 200 that is no brand', 200, {}, '{"name":"x","status":"ok"}', 5],
+    ['a page with 200', 200, {}, '<!doctype html><title>Sign in</title>', 1],
+    ['a page with 400', 400, {}, '<h1>The plain HTTP request was sent to HTTPS port</h1>', 1],
+    ['301 to another place', 301, { location: 'https://right.example/v2/brands/x' }, '', 1],
+    ['302 in JSON to another place', 302, { location: '/sign-in?back=x' }, '{}', 1],
+    ['308 without a place', 308, {}, '{}', 5],
+  ])(
+    '%s to everything stops the run early and stores nothing',
+    async (_what, status, headers, body, asked) => {
+      const web = await startWebServer((_request, response) => {
+        response.writeHead(status, headers).end(body);
+      });
+      const { enrich, write, run, path } = await scene(web);
+      await write('list.csv', domainList(60));
+      const result = await enrich();
+      expect(result.code, result.stderr).toBe(5);
+      expect(result.stderr).toContain('is the address right?');
+      if ('location' in headers) {
+        expect(result.stderr).toMatch(/a redirect to (https:\/\/right\.example|\/sign-in), not followed/);
+      }
+      expect([web.asked.length, web.mostAtOnce]).toEqual([asked, 1]);
+      expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
+      const { requests } = await readReport(path('list.report.json'));
+      expect(requests).toMatchObject({ sent: asked, billed: status === 400 ? 0 : asked });
+    },
+  );
+
+  test('a short list of refusals does not look like success either', async () => {
+    const web = await startWebServer((_request, response) => response.writeHead(410).end('{}'));
+    const { enrich, write } = await scene(web);
+    await write('list.csv', domainList(3));
+    const result = await enrich();
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('is the address right?');
+  });
+
+  test('a service that shows nothing of itself may refuse what it will, before and after its first brand', async () => {
+    const known = domainAt(3);
+    const refuse: RequestListener = (_request, response) => response.writeHead(410).end('{}');
+    const web = await startWebServer((request, response) =>
+      request.url?.includes(known) ? headless(() => true)(request, response) : refuse(request, response),
+    );
+    const { enrich, write, path } = await scene(web);
+    await write('list.csv', domainList(30));
+    const result = await enrich('--sort', 'none');
+    expect(result.code, result.stderr).toBe(1);
+    expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ matched: 1, failed: 29 });
+    expect(web.asked).toHaveLength(30);
+  });
+
+  test.each([
+    ['greets like SSH', 'SSH-2.0-OpenSSH_9.6\r\n', null],
+    ['greets like SMTP', '220 mail.example ESMTP\r\n', null],
+    ['answers like Redis', null, "-ERR wrong number of arguments for 'get' command\r\n"],
+    ['answers with an alert of TLS', null, Buffer.from([0x15, 3, 1, 0, 2, 2, 10])],
+  ])('a port that %s ends the run at the first request', async (_what, greeting, answer) => {
+    const port = await startTalker(greeting, answer);
+    const { enrich, write, path } = await scene({ url: `http://127.0.0.1:${port}` });
+    await write('list.csv', domainList(60));
+    const result = await enrich();
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('that port does not speak HTTP');
+    expect((await readReport(path('list.report.json'))).requests.sent).toBe(1);
+  });
+
+  test('a port at which nothing listens is no outage of a service that never answered', async () => {
+    const { enrich, write, path } = await scene({ url: `http://127.0.0.1:${await freePort()}` });
+    await write('list.csv', domainList(60));
+    const result = await enrich();
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('nothing listens at 127.0.0.1:');
+    expect(result.stderr).not.toContain('for a minute');
+    expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toEqual({ deferred: 60 });
   });
 
   test('nor does a short list look like success, but for those who say that it is unknown', async () => {

@@ -8,7 +8,7 @@ const systemError = (
 ) => Object.assign(new Error(message), { code, ...detail });
 
 describe('a system error in words', () => {
-  it.each([
+  it.each<[unknown, string, string?]>([
     [systemError('ENOENT', { path: 'a.csv' }), 'it does not exist'],
     [systemError('EACCES', { path: 'a.csv' }), 'permission is missing'],
     [systemError('EISDIR'), 'it is a folder'],
@@ -16,19 +16,20 @@ describe('a system error in words', () => {
       systemError('EAI_AGAIN', { hostname: 'api.example' }),
       'the name api.example cannot be looked up just now',
     ],
-    [systemError('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'nothing listens at 127.0.0.1:1'],
-    [systemError('ECONNREFUSED'), 'the connection was refused'],
+    [systemError('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'nothing listens at 127.0.0.1:1', 'refused'],
+    [systemError('ECONNREFUSED'), 'the connection was refused', 'refused'],
     [systemError('UND_ERR_CONNECT_TIMEOUT'), 'no connection was made in time'],
-    [systemError('HPE_INVALID_CONSTANT', {}, 'Expected HTTP/'), 'what answers there does not speak HTTP'],
+    [systemError('HPE_INVALID_CONSTANT', {}, 'Expected HTTP/'), 'that port does not speak HTTP', 'no_http'],
     [
       systemError('ESOCKET', { originalCode: 'ECONNREFUSED', address: '::1', port: 25 }),
       'nothing listens at ::1:25',
+      'refused',
     ],
     [new Error('anything else'), 'anything else'],
     [systemError('EODD', {}, 'odd'), 'odd'],
     ['a text', 'a text'],
-  ])('%s', (error, words) => {
-    expect(systemFault(error)).toEqual({ words, isLasting: false });
+  ])('%s', (error, words, kind = 'passing') => {
+    expect(systemFault(error)).toEqual({ words, kind });
   });
 
   it.each([
@@ -44,15 +45,15 @@ describe('a system error in words', () => {
     ],
     [systemError('ERR_TLS_CERT_ALTNAME_INVALID'), 'the certificate belongs to another host'],
   ])('%s will not pass', (error, words) => {
-    expect(systemFault(error)).toEqual({ words, isLasting: true });
+    expect(systemFault(error)).toEqual({ words, kind: 'lasting' });
   });
 
   it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
     'a certificate that is not trusted (%s) says what to set',
     (code) => {
-      const { words, isLasting } = systemFault(systemError(code));
+      const { words, kind } = systemFault(systemError(code));
       expect(words).toMatch(/^the certificate is .*NODE_EXTRA_CA_CERTS$/);
-      expect(isLasting).toBe(true);
+      expect(kind).toBe('lasting');
     },
   );
 
@@ -60,8 +61,10 @@ describe('a system error in words', () => {
     const refused = (address: string) => systemError('ECONNREFUSED', { address, port: 5 });
     expect(systemFault(new AggregateError([refused('::1'), refused('127.0.0.1')]))).toEqual({
       words: 'nothing listens at ::1:5, nothing listens at 127.0.0.1:5',
-      isLasting: false,
+      kind: 'refused',
     });
+    const other = systemError('ETIMEDOUT');
+    expect(systemFault(new AggregateError([refused('::1'), other])).kind).toBe('passing');
     expect(systemWords(new AggregateError([refused('::1'), refused('::1')]))).toBe(
       'nothing listens at ::1:5',
     );

@@ -37,7 +37,7 @@ describe('the client', () => {
   });
 
   test.each([200, 404, 500])("the service's own brand is free, whatever it answers: %i", async (status) => {
-    const body = Buffer.from('{"name":"Own"}');
+    const body = Buffer.from('{"name":"Own","logos":[]}');
     const client = createClient(
       async () => ({ type: 'answer', status, headers: {}, body, damage: null }),
       TOKEN,
@@ -50,7 +50,7 @@ describe('the client', () => {
   test('over a socket it comes to the same', async () => {
     const { sender, server } = await createSending((socket) =>
       socket.write(
-        answerText('{"name":"Acme"}', {
+        answerText('{"name":"Acme","logos":[]}', {
           'x-api-key-quota': '250',
           'x-api-key-approximate-usage': '17',
           date: 'Tue, 15 Jan 2030 12:00:00 GMT',
@@ -60,7 +60,11 @@ describe('the client', () => {
     const client = createClient(sender.send, TOKEN);
     const answer = await client.lookup({ kind: 'isin', value: 'US0378331005' }, OPTIONS);
     expect(answer).toEqual({
-      meaning: { type: 'matched', body: Buffer.from('{"name":"Acme"}'), brand: { name: 'Acme' } },
+      meaning: {
+        type: 'matched',
+        body: Buffer.from('{"name":"Acme","logos":[]}'),
+        brand: { name: 'Acme', logos: [] },
+      },
       cost: 'billed',
       quota: 250,
       usage: 17,

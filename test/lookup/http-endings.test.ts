@@ -92,7 +92,7 @@ describe('an address that is wrong', () => {
     });
     return (server.address() as AddressInfo).port;
   };
-  const wrong = (reason: unknown) => ({ type: 'no_answer', wasSent: false, reason, isLasting: true });
+  const wrong = (reason: unknown) => ({ type: 'no_answer', wasSent: false, reason, fault: 'lasting' });
 
   test('with a host that does not exist names it', async () => {
     expect(await sendTo('https://nowhere.invalid')).toEqual(wrong('the host nowhere.invalid does not exist'));

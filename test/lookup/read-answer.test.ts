@@ -37,10 +37,10 @@ describe('a brand', () => {
   });
 
   test.each<[string, Given]>([
-    ['the least that is still a brand', { body: '{"name":null}' }],
-    ['blanks around it', { body: ' \n{"name":"Acme"}\n' }],
-    ['letters of any script', { body: '{"name":"Ærø Bryggeri 麒麟 🍺"}' }],
-    ['a member called error', { body: '{"name":"Acme","error":"quota_exceeded"}' }],
+    ['the least that is still a brand', { body: '{"name":null,"domain":null}' }],
+    ['blanks around it', { body: ' \n{"name":"Acme","domain":"acme.example"}\n' }],
+    ['letters of any script', { body: '{"name":"Ærø Bryggeri 麒麟 🍺","logos":[]}' }],
+    ['a member called error', { body: '{"name":"Acme","claimed":false,"error":"quota_exceeded"}' }],
   ])('%s is matched', (_what, given) => {
     expect(read(200, given).meaning.type).toBe('matched');
   });
@@ -57,7 +57,7 @@ describe('a brand', () => {
     ['a body cut off', { body: BRAND, damage: 'cut_off' }, 'cut off'],
   ])('%s instead of a brand is worth one more request, and was billed', (_what, given, why) => {
     const { meaning, cost } = read(200, given);
-    expect(meaning).toEqual({ type: 'wasted', reason: `answer damaged, was billed (${why})` });
+    expect(meaning).toMatchObject({ type: 'wasted', reason: `answer damaged, was billed (${why})` });
     expect(cost).toBe('doubtful');
   });
 });
@@ -75,9 +75,48 @@ describe('a 200 that is no brand at all', () => {
     });
   });
 
-  test('one field of a brand is enough, be it null', () => {
-    for (const field of ['id', 'domain', 'urn', 'isNsfw', 'company', 'longDescription'])
-      expect(read(200, { body: `{"${field}":null,"message":"words"}` }).meaning.type).toBe('matched');
+  test.each([
+    '{"name":"x","status":"ok"}',
+    '{"id":1}',
+    '{"id":"id_1"}',
+    '{"domain":"acme.example","available":true}',
+    '{"id":"7","name":"a repository","description":"of code","stars":3}',
+    '{"name":"x","links":{"self":"/x"},"company":"Acme"}',
+    '{"name":"x","qualityScore":"high","claimed":"yes"}',
+    '{"name":"x","company":[],"logos":"none"}',
+  ])('%s is none of one: any service has such', (body) => {
+    expect(read(200, { body })).toMatchObject({
+      meaning: {
+        type: 'failed',
+        isNoBrand: true,
+        reason: expect.stringMatching(
+          /^the answer is no brand, was billed \((too few fields|no field) of one\)$/,
+        ),
+      },
+      cost: 'billed',
+    });
+  });
+
+  test.each([
+    '{"name":"Acme","qualityScore":0.9}',
+    '{"id":"id_1","urn":"urn:brand:1"}',
+    '{"domain":"acme.example","company":null}',
+    '{"name":null,"description":null,"longDescription":null,"links":null,"logos":null}',
+    '{"name":"Acme","domain":"acme.example","claimed":true,"links":[],"logos":[],"colors":[],"fonts":[],"images":[]}',
+    '{"qualityScore":1,"isNsfw":true,"new":{"field":7}}',
+    '{"name":7,"domain":"acme.example","isNsfw":false}',
+  ])('%s is one: nothing is required, and what is new is taken', (body) => {
+    expect(read(200, { body }).meaning.type).toBe('matched');
+  });
+
+  test('of what a web server answers with a page it is clear that it is not the service, of half a brand it is not', () => {
+    const sign = (given: Given) => (read(200, given).meaning as { sign?: string }).sign;
+    expect(sign({ body: '<!doctype html>' })).toBe('none');
+    expect(sign({ body: 'OK' })).toBe('none');
+    expect(sign({ body: '[]' })).toBe('none');
+    for (const body of ['', ' \n{"name":"Ac', '\ufeff{"na']) expect(sign({ body })).toBeUndefined();
+    expect(sign({ body: '<html>', damage: 'cut_off' })).toBeUndefined();
+    expect(sign({ body: '<html>', headers: { 'x-api-key-quota': '9' } })).toBeUndefined();
   });
 });
 
@@ -120,6 +159,43 @@ describe('what a "not found" shows of who said it', () => {
     [404, 'null', { body: 'null' }, 'none'],
   ])('%i with %s', (status, _what, given, sign) => {
     expect(read(status, given).meaning).toMatchObject({ type: 'not_found', sign });
+  });
+});
+
+describe('what a refusal shows of who said it', () => {
+  const usage = { 'x-api-key-approximate-usage': '7' };
+  const to = (location: string) => ({ headers: { location } });
+  test.each<[number, string, Given, string]>([
+    [405, 'an empty object', { body: '{}' }, 'object'],
+    [410, 'a code', { body: '{"error":"gone"}' }, 'own'],
+    [410, 'usage', { headers: usage }, 'own'],
+    [400, 'a page', { body: '<h1>400 The plain HTTP request was sent to HTTPS port</h1>' }, 'none'],
+    [400, 'an empty object', { body: '{}' }, 'object'],
+    [301, 'a place and an object', { ...to('https://api.example/v2/brands/x'), body: '{}' }, 'none'],
+    [308, 'a place and usage', { headers: { ...usage, location: '/login' } }, 'own'],
+    [302, 'no place, and an object', { body: '{}' }, 'object'],
+    [304, 'nothing', {}, 'none'],
+  ])('%i with %s', (status, _what, given, sign) => {
+    expect(read(status, given).meaning).toMatchObject({ type: 'failed', sign });
+  });
+
+  test.each([
+    ['https://api.example/v2/brands/domain/acme.com?allowNsfw=true', 'https://api.example'],
+    ['https://api.example:8443/team/v2/brands/domain/acme.com', 'https://api.example:8443/team'],
+    ['//api.example/v2/brands/ticker/ACM', 'http://api.example'],
+    ['https://user:pass@login.example/start?back=acme.com#top', 'https://login.example/start'],
+    ['/v2/brands/domain/www.acme.com', '/v2/brands/'],
+    ['/login?to=/v2/brands/domain/acme.com', '/login'],
+  ])('a redirect to %s names %s, and nothing that was asked for', (location, target) => {
+    expect(read(301, to(location)).meaning).toMatchObject({
+      reason: `the service answered 301 (a redirect to ${target}, not followed)`,
+    });
+  });
+
+  test.each(['', 'http://[', undefined])('a redirect to %j leads nowhere', (location) => {
+    expect(read(301, location === undefined ? {} : to(location)).meaning).toMatchObject({
+      reason: 'the service answered 301 (a redirect or empty answer, not followed)',
+    });
   });
 });
 
@@ -207,6 +283,7 @@ describe('the answer table', () => {
     expect(meaning).toEqual({
       type: 'failed',
       reason: 'the service answered 400 invalid_domain (not a request the service takes)',
+      sign: 'own',
     });
   });
 

@@ -47,22 +47,22 @@ describe('a brand', () => {
   });
 
   it('is not changed without the token in it', async () => {
-    const body = '{"name":"Acme",  "n":12345678901234567890, "x":1.10}';
+    const body = '{"name":"Acme",  "n":12345678901234567890,  "logos":[], "x":1.10}';
     expect(await bodyOf(LONG, body)).toBe(body);
   });
 
   it.each([
-    [LONG, `{"name":"${LONG.toLowerCase()}", "n":1.10}`, '{"name":"***", "n":1.10}'],
-    [LONG, `{"name":null,"${LONG}":"a ${LONG} b"}`, '{"name":null,"***":"a *** b"}'],
-    [LONG, `{"name":"${LONG.replace('T', '\\u0054')}"}`, '{"name":"***"}'],
-    [DIGITS, `{"id":${DIGITS},"name":"x${DIGITS}"}`, '{"id":0,"name":"x0"}'],
+    [LONG, `{"name":"${LONG.toLowerCase()}", "logos":[], "n":1.10}`, '{"name":"***", "logos":[], "n":1.10}'],
+    [LONG, `{"name":null,"${LONG}":"a ${LONG} b","logos":[]}`, '{"name":null,"***":"a *** b","logos":[]}'],
+    [LONG, `{"name":"${LONG.replace('T', '\\u0054')}","logos":[]}`, '{"name":"***","logos":[]}'],
+    [DIGITS, `{"id":${DIGITS},"name":"x${DIGITS}","logos":[]}`, '{"id":0,"name":"x0","logos":[]}'],
   ])('has no long token', async (token, body, expected) => {
     expect(await bodyOf(token, body)).toBe(expected);
   });
 
   it('in which nothing can stand for the token fails, and is billed all the same', async () => {
     const token = 'u0041bcdefghijklmnop';
-    const { meaning, cost } = await ask(token, { body: Buffer.from(`{"name":"\\${token}"}`) });
+    const { meaning, cost } = await ask(token, { body: Buffer.from(`{"name":"\\${token}","logos":[]}`) });
     expect(meaning).toMatchObject({ type: 'failed' });
     expect(JSON.stringify(meaning)).not.toContain(token);
     expect(cost).toBe('billed');

@@ -202,8 +202,96 @@ describe('a "not found" that anybody may have said', () => {
   });
 });
 
+describe('a refusal that anybody may have said', () => {
+  const gone = answerOf({ type: 'failed', reason: 'the service answered 410 (x)', sign: 'object' });
+  const moved = answerOf({
+    type: 'failed',
+    reason: 'the service answered 301 (a redirect to https://right.example, not followed)',
+    sign: 'none',
+  });
+  const noHttp = answerOf({ type: 'wasted', reason: 'that port does not speak HTTP', sign: 'none' });
+  const empty = answerOf({
+    type: 'failed',
+    reason: 'the answer is no brand',
+    sign: 'object',
+    isNoBrand: true,
+  });
+  const asking = (answers: AskingOptions['answers'], run = runRecord()) => {
+    const all = createAsking({ answers });
+    const halted: RunHalt[] = [];
+    const halt = async (_run: string, why: RunHalt) => {
+      halted.push(why);
+    };
+    let asked = 0;
+    const next = () => {
+      asked += 1;
+      const value = `b${asked}.com`;
+      const context = { ...all.context, halt };
+      return ask(context, run, `k:u:domain:${value}`, { kind: 'domain', value }, all.signals);
+    };
+    return { ...all, next, halted };
+  };
+
+  it.each([
+    ['a refusal', gone],
+    ['a 200 that is no brand', empty],
+  ])('in JSON: %s stops the run when it is the fifth, and none is heard', async (_what, answer) => {
+    const { next, halted, log } = asking([answer]);
+    for (let count = 1; count <= 4; count += 1) {
+      expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
+    }
+    expect(halted).toEqual([]);
+    await next();
+    expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining('address right?') }]);
+    expect(log.filter((line) => line.endsWith(' heard'))).toEqual([]);
+  });
+
+  it.each([
+    ['a redirect, with the place that it names', moved, 'https://right.example'],
+    ['something that is no web server', noHttp, 'that port does not speak HTTP'],
+  ])('stops the run at the first: %s', async (_what, answer, words) => {
+    const { next, halted, log } = asking([answer]);
+    expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1 });
+    expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining(words) }]);
+    expect(log.at(-1)).toMatch(/^settle p1 (billed|doubtful)$/);
+  });
+
+  it.each([
+    ['a refusal', gone, 1],
+    ['a redirect', moved, 1],
+    ['something that is no web server, for a moment', noHttp, 2],
+  ])('once the address has given a good answer is its own: %s', async (_what, answer, requests) => {
+    const { next, halted } = asking([MATCHED, answer]);
+    await next();
+    for (let count = 1; count <= 8; count += 1)
+      expect(await next()).toMatchObject({ result: { type: 'failed' }, requests });
+    expect(halted).toEqual([]);
+  });
+
+  it('is believed where the list is known to be unknown, unless it is a redirect', async () => {
+    const insisted = runRecord({ allowUnknown: true });
+    const one = asking([gone], insisted);
+    for (let count = 1; count <= 8; count += 1) await one.next();
+    expect(one.halted).toEqual([]);
+    const other = asking([moved], insisted);
+    await other.next();
+    expect(other.halted).toHaveLength(1);
+  });
+
+  it('leaves nothing to be believed later', async () => {
+    const { next, recorded } = asking([gone, gone, MATCHED]);
+    for (let count = 1; count <= 3; count += 1) await next();
+    expect(recorded.map(({ key }) => key)).toEqual(['k:u:domain:b3.com']);
+  });
+});
+
 describe('a 200 that is no brand', () => {
-  const noBrand = answerOf({ type: 'failed', reason: 'the answer is no brand', isNoBrand: true });
+  const noBrand = answerOf({
+    type: 'failed',
+    reason: 'the answer is no brand',
+    sign: 'own',
+    isNoBrand: true,
+  });
 
   it('has failed, billed, and is not repeated', async () => {
     const { asked, log } = await askOnce({ answers: [noBrand] });
@@ -335,6 +423,37 @@ describe('a service that is down for a moment', () => {
   });
 
   it.each([
+    ['ends the run within seconds', {}, 'halted'],
+    ['that this run has had answers from may come back', { run: true }, 'again'],
+    ['that this account has had answers from may come back', { account: true }, 'again'],
+    ['that gave a good answer to another run may come back', { address: true }, 'again'],
+  ])(
+    'and whose port nobody listens at %s',
+    async (_what, known: { run?: boolean; account?: boolean; address?: boolean }, type) => {
+      const reason = 'nothing listens at 127.0.0.1:9';
+      const asking = createAsking({
+        answers: [
+          answerOf({ type: 'unavailable', reason, retryAfterMs: null, isUnsent: true, isRefused: true }),
+        ],
+        state: known.account ? ledgerState({ usage: 3 }) : null,
+      });
+      if (known.address) await asking.context.standing.prove();
+      const notFound = known.run ? 1 : 0;
+      const tally = { matched: 0, notFound, failed: 0, stored: 0, requests: 0, billed: 0 };
+      const run = runRecord({}, { tally });
+      const next = () => ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
+      expect((await next()).result.type).toBe('again');
+      asking.clock.pass(3_000);
+      const { result } = await next();
+      expect(result.type).toBe(type);
+      if (type === 'halted')
+        expect(result).toMatchObject({
+          halt: { why: 'unreachable', sentence: expect.stringContaining(reason) },
+        });
+    },
+  );
+
+  it.each([
     ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
     ['that this run has had answers from may come back', { run: true }, 'again'],
     ['that this account has had answers from may come back', { account: true }, 'again'],
@@ -365,9 +484,13 @@ describe('a service that is down for a moment', () => {
       });
   });
 
-  it('that pays itself with nothing but useless answers is left alone after twenty of them', async () => {
+  it.each([
+    ['that pays itself with nothing but useless answers is left alone after twenty of them', 20],
+    ['and never gave a good answer, after five', 5],
+  ])('%s', async (_what, atMost) => {
     const halted: RunHalt[] = [];
     const asking = createAsking({ answers: [WASTED] });
+    if (atMost > 5) await asking.context.standing.prove();
     const halt = async (_run: string, why: RunHalt) => {
       halted.push(why);
     };
@@ -375,15 +498,16 @@ describe('a service that is down for a moment', () => {
     while (halted.length === 0) {
       const asked = await askFor({ ...asking, context: { ...asking.context, halt } });
       billed += asked.billed;
-      expect(asked.result.type).toBe('failed');
+      expect(['failed', 'halted']).toContain(asked.result.type);
+      if (asked.result.type === 'halted') halted.push(asked.result.halt);
     }
     expect(halted).toEqual([
       {
         why: 'useless',
-        sentence: '20 answers in a row were of no use: answer damaged, was billed (not a JSON object)',
+        sentence: `${atMost} answers in a row were of no use: answer damaged, was billed (not a JSON object)`,
       },
     ]);
-    expect(billed).toBe(20);
+    expect(billed).toBe(atMost);
   });
 
   it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {

@@ -69,7 +69,7 @@ export const MATCHED = answerOf({
   brand: { name: 'Acme' },
 });
 export const NOT_FOUND = answerOf({ type: 'not_found', comeBack: false, sign: 'own' });
-export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410' });
+export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410', sign: 'own' });
 export const WASTED = answerOf({ type: 'wasted', reason: 'answer damaged, was billed (not a JSON object)' });
 export const DOWN = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null });
 export const TOO_FAST = answerOf({ type: 'refused', code: 'throughput', retryAfterMs: null });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
 import { heardFrom } from '../../src/resolve/heard-from.js';
-import type { NotFoundWorth } from '../../src/resolve/service-standing.js';
+import type { AnswerWorth } from '../../src/resolve/service-standing.js';
 import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
 
 describe('what an answer says of the account', () => {
@@ -37,7 +37,7 @@ describe('what an answer says of the account', () => {
     expect(heardFrom(answer, 'month', isMeant ? 'own' : null)).toEqual(heard);
   });
 
-  it.each<[NotFoundWorth, boolean]>([
+  it.each<[AnswerWorth, boolean]>([
     ['own', true],
     ['believed', true],
     ['unproven', false],
@@ -47,8 +47,14 @@ describe('what an answer says of the account', () => {
   });
 
   it('a refusal of what was asked for is heard, and something that is no brand is not', () => {
-    const noBrand = answerOf({ type: 'failed', reason: 'the answer is no brand', isNoBrand: true });
-    expect(heardFrom(FAILED, 'month', null).heard).toBe(true);
-    expect(heardFrom(noBrand, 'month', null).heard).toBe(false);
+    const noBrand = answerOf({
+      type: 'failed',
+      reason: 'the answer is no brand',
+      sign: 'own',
+      isNoBrand: true,
+    });
+    expect(heardFrom(FAILED, 'month', 'own').heard).toBe(true);
+    expect(heardFrom(FAILED, 'month', 'unproven').heard).toBe(false);
+    expect(heardFrom(noBrand, 'month', 'own').heard).toBe(false);
   });
 });

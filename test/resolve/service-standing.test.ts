@@ -4,8 +4,8 @@ import { describe, expect, it, test } from 'vitest';
 import type { Clock } from '../../src/clock.js';
 import type { NoteStore } from '../../src/engine/notes.js';
 import { silentLog } from '../../src/log.js';
-import type { NotFoundSign } from '../../src/lookup/read-answer.js';
-import { type NotFoundWorth, ServiceStanding, worthOfNotFound } from '../../src/resolve/service-standing.js';
+import type { AnswerSign } from '../../src/lookup/read-answer.js';
+import { type AnswerWorth, ServiceStanding, worthOfSign } from '../../src/resolve/service-standing.js';
 import { createMemoryNotes } from '../support/memory-notes.js';
 import { createPassingClock, type PassingClock } from './asking.js';
 
@@ -23,7 +23,7 @@ describe('what a "not found" is worth', () => {
   const NEW = { isProven: false, allowsUnknown: false };
   const PROVEN = { isProven: true, allowsUnknown: false };
   const INSISTED = { isProven: false, allowsUnknown: true };
-  test.each<[NotFoundSign, typeof NEW, NotFoundWorth]>([
+  test.each<[AnswerSign, typeof NEW, AnswerWorth]>([
     ['own', NEW, 'own'],
     ['own', PROVEN, 'own'],
     ['own', INSISTED, 'own'],
@@ -34,7 +34,7 @@ describe('what a "not found" is worth', () => {
     ['none', PROVEN, 'believed'],
     ['none', INSISTED, 'foreign'],
   ])('%s from %o: %s', (sign, address, worth) => {
-    expect(worthOfNotFound(sign, address)).toBe(worth);
+    expect(worthOfSign(sign, address)).toBe(worth);
   });
 });
 
@@ -70,8 +70,10 @@ describe('a good answer', () => {
   it('makes the 404s of before believable, once', async () => {
     const { worker } = createEngine();
     const [one, two] = [worker('one'), worker('two')];
-    await one.noteUnproven('run', 'k1', true);
-    await one.noteUnproven('other run', 'k2', false);
+    await one.noteUnproven('k1', { run: 'run', billed: true });
+    await one.noteUnproven('k2', { run: 'other run', billed: false });
+    // Nothing that could be believed: it is no word about a brand.
+    await one.noteUnproven('k3', { run: 'run', billed: true, isFailure: true });
     expect(await two.prove()).toEqual([
       { key: 'k1', status: 'not_found', packed: null, billed: true, freshMs: null },
       { key: 'k2', status: 'not_found', packed: null, billed: false, freshMs: null },
@@ -106,16 +108,16 @@ describe('answers of no use', () => {
 describe('404s that nobody can believe', () => {
   it('are counted by run, over all workers, and forgotten with it', async () => {
     const { worker } = createEngine();
-    expect(await worker('one').noteUnproven('run', 'k1', true)).toBe(1);
-    expect(await worker('two').noteUnproven('run', 'k2', true)).toBe(2);
-    expect(await worker('two').noteUnproven('other', 'k3', true)).toBe(1);
+    expect(await worker('one').noteUnproven('k1', { run: 'run', billed: true })).toBe(1);
+    expect(await worker('two').noteUnproven('k2', { run: 'run', billed: true })).toBe(2);
+    expect(await worker('two').noteUnproven('k3', { run: 'other', billed: true })).toBe(1);
     await worker('one').forgetUnproven('run');
-    expect(await worker('one').noteUnproven('run', 'k1', true)).toBe(1);
+    expect(await worker('one').noteUnproven('k1', { run: 'run', billed: true })).toBe(1);
   });
 
   it('are asked for anew when their proof comes an hour later', async () => {
     const { worker, clock } = createEngine();
-    await worker('one').noteUnproven('run', 'k1', true);
+    await worker('one').noteUnproven('k1', { run: 'run', billed: true });
     clock.pass(3_600_001);
     expect(await worker('two').prove()).toEqual([]);
   });

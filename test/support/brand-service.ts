@@ -100,7 +100,7 @@ export async function startBrandService(
       return refuse(response, 429, 'quota_exceeded', 'quota', asked);
     }
     const text = isOwn
-      ? (profileText('domain', 'known-brand.com') ?? '{"name":"own"}')
+      ? (profileText('domain', 'known-brand.com') ?? '{"name":"own","logos":[]}')
       : profileText(asked.kind, asked.value);
     const status = options.alwaysStatus ?? (text === null ? 404 : 200);
     meter.note({
