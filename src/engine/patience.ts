@@ -79,6 +79,7 @@ const REPEATABLE = {
     'list',
     'beat',
     'setSize',
+    'addTally',
     'finishChunk',
     'fail',
     'failures',

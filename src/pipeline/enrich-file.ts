@@ -19,7 +19,7 @@ import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { isProcessGone, processIdentity } from '../process-identity.js';
 import type { LedgerState } from '../quota/ledger.js';
 import type { LookupWorker } from '../resolve/lookup-worker.js';
-import { freshnessOf, type RunProgress, type RunRecord } from '../runs/run-store.js';
+import { freshnessOf, NO_TALLY, type RunProgress, type RunRecord } from '../runs/run-store.js';
 import { accountOfRun, settledRun } from './account-state.js';
 import { type AcquireEnd, gatherWaves, whyDeferred } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
@@ -252,9 +252,8 @@ function reading(rows: number): EnrichProgress {
 /** For those who look at the run from outside: what is not asked for because it was stored. */
 async function tellKnown(engine: RunEngine, runId: string, known: number, log: Log): Promise<void> {
   if (known === 0) return;
-  const tally = { matched: 0, notFound: 0, failed: 0, stored: known, requests: 0, billed: 0 };
   await engine.runs
-    .addTally(runId, tally)
+    .addTally(runId, 'known', { ...NO_TALLY, stored: known })
     .catch((error) => log.warn({ err: error }, 'how much was stored could not be told'));
 }
 

@@ -27,6 +27,7 @@ import { heardFrom } from './heard-from.js';
 import { createRecorder } from './recorder.js';
 import { createRefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
+import { createRunTallies } from './run-tallies.js';
 import { type AnswerWorth, ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
@@ -120,6 +121,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
+    tallies: createRunTallies(engine.runs, clock),
   };
 
   function governorOf(account: string): Governor {

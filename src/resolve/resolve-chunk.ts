@@ -11,9 +11,9 @@ import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { freshnessOf, type RunRecord } from '../runs/run-store.js';
 import { type AskContext, type Asked, ask } from './ask.js';
 import { failuresOf, whatIsLeft } from './chunk-remains.js';
-import { type ChunkTally, createChunkTally } from './chunk-tally.js';
 import type { Halts } from './halts.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
+import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
 const DUE_SOON_MS = 50;
@@ -27,6 +27,8 @@ export interface ChunkContext extends AskContext {
   readonly halts: Pick<Halts, 'get'>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
+  /** What this worker tells runs of its progress. */
+  readonly tallies: RunTallies;
 }
 
 export type ChunkResult =
@@ -60,7 +62,7 @@ export async function resolveChunk(
     else free.push(text);
   }
   for (const text of free) underWay.add(prefix + text);
-  const tally = createChunkTally(context.engine.runs, run.id, context.clock);
+  const tally = context.tallies.of(run.id);
   try {
     const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
     await release(context, ours, prefix);
@@ -94,7 +96,7 @@ async function claimAndAsk(
   texts: readonly string[],
   prefix: string,
   signals: { stop: AbortSignal; abort: AbortSignal },
-  tally: ChunkTally,
+  tally: RunTally,
 ): Promise<[string, Asked][]> {
   if (texts.length === 0) return [];
   const claims = await context.engine.outcomes.claim({

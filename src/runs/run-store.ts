@@ -89,6 +89,8 @@ export interface Tally {
   readonly billed: number;
 }
 
+export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
 /**
  * Requests of a run that were or may have been billed though no worker reported an answer: their workers were killed.
  * Only of a run that nobody is at work for any more; before, some of them are in flight.
@@ -136,8 +138,11 @@ export interface RunStore {
    */
   beat(id: string): Promise<RunProgress>;
   setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
-  /** Adds to the tally without finishing a chunk; not idempotent, for what was just done. */
-  addTally(id: string, tally: Tally): Promise<void>;
+  /**
+   * What one who reports, named `part`, counted for a run so far. The run's tally is the sum over all of them. The same sum told
+   * again, or an earlier one, changes nothing.
+   */
+  addTally(id: string, part: string, sum: Tally): Promise<void>;
   /** Counts a chunk as finished, once, however often it is reported. */
   finishChunk(id: string, chunk: number): Promise<void>;
   /** Remembers failed lookups under the run, and counts each key once. A later report of a key replaces the earlier one. */

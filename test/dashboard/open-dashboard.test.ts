@@ -94,7 +94,7 @@ async function furnish({ engine, names, inbox }: Scene, releasers: Releasers) {
   const { id, key, label, settings } = runRecord({ settings: { account: names.account } });
   await engine.runs.start({ id, key, label, settings });
   await engine.runs.setSize(id, { rows: 120, identifiers: 100 });
-  await engine.runs.addTally(id, {
+  await engine.runs.addTally(id, 'worker', {
     matched: 7,
     notFound: 2,
     failed: 1,

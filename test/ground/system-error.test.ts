@@ -16,7 +16,11 @@ describe('a system error in words', () => {
       systemError('EAI_AGAIN', { hostname: 'api.example' }),
       'the name api.example cannot be looked up just now',
     ],
-    [systemError('ECONNREFUSED', { address: '127.0.0.1', port: 1 }), 'nothing listens at 127.0.0.1:1', 'refused'],
+    [
+      systemError('ECONNREFUSED', { address: '127.0.0.1', port: 1 }),
+      'nothing listens at 127.0.0.1:1',
+      'refused',
+    ],
     [systemError('ECONNREFUSED'), 'the connection was refused', 'refused'],
     [systemError('UND_ERR_CONNECT_TIMEOUT'), 'no connection was made in time'],
     [systemError('HPE_INVALID_CONSTANT', {}, 'Expected HTTP/'), 'that port does not speak HTTP', 'no_http'],

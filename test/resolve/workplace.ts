@@ -21,6 +21,7 @@ import { createLookupWorker, type LookupWorker } from '../../src/resolve/lookup-
 import { createRecorder } from '../../src/resolve/recorder.js';
 import { createRefusalSeries } from '../../src/resolve/refusal-series.js';
 import type { ChunkContext } from '../../src/resolve/resolve-chunk.js';
+import { createRunTallies } from '../../src/resolve/run-tallies.js';
 import { ServiceStanding } from '../../src/resolve/service-standing.js';
 import type { WorkerListener } from '../../src/resolve/worker-listener.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/runs/run-store.js';
@@ -169,6 +170,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
           await engine.runs.halt(run, halt);
         },
         underWay: new Set(),
+        tallies: createRunTallies(engine.runs, systemClock),
         limit: pLimit(64),
         ...shared,
         ...some,

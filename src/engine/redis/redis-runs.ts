@@ -6,7 +6,6 @@ import type { LookupFailure, RunHalt, RunRecord, RunStore } from '../../runs/run
 import { createReplyReader, list, texts } from './reply-reader.js';
 import { readRunRecord, readTally, runFields, tallyFields } from './run-record.js';
 import {
-  ADD_SCRIPT,
   BEAT_RUN_SCRIPT,
   CANCEL_SCRIPT,
   CLEAR_HALT_SCRIPT,
@@ -19,6 +18,7 @@ import {
   LIST_SCRIPT,
   SET_FIELDS_SCRIPT,
   START_SCRIPT,
+  TALLY_SCRIPT,
 } from './run-scripts.js';
 import type { StoreConnection } from './store-connection.js';
 
@@ -83,8 +83,8 @@ export function createRedisRuns(store: StoreConnection): RunStore {
     async setSize(id, { rows, identifiers }) {
       await store.call(SET_FIELDS_SCRIPT, [id, 'rows', rows, 'identifiers', identifiers]);
     },
-    async addTally(id, tally) {
-      await store.call(ADD_SCRIPT, [id, ...tallyFields(tally)]);
+    async addTally(id, part, sum) {
+      await store.call(TALLY_SCRIPT, [id, part, ...tallyFields(sum)]);
     },
     async finishChunk(id, chunk) {
       await store.call(FINISH_CHUNK_SCRIPT, [id, chunk]);

@@ -23,9 +23,7 @@ export function runFields({ label, settings }: NewRun): ScriptArgument[] {
 
 export function tallyFields(tally: Tally): ScriptArgument[] {
   const { matched, notFound, failed, stored, requests, billed } = tally;
-  return Object.entries({ matched, notFound, failed, stored, requests, billed })
-    .filter(([, amount]) => amount !== 0)
-    .flat();
+  return Object.entries({ matched, notFound, failed, stored, requests, billed }).flat();
 }
 
 export function readTally(reply: ReplyReader): Tally {

@@ -13,7 +13,7 @@ local id = text()
 local run = root .. 'run:' .. id
 local isKnown = redis.call('EXISTS', run) == 1
 local function keep()
-  for _, kind in ipairs({ 'run:', 'failures:', 'chunks:' }) do
+  for _, kind in ipairs({ 'run:', 'failures:', 'chunks:', 'tallies:' }) do
     redis.call('PEXPIRE', root .. kind .. id, ${RUN_KEPT_MS})
   end
 end
@@ -95,13 +95,24 @@ end
 `,
 );
 
-/** Arguments: id, then name and amount of counters to raise. */
-export const ADD_SCRIPT = script(
+/** Arguments: id, who reports, then name and sum of each counter. What was told before is not counted again. */
+export const TALLY_SCRIPT = script(
   LUA_PRELUDE,
   LUA_RUN,
   `
 if isKnown then
-  while position < #ARGV do redis.call('HINCRBY', run, text(), text()) end
+  local tallies, part = root .. 'tallies:' .. id, text()
+  local told = cjson.decode(redis.call('HGET', tallies, part) or '{}')
+  while position < #ARGV do
+    local name, sum = text(), number()
+    local more = sum - (told[name] or 0)
+    if more > 0 then
+      redis.call('HINCRBY', run, name, shown(more))
+      told[name] = sum
+    end
+  end
+  redis.call('HSET', tallies, part, cjson.encode(told))
+  redis.call('PEXPIRE', tallies, ${RUN_KEPT_MS})
 end
 `,
 );

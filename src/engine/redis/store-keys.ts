@@ -10,6 +10,7 @@
  *   runs, run-number      zset    runs in the order of their start, and the counter that orders them
  *   failures:<id>         hash    failed lookups of a run
  *   chunks:<id>           bitmap  chunks that were counted as finished
+ *   tallies:<id>          hash    who reports -> what it counted for a run so far
  *   key:<run key>         hash    when the first run of this key started, and its caps so far
  *   doubts:<run>          hash    outcome key -> answers billed or perhaps billed without use; 2 days
  *   workers               zset    worker -> last heartbeat

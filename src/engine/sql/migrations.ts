@@ -11,7 +11,7 @@ import { LEDGER_STATE } from './ledger-state.js';
 import { LEDGER_TABLES, OVERAGE_COLUMNS } from './ledger-tables.js';
 import { NOTE_FUNCTIONS, NOTE_TABLE } from './note-functions.js';
 import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
-import { DEFERRED_COLUMN, RUN_FUNCTIONS, RUN_TABLES, SPENT_COLUMN } from './run-functions.js';
+import { DEFERRED_COLUMN, RUN_FUNCTIONS, RUN_TABLES, SPENT_COLUMN, TALLY_TABLE } from './run-functions.js';
 
 /**
  * What the tables are made of, step by step; the position from 1 is the version. A step that was released is never
@@ -36,6 +36,7 @@ const STEPS: readonly string[] = [
   // Failures are counted where they are kept.
   '',
   DEFERRED_COLUMN,
+  TALLY_TABLE,
 ];
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */

@@ -222,6 +222,7 @@ BEGIN
   DELETE FROM brand_enrich.failure f USING brand_enrich.run r WHERE r.id = f.run AND r.beat_at < v_now - 7 * v_day;
   DELETE FROM brand_enrich.doubt d USING brand_enrich.run r WHERE r.id = d.run AND r.beat_at < v_now - 7 * v_day;
   DELETE FROM brand_enrich.run_chunk c USING brand_enrich.run r WHERE r.id = c.run AND r.beat_at < v_now - 7 * v_day;
+  DELETE FROM brand_enrich.run_tally t USING brand_enrich.run r WHERE r.id = t.run AND r.beat_at < v_now - 7 * v_day;
   DELETE FROM brand_enrich.run WHERE beat_at < v_now - 90 * v_day;
 END $$;
 

@@ -60,6 +60,21 @@ export const DEFERRED_COLUMN =
 /** Permits taken for a run and not given back. */
 export const SPENT_COLUMN = 'ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 0';
 
+/** What each who reports counted for a run so far. */
+export const TALLY_TABLE = `
+CREATE TABLE brand_enrich.run_tally (
+  run text NOT NULL,
+  part text NOT NULL,
+  matched bigint NOT NULL DEFAULT 0,
+  not_found bigint NOT NULL DEFAULT 0,
+  failed bigint NOT NULL DEFAULT 0,
+  stored bigint NOT NULL DEFAULT 0,
+  requests bigint NOT NULL DEFAULT 0,
+  billed bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (run, part)
+) WITH (fillfactor = 50);
+`;
+
 export const RUN_FUNCTIONS = `
 CREATE OR REPLACE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored', r.stored,
@@ -122,13 +137,26 @@ RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET row_count = p_rows, identifiers = p_identifiers WHERE id = p_id
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p jsonb) RETURNS void LANGUAGE plpgsql AS $$
+-- Sums so far of one who reports. What was told before is not counted again.
+CREATE OR REPLACE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p_part text, p jsonb) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE told brand_enrich.run_tally; s brand_enrich.run_tally;
 BEGIN
   ${NEED_NOT_LAST}
-  UPDATE brand_enrich.run SET matched = matched + (p->>'matched')::bigint,
-    not_found = not_found + (p->>'notFound')::bigint, failed = failed + (p->>'failed')::bigint,
-    stored = stored + (p->>'stored')::bigint, requests = requests + (p->>'requests')::bigint,
-    billed = billed + (p->>'billed')::bigint WHERE id = p_id;
+  -- Two reports of one name go one after the other.
+  PERFORM FROM brand_enrich.run WHERE id = p_id FOR UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  INSERT INTO brand_enrich.run_tally (run, part) VALUES (p_id, p_part) ON CONFLICT DO NOTHING;
+  SELECT * INTO told FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
+  UPDATE brand_enrich.run_tally t SET matched = greatest(t.matched, (p->>'matched')::bigint),
+    not_found = greatest(t.not_found, (p->>'notFound')::bigint), failed = greatest(t.failed, (p->>'failed')::bigint),
+    stored = greatest(t.stored, (p->>'stored')::bigint), requests = greatest(t.requests, (p->>'requests')::bigint),
+    billed = greatest(t.billed, (p->>'billed')::bigint)
+   WHERE t.run = p_id AND t.part = p_part RETURNING * INTO s;
+  UPDATE brand_enrich.run SET matched = matched + s.matched - told.matched,
+    not_found = not_found + s.not_found - told.not_found, failed = failed + s.failed - told.failed,
+    stored = stored + s.stored - told.stored, requests = requests + s.requests - told.requests,
+    billed = billed + s.billed - told.billed WHERE id = p_id;
 END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void

@@ -45,8 +45,8 @@ export function createSqlRuns(calls: StoreCalls, address: string): RunStore {
     async setSize(id, size) {
       await calls.value('set_run_size', id, size.rows, size.identifiers);
     },
-    async addTally(id, tally) {
-      await calls.value('add_tally', id, JSON.stringify(tally));
+    async addTally(id, part, sum) {
+      await calls.value('add_tally', id, part, JSON.stringify(sum));
     },
     async finishChunk(id, chunk) {
       await calls.value('finish_chunk', id, chunk);

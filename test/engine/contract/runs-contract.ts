@@ -65,15 +65,34 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const { id } = await store().start(newRun());
       await store().setSize(id, { rows: 10, identifiers: 7 });
       const some = { matched: 1, notFound: 2, failed: 3, stored: 4, requests: 5, billed: 6 };
-      await store().addTally(id, some);
-      await store().addTally(id, { ...NOTHING, billed: 1 });
-      await store().addTally(id, NOTHING);
+      await store().addTally(id, 'one', some);
+      await store().addTally(id, 'two', { ...NOTHING, billed: 1 });
+      await store().addTally(id, 'three', NOTHING);
       expect(await store().get(id)).toMatchObject({
         rows: 10,
         identifiers: 7,
         tally: { ...some, billed: 7 },
       });
       expect((await store().beat(id)).tally).toEqual({ ...some, billed: 7 });
+    });
+
+    test('who reports tells the sum so far: told twice, or late, it counts once', async () => {
+      const { id } = await store().start(newRun());
+      const early = { ...NOTHING, matched: 3, requests: 4 };
+      const late = { matched: 5, notFound: 1, failed: 0, stored: 2, requests: 9, billed: 8 };
+      await store().addTally(id, 'one', early);
+      await store().addTally(id, 'one', early);
+      await store().addTally(id, 'one', late);
+      await store().addTally(id, 'two', early);
+      // A report that was sent again after a lost answer comes behind the next one.
+      await store().addTally(id, 'one', early);
+      await Promise.all([late, early, late].map((sum) => store().addTally(id, 'one', sum)));
+      const sum = { ...late, matched: 8, requests: 13 };
+      expect((await store().beat(id)).tally).toEqual(sum);
+      // The end of a run lets nobody count anew.
+      await store().end(id, 'completed', null);
+      await store().addTally(id, 'one', late);
+      expect((await store().get(id))?.tally).toEqual(sum);
     });
 
     test('a chunk is counted once, however often it is reported', async () => {
@@ -117,7 +136,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await expect(store().beat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
       expect(await store().cancel('never-started')).toBe(false);
       await store().finishChunk('never-started', 1);
-      await store().addTally('never-started', { ...NOTHING, matched: 1 });
+      await store().addTally('never-started', 'one', { ...NOTHING, matched: 1 });
       await store().setSize('never-started', { rows: 1, identifiers: 1 });
       await store().halt('never-started', { why: 'limit', sentence: '' });
       await store().end('never-started', 'stopped', null);
@@ -193,7 +212,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const failure = (key: string) => ({ key, reason: 'the service answered 410', billed: true });
       await store().fail(id, [failure('a'), failure('b'), failure('a')]);
       await store().fail(id, [failure('b'), failure('c')]);
-      await store().addTally(id, { ...NOTHING, failed: 1 });
+      await store().addTally(id, 'one', { ...NOTHING, failed: 1 });
       expect((await store().beat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
     });
 

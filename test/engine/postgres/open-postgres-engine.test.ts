@@ -91,6 +91,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
          DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at,
          DROP COLUMN first_period, DROP COLUMN pending_kept_at;
        ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred;
+       DROP TABLE brand_enrich.run_tally;
        ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;
        ALTER TABLE brand_enrich.run_key DROP COLUMN generation;
        CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb

@@ -8,6 +8,7 @@ import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js'
 import { outcomeFlags, readOutcomeValue } from '../../../src/engine/redis/outcome-value.js';
 import { silentLog } from '../../../src/log.js';
 import type { NewOutcome } from '../../../src/outcomes/store.js';
+import { NO_TALLY } from '../../../src/runs/run-store.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import { beginRun } from './fixture.js';
@@ -91,6 +92,7 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
       { key: first, status: 'not_found', packed: null, billed: true, freshMs: null },
     ]);
     await engine.runs.finishChunk('run', 3);
+    await engine.runs.addTally('run', 'worker', { ...NO_TALLY, matched: 1 });
     await engine.runs.fail('run', [{ key: second, reason: '404', billed: true }]);
     await engine.runs.beat('run');
     const days = async (name: string) =>
@@ -102,8 +104,9 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
       run: await days('run:run'),
       failures: await days('failures:run'),
       chunks: await days('chunks:run'),
+      tallies: await days('tallies:run'),
       key: await days('key:key'),
-    }).toEqual({ answer: 30, claim: 2, doubts: 2, run: 7, failures: 7, chunks: 7, key: 90 });
+    }).toEqual({ answer: 30, claim: 2, doubts: 2, run: 7, failures: 7, chunks: 7, tallies: 7, key: 90 });
     const queue = engine.openQueue('lookups');
     await queue.waitUntilReady();
     const names = await client.keys('*');
