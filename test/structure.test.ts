@@ -18,6 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
     'system-error.ts',
     'clock.ts',
     'decimal.ts',
+    'figures.ts',
     'log.ts',
     'lifecycle.ts',
     'process-identity.ts',

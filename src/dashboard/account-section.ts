@@ -2,8 +2,10 @@
  * The account: what of quota and budget is used, and where it will be when the period ends. The numbers stand as text; the
  * page's script draws its charts from the `data-` attributes beside them.
  */
+
+import { countOf, countText } from '../figures.js';
 import { bar } from '../report-page/bar.js';
-import { countOf, countText, shareText } from '../report-page/figures-text.js';
+import { shareText } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { DashboardData } from './dashboard-data.js';
 import { dayText } from './moment-words.js';
@@ -61,7 +63,7 @@ ${plainBar([
 <div><dt><span class="dot theirs"></span>by others</dt><dd>${countText(others)}</dd></div>
 <div><dt><span class="dot left"></span>left</dt><dd>${countText(left)}</dd></div>
 </dl>
-<p class="note">${ledger.period !== null && ledger.period !== 'none' && `Since ${dayText(ledger.period)}. `}${overage > 0 && quota !== null && `Quota ${countText(quota)} and ${countText(overage)} requests of overage. `}${held > 0 && `${countText(held)} in flight.`}</p>
+<p class="note">${ledger.period !== null && ledger.period !== 'none' && `Since ${dayText(ledger.period)}. `}${overage > 0 && quota !== null && `Quota ${countText(quota)} and ${countOf(overage, 'request')} of overage. `}${held > 0 && `${countText(held)} in flight.`}</p>
 </div>`;
 }
 

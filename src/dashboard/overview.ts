@@ -1,7 +1,8 @@
 /**
  * The top of the page: one word, one sentence, what hinders the work, and the figures that people look for first.
  */
-import { countOf, countText, shareText } from '../report-page/figures-text.js';
+import { countOf, countText } from '../figures.js';
+import { shareText } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
 import { agoText, clockText, dayText } from './moment-words.js';

@@ -1,7 +1,8 @@
 /**
  * The queue in three numbers, with the way to Bull Board, and the stored answers.
  */
-import { countText, momentText } from '../report-page/figures-text.js';
+import { countText } from '../figures.js';
+import { momentText } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { DashboardData } from './dashboard-data.js';
 

@@ -1,8 +1,10 @@
 /**
  * Runs: how each stands, how far it is, what came of its identifiers, and why it stopped.
  */
+
+import { countOf, countText } from '../figures.js';
 import { bar } from '../report-page/bar.js';
-import { countOf, countText, shareText } from '../report-page/figures-text.js';
+import { shareText } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { RunRecord } from '../runs/run-store.js';
 import type { DashboardData } from './dashboard-data.js';

@@ -1,7 +1,7 @@
 /**
  * The watched folders, and the files that wait in them for quota, budget or the service.
  */
-import { countOf } from '../report-page/figures-text.js';
+import { countOf } from '../figures.js';
 import { html, type Markup } from '../report-page/markup.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './dashboard-data.js';
 import { spanText } from './moment-words.js';

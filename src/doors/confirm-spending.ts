@@ -2,9 +2,11 @@
  * The question before money is spent: on a terminal a run that may cost more than `--confirm-above` asks first; elsewhere the cost
  * is said before it is spent.
  */
+
 import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import { InterruptedError } from '../errors.js';
+import { countOf, countText } from '../figures.js';
 import { isMoreThan, type SpendingEstimate } from '../pipeline/spending.js';
 import type { DoorStreams } from './door-streams.js';
 import type { ProgressView } from './progress-view.js';
@@ -17,12 +19,12 @@ export async function confirmSpending(
   view: Pick<ProgressView, 'notice'>,
 ): Promise<boolean> {
   const { requests, withinQuota, overageRequests, maxCost } = estimate;
-  const parts = [`${requests.toLocaleString('en-US')} identifiers to ask for`];
-  if (withinQuota !== null) parts.push(`${withinQuota.toLocaleString('en-US')} within the quota`);
+  const parts = [`${countOf(requests, 'identifier')} to ask for`];
+  if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
   if (overageRequests > 0)
-    parts.push(`up to ${overageRequests.toLocaleString('en-US')} as overage for at most ${maxCost}`);
-  if ((estimate.deferred ?? 0) > 0)
-    parts.push(`${estimate.deferred?.toLocaleString('en-US')} beyond the limit`);
+    parts.push(`up to ${countText(overageRequests)} as overage for at most ${maxCost}`);
+  const deferred = estimate.deferred ?? 0;
+  if (deferred > 0) parts.push(`${countText(deferred)} beyond the limit`);
   const sentence = parts.join(', ');
   view.notice(sentence);
   const isTerminal = door.stdin.isTTY === true && door.stderr.isTTY === true;

@@ -2,6 +2,7 @@
  * What `status`, `ledger show` and `outcomes stats` say, in words. Pure.
  */
 
+import { countOf, countText } from '../figures.js';
 import { KEEP_ANSWERS_MS } from '../outcomes/freshness.js';
 import type { OutcomeStats } from '../outcomes/store.js';
 import { isProcessGone } from '../process-identity.js';
@@ -12,7 +13,6 @@ import { RUN_DEAD_AFTER_MS, type RunRecord, type RunStatus, unreportedOf } from 
 import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
 
-const count = (value: number) => value.toLocaleString('en-US');
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 export function ledgerText(account: string, state: LedgerState): string {
@@ -21,12 +21,12 @@ export function ledgerText(account: string, state: LedgerState): string {
   const lines = [
     `account     ${account}`,
     `period      ${state.period ?? 'not known before the first answer'}`,
-    `quota       ${state.quota === null ? 'not known before the first answer' : count(state.quota)}`,
-    `limit       ${limit === null ? 'unknown' : count(limit)} (quota${state.overage > 0 ? ` and ${count(state.overage)} overage requests` : ''})`,
-    `used        ${count(used)}: ${count(state.sent)} sent by us, ${count(state.held)} in flight, ${count(state.others)} by others`,
-    `service     last said ${state.usage === null ? 'nothing of usage' : `${count(state.usage)} used`}`,
+    `quota       ${state.quota === null ? 'not known before the first answer' : countText(state.quota)}`,
+    `limit       ${limit === null ? 'unknown' : countText(limit)} (quota${state.overage > 0 ? ` and ${countOf(state.overage, 'overage request')}` : ''})`,
+    `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(state.held)} in flight, ${countText(state.others)} by others`,
+    `service     last said ${state.usage === null ? 'nothing of usage' : `${countText(state.usage)} used`}`,
   ];
-  if (limit !== null) lines.push(`left        ${count(Math.max(0, limit - used))}`);
+  if (limit !== null) lines.push(`left        ${countText(Math.max(0, limit - used))}`);
   if (state.closedAt !== null)
     lines.push(`closed      the service refused for quota at ${time(state.closedAt)}`);
   if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');
@@ -36,7 +36,9 @@ export function ledgerText(account: string, state: LedgerState): string {
 }
 
 export function outcomesText(stats: OutcomeStats): string {
-  const lines = [`stored answers   ${count(stats.matched)} matched, ${count(stats.notFound)} not found`];
+  const lines = [
+    `stored answers   ${countText(stats.matched)} matched, ${countText(stats.notFound)} not found`,
+  ];
   if (stats.oldestFetchedAt !== null && stats.newestFetchedAt !== null) {
     lines.push(`fetched          from ${time(stats.oldestFetchedAt)} to ${time(stats.newestFetchedAt)}`);
   }
@@ -47,7 +49,7 @@ export function outcomesText(stats: OutcomeStats): string {
 export type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
 
 function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
-  const what = `${count(answers)} paid ${answers === 1 ? 'answer' : 'answers'} in ${folder}`;
+  const what = `${countOf(answers, 'paid answer')} in ${folder}`;
   const until = `until ${time(since + KEEP_ANSWERS_MS).slice(0, 10)}`;
   const next = 'the next run or worker with this state folder';
   if (isOwn) return `on disk     ${what}: ${next} brings them in\n`;
@@ -68,7 +70,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   if (status.budget) parts.push(budgetText(status.budget));
   if (status.queue) {
     parts.push(
-      `queue       ${count(status.queue.waiting ?? 0)} chunks waiting, ${count(status.queue.active ?? 0)} in work, ${count(status.queue.delayed ?? 0)} parked\n`,
+      `queue       ${countOf(status.queue.waiting ?? 0, 'chunk')} waiting, ${countText(status.queue.active ?? 0)} in work, ${countText(status.queue.delayed ?? 0)} parked\n`,
     );
   }
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
@@ -89,15 +91,19 @@ export function shownStatus({ status, beatAt, settings }: RunRecord, now: number
 
 function runLine(run: RunRecord, now: number): string {
   const { tally } = run;
-  const done = tally.matched + tally.notFound + tally.failed;
+  const answered = countText(tally.matched + tally.notFound + tally.stored);
+  const failed = tally.failed === 0 ? '' : `, ${countText(tally.failed)} failed`;
+  const sent = countOf(tally.requests, 'request');
   const size =
-    run.rows === null ? '' : `, ${count(run.rows)} rows, ${count(run.identifiers ?? 0)} identifiers`;
+    run.rows === null ? '' : `, ${countOf(run.rows, 'row')}, ${countOf(run.identifiers ?? 0, 'identifier')}`;
   // Of a run that is at work some are in flight.
   const status = shownStatus(run, now);
   const unreported = status === 'running' ? 0 : unreportedOf(run);
   const lost =
-    unreported === 0 ? '' : `, ${count(unreported)} more may have been billed by workers that were killed`;
+    unreported === 0
+      ? ''
+      : `, ${countText(unreported)} more may have been billed by workers that were killed`;
   const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
   const why = reason ? `: ${reason}` : '';
-  return `${run.id}  ${status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${count(done)} asked, ${count(tally.billed)} billed${lost}${why}\n`;
+  return `${run.id}  ${status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${answered} answered${failed}, ${sent}, ${countText(tally.billed)} billed${lost}${why}\n`;
 }

@@ -2,12 +2,14 @@
  * The doors of looking after accounts, answers and runs: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They
  * look and give orders; spending is `run`'s and `worker`'s.
  */
+
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { readEngineId } from '../engine/engine-id.js';
 import { openStores } from '../engine/open-stores.js';
 import type { EngineStores } from '../engine/stores.js';
 import { EXIT, type ExitCode, NeverStartError } from '../errors.js';
+import { countOf } from '../figures.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
@@ -104,11 +106,11 @@ async function obey(
     }
     case 'outcomes forget': {
       const forgotten = await stores.outcomes.forget(keysOf(args, settings));
-      return said({ forgotten }, `${forgotten} stored ${forgotten === 1 ? 'answer' : 'answers'} forgotten`);
+      return said({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
     }
     case 'outcomes purge': {
       const forgotten = await stores.outcomes.purge(Date.now() - settings.olderThanMs);
-      return said({ forgotten }, `${forgotten} stored ${forgotten === 1 ? 'answer' : 'answers'} purged`);
+      return said({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
     }
     default:
       throw new Error(`no such command here: ${command}`);

@@ -1,10 +1,9 @@
 /**
  * A notice in the words of an e-mail. Pure.
  */
+import { countOf, countText } from '../figures.js';
 import { hasNoMatch } from '../model.js';
 import type { Notice } from './notice.js';
-
-const count = (value: number) => value.toLocaleString('en-US');
 
 export function noticeMail(notice: Notice): { subject: string; text: string } {
   const sample = notice.isSample ? '[sample data] ' : '';
@@ -14,7 +13,7 @@ export function noticeMail(notice: Notice): { subject: string; text: string } {
 function headline({ event, run, rows }: Notice): string {
   switch (event) {
     case 'finish': {
-      const failed = rows === null || rows.failed === 0 ? '' : `, ${count(rows.failed)} rows failed`;
+      const failed = rows === null || rows.failed === 0 ? '' : `, ${countOf(rows.failed, 'row')} failed`;
       const noMatch = rows !== null && hasNoMatch(rows) ? ', nothing matched' : '';
       return `${run.label}: finished${failed || noMatch}`;
     }
@@ -32,22 +31,22 @@ function linesOf({ run, reason, rows, requests, account, files, report, at }: No
   if (reason !== null) lines.push(reason, '');
   if (rows !== null) {
     const named = Object.entries(rows).filter(([, value]) => value > 0);
-    const shown = named.map(([status, value]) => `${count(value)} ${status.replace('_', ' ')}`);
+    const shown = named.map(([status, value]) => `${countText(value)} ${status.replace('_', ' ')}`);
     lines.push(`rows:      ${shown.join(', ') || 'none'}`);
   }
   if (requests !== null) {
     const overage =
-      requests.overage > 0 ? `, ${count(requests.overage)} as overage for ${requests.overageCost}` : '';
-    lines.push(`requests:  ${count(requests.sent)} sent, ${count(requests.billed)} billed${overage}`);
+      requests.overage > 0 ? `, ${countText(requests.overage)} as overage for ${requests.overageCost}` : '';
+    lines.push(`requests:  ${countText(requests.sent)} sent, ${countText(requests.billed)} billed${overage}`);
     if (requests.unreported > 0)
       lines.push(
-        `           ${count(requests.unreported)} more may have been billed by workers that were killed`,
+        `           ${countText(requests.unreported)} more may have been billed by workers that were killed`,
       );
   }
   if (account !== null) {
     const { used, limit, left } = account;
-    const share = limit === null || left === null ? '' : ` of ${count(limit)}, ${count(left)} left`;
-    lines.push(`account:   ${count(used)} requests used${share}`);
+    const share = limit === null || left === null ? '' : ` of ${countText(limit)}, ${countText(left)} left`;
+    lines.push(`account:   ${countOf(used, 'request')} used${share}`);
   }
   if (files !== null)
     lines.push(

@@ -1,9 +1,9 @@
 /**
  * What `status` says of the rest of the billing period, in words. Pure.
  */
+import { countOf, countText } from '../figures.js';
 import type { BudgetState, Projection } from '../quota/projection.js';
 
-const count = (value: number) => value.toLocaleString('en-US');
 /** Half a day is worth saying, an hour is not. */
 const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
 
@@ -14,17 +14,17 @@ export function projectionText(projection: Projection, limit: number | null): st
   const beyond =
     limitReachedOn === null || over <= 0
       ? ''
-      : `; ${count(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
+      : `; ${countText(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
   return (
-    `projected   ${count(projected.total)} requests by ${endsOn} if it goes on like this ` +
-    `(${count(projected.byUs)} by us, ${count(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
+    `projected   ${countOf(projected.total, 'request')} by ${endsOn} if it goes on like this ` +
+    `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
   );
 }
 
 export function budgetText(budget: BudgetState): string {
   const { used, left, overageRequests, price, requestsLeft } = budget;
   return (
-    `budget      ${used} of ${budget.budget} used: ${count(overageRequests)} requests beyond the quota at ${price}; ` +
-    `${left} left for ${count(requestsLeft)}\n`
+    `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ` +
+    `${left} left for ${countText(requestsLeft)}\n`
   );
 }

@@ -6,6 +6,7 @@ import { isLoopbackUrl } from '../config/address-values.js';
 import type { Settings } from '../config/settings.js';
 import { openStores } from '../engine/open-stores.js';
 import { EXIT, type ExitCode } from '../errors.js';
+import { countOf, countText } from '../figures.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { checkInput } from '../pipeline/check-input.js';
@@ -54,45 +55,48 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
 }
 
 export function planText(plan: Plan): string {
-  const count = (value: number) => value.toLocaleString('en-US');
   const { rows, identifiers, requests, spending, account } = plan;
   const lines = [...plan.warnings, plan.columns, ''];
-  lines.push(`rows                ${count(rows.total)}`);
-  lines.push(`  with identifier   ${count(rows.asked)}, ${count(rows.duplicates)} of them duplicates`);
-  lines.push(`  blank or skipped  ${count(rows.skipped)}`);
-  for (const [reason, number] of Object.entries(plan.skipReasons))
-    lines.push(`    ${count(number)} x ${reason}`);
+  lines.push(`rows                ${countText(rows.total)}`);
   lines.push(
-    `  invalid           ${count(rows.invalid + rows.unreadable)}, ${count(rows.unreadable)} of them unreadable`,
+    `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
+  );
+  lines.push(`  blank or skipped  ${countText(rows.skipped)}`);
+  for (const [reason, number] of Object.entries(plan.skipReasons))
+    lines.push(`    ${countText(number)} x ${reason}`);
+  lines.push(
+    `  invalid           ${countText(rows.invalid + rows.unreadable)}, ${countText(rows.unreadable)} of them unreadable`,
   );
   for (const [reason, number] of Object.entries(plan.reasons)) {
     const ofInvalid = number - (plan.skipReasons[reason] ?? 0);
-    if (ofInvalid > 0) lines.push(`    ${count(ofInvalid)} x ${reason}`);
+    if (ofInvalid > 0) lines.push(`    ${countText(ofInvalid)} x ${reason}`);
   }
-  const kinds = Object.entries(identifiers.byKind).map(([kind, number]) => `${count(number)} ${kind}`);
-  lines.push(`identifiers         ${count(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`);
+  const kinds = Object.entries(identifiers.byKind).map(([kind, number]) => `${countText(number)} ${kind}`);
+  lines.push(
+    `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
+  );
   lines.push(
     plan.stored === null
       ? 'stored answers      unknown: no service and token are named'
-      : `stored answers      ${count(plan.stored)} fresh ones cost nothing`,
+      : `stored answers      ${countOf(plan.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
   );
   const range =
     requests.least === requests.most
-      ? count(requests.least)
-      : `${count(requests.least)} to ${count(requests.most)}`;
+      ? countText(requests.least)
+      : `${countText(requests.least)} to ${countText(requests.most)}`;
   lines.push(`requests needed     ${range}`);
   if (account) {
     lines.push(
       account.limit === null
-        ? `account             ${count(account.used)} used; no quota is known before the first request`
-        : `account             ${count(account.used)} of ${count(account.limit)} used, ${count(Math.max(0, account.limit - account.used))} left`,
+        ? `account             ${countText(account.used)} used; no quota is known before the first request`
+        : `account             ${countText(account.used)} of ${countText(account.limit)} used, ${countText(Math.max(0, account.limit - account.used))} left`,
     );
   }
   if (spending) {
     lines.push(
-      `overage             up to ${count(spending.overageRequests)} requests, at most ${spending.maxCost}`,
+      `overage             up to ${countOf(spending.overageRequests, 'request')}, at most ${spending.maxCost}`,
     );
-    if (spending.deferred !== null) lines.push(`would be deferred   ${count(spending.deferred)}`);
+    if (spending.deferred !== null) lines.push(`would be deferred   ${countText(spending.deferred)}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
   lines.push('', 'nothing was sent or spent');

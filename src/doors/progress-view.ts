@@ -3,6 +3,7 @@
  * What is shown comes from the pipeline; nothing is decided here.
  */
 
+import { countOf, countText } from '../figures.js';
 import type { EnrichProgress } from '../pipeline/enrich-request.js';
 import { costOf } from '../quota/money.js';
 import { limitOf } from '../quota/policy.js';
@@ -86,17 +87,16 @@ function rateOf(marks: readonly { at: number; answered: number }[]): number | nu
 
 /** One line of plain words: rows, lookups, rate, time left, requests billed, money, what is left. */
 export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
-  const count = (value: number) => value.toLocaleString('en-US');
-  if (progress.phase === 'reading') return `reading: ${count(progress.rows)} rows`;
-  if (progress.phase === 'writing') return `writing: ${count(progress.rows)} rows`;
-  const parts = [`${count(progress.answered)}/${count(progress.wanted)} lookups`];
+  if (progress.phase === 'reading') return `reading: ${countOf(progress.rows, 'row')}`;
+  if (progress.phase === 'writing') return `writing: ${countOf(progress.rows, 'row')}`;
+  const parts = [`${countText(progress.answered)}/${countOf(progress.wanted, 'lookup')}`];
   if (progress.phase === 'parked') parts.push('parked');
   if (rate !== null && rate > 0) {
-    parts.push(`${count(Math.round(rate))}/s`);
+    parts.push(`${countText(Math.round(rate))}/s`);
     parts.push(`${durationText(((progress.wanted - progress.answered) / rate) * 1_000)} left`);
   }
-  if (progress.inFlight > 0) parts.push(`${count(progress.inFlight)} in flight`);
-  parts.push(`${count(progress.run?.tally.billed ?? 0)} billed`);
+  if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
+  parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
   if (progress.trouble !== null) parts.push(`waiting: ${progress.trouble}`);
   const { ledger } = progress;
   if (ledger) {
@@ -104,7 +104,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
     const spent = ledger.sent + ledger.held + ledger.others;
     const overage = ledger.run?.overageBilled ?? 0;
     if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
-    if (limit !== null) parts.push(`${count(Math.max(0, limit - spent))} of ${count(limit)} left`);
+    if (limit !== null) parts.push(`${countText(Math.max(0, limit - spent))} of ${countText(limit)} left`);
     if (ledger.isPaused) parts.push('paused');
   }
   return parts.join(', ');

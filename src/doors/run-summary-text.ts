@@ -1,15 +1,15 @@
 /**
  * The end of a run in words that a person can read: what came out, what it cost, where it lies, what to do next.
  */
+
 import { EXIT, type ExitCode } from '../errors.js';
+import { countOf, countText } from '../figures.js';
 import type { EnrichRequest, EnrichResult } from '../pipeline/enrich-request.js';
 import type { RunReport } from '../pipeline/report.js';
 import { noMatchText } from '../report-page/headline.js';
 import { isOverstated } from '../resolve/halt-reasons.js';
 import type { RunHalt } from '../runs/run-store.js';
 import { durationText } from './progress-view.js';
-
-const count = (value: number) => value.toLocaleString('en-US');
 
 export function summaryText(
   request: EnrichRequest,
@@ -29,41 +29,45 @@ export function summaryText(
     ['skipped', rows.skipped],
     ['deferred', rows.deferred],
   ] as const;
-  const counted = named.filter(([, value]) => value > 0).map(([name, value]) => `${count(value)} ${name}`);
-  lines.push(`${count(report.input.records)} rows: ${counted.join(', ') || 'none'}`);
+  const counted = named
+    .filter(([, value]) => value > 0)
+    .map(([name, value]) => `${countText(value)} ${name}`);
+  lines.push(`${countOf(report.input.records, 'row')}: ${counted.join(', ') || 'none'}`);
   const meanwhile =
-    requests.savedByOthers > 0 ? ` ${count(requests.savedByOthers)} bought by another run meanwhile,` : '';
+    requests.savedByOthers > 0
+      ? ` ${countText(requests.savedByOthers)} bought by another run meanwhile,`
+      : '';
   lines.push(
-    `${count(identifiers.distinct)} distinct identifiers: ${count(requests.sent)} requests, ${count(requests.billed)} billed; ` +
-      `${count(identifiers.stored)} known from before,${meanwhile} ${duplicatesText(identifiers.duplicateRows)}`,
+    `${countOf(identifiers.distinct, 'distinct identifier')}: ${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
+      `${countText(identifiers.stored)} known from before,${meanwhile} ${duplicatesText(identifiers.duplicateRows)}`,
   );
   if (requests.unreported > 0)
-    lines.push(`${count(requests.unreported)} more may have been billed by workers that were killed`);
+    lines.push(`${countText(requests.unreported)} more may have been billed by workers that were killed`);
   if (requests.overage > 0)
-    lines.push(`overage: ${count(requests.overage)} requests, ${requests.overageCost} spent`);
+    lines.push(`overage: ${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`);
   if (account?.limit !== null && account) {
     const spent = account.sent + account.inFlight + account.others;
     lines.push(
-      `account: ${count(spent)} of ${count(account.limit)} used this period${sharesOf(account)}, ${count(Math.max(0, account.limit - spent))} left`,
+      `account: ${countText(spent)} of ${countText(account.limit)} used this period${sharesOf(account)}, ${countText(Math.max(0, account.limit - spent))} left`,
     );
   }
   if (identifiers.beingFetched > 0) {
     lines.push(
-      `${count(identifiers.beingFetched)} of those not found ${identifiers.beingFetched === 1 ? 'is' : 'are'} still being fetched by the service (crawl_queued): run the same command again in 2 minutes to ask for those alone`,
+      `${countOf(identifiers.beingFetched, 'of those not found is', 'of those not found are')} still being fetched by the service (crawl_queued): run the same command again in 2 minutes to ask for those alone`,
     );
   }
   const { quality } = report;
   if (rows.matched > 0) {
     lines.push(
-      `quality of ${count(quality.high + quality.acceptable + quality.poor + quality.unscored)} brands: ${count(quality.high)} high, ${count(quality.acceptable)} acceptable, ${count(quality.poor)} poor` +
-        (quality.unscored > 0 ? `, ${count(quality.unscored)} unscored` : ''),
+      `quality of ${countOf(quality.high + quality.acceptable + quality.poor + quality.unscored, 'brand')}: ${countText(quality.high)} high, ${countText(quality.acceptable)} acceptable, ${countText(quality.poor)} poor` +
+        (quality.unscored > 0 ? `, ${countText(quality.unscored)} unscored` : ''),
     );
   }
   if (report.fetchedAt.scoresMayHaveDrifted) {
     lines.push('note: stored and new scores are more than 7 days apart; --refresh makes them comparable');
   }
   for (const [reason, number] of Object.entries(report.failures).slice(0, 5))
-    lines.push(`failed ${count(number)} x: ${reason}`);
+    lines.push(`failed ${countText(number)} x: ${reason}`);
   for (const { line, reason } of report.input.examples.slice(0, 3)) lines.push(`line ${line}: ${reason}`);
   lines.push(
     `output: ${report.files.output === '-' ? 'standard output' : report.files.output}${result.isComplete ? '' : ' (partial)'}`,
@@ -82,13 +86,11 @@ export function summaryText(
 /** Who used it, where it was not us alone. */
 function sharesOf({ sent, inFlight, others }: NonNullable<RunReport['account']>): string {
   if (others === 0 && inFlight === 0) return '';
-  const count = (value: number) => value.toLocaleString('en-US');
-  const flying = inFlight === 0 ? '' : `, ${count(inFlight)} in flight`;
-  return ` (${count(sent)} by us${flying}, ${count(others)} by others)`;
+  const flying = inFlight === 0 ? '' : `, ${countText(inFlight)} in flight`;
+  return ` (${countText(sent)} by us${flying}, ${countText(others)} by others)`;
 }
 
-const duplicatesText = (rows: number) =>
-  rows === 1 ? '1 duplicate row cost nothing' : `${count(rows)} duplicate rows cost nothing`;
+const duplicatesText = (rows: number) => `${countOf(rows, 'duplicate row')} cost nothing`;
 
 /** Why a run has not come to a good end, in one line; empty when it has. For `--quiet`, where nothing else is said. */
 export function stopText(
@@ -115,7 +117,7 @@ function whatNext(
       if (report.rows.failed > 0)
         return 'some rows failed: run the same command again to ask for those alone';
       return report.rows.invalid > 0
-        ? `with --strict this run has failed: ${count(report.rows.invalid)} rows are invalid`
+        ? `with --strict this run has failed: ${countOf(report.rows.invalid, 'row is', 'rows are')} invalid`
         : '';
     case EXIT.tooManyErrors:
       return 'stopped by --max-errors: run the same command again to go on';
@@ -142,17 +144,16 @@ function whatNext(
 /** Names the flag and what it would buy. */
 function limitAdvice(request: EnrichRequest, result: EnrichResult, halt: RunHalt): string {
   const { plan } = request.settings;
-  const left = result.facts.identifiers.deferred.toLocaleString('en-US');
+  const left = countOf(result.facts.identifiers.deferred, 'identifier is', 'identifiers are');
   const again = 'run the same command again to go on';
-  if (halt.why !== 'limit') return `${left} identifiers are left; ${again}`;
+  if (halt.why !== 'limit') return `${left} left; ${again}`;
   const cap = /--max-(?:requests|cost)/.exec(halt.sentence)?.[0];
-  if (cap !== undefined)
-    return `${left} identifiers are left; a higher ${cap} would ask for more of them: ${again}`;
+  if (cap !== undefined) return `${left} left; a higher ${cap} would ask for more of them: ${again}`;
   if (/^--quota/.test(halt.sentence)) {
-    return `${left} identifiers are left; a higher --quota, or the next period, would bring more of them: ${again}`;
+    return `${left} left; a higher --quota, or the next period, would bring more of them: ${again}`;
   }
   if (isOverstated(halt)) {
-    return `${left} identifiers are left: say with --plan and --overage-budget what the account has, or raise it there; ${again}`;
+    return `${left} left: say with --plan and --overage-budget what the account has, or raise it there; ${again}`;
   }
   const raise =
     plan === 'paid'
@@ -160,5 +161,5 @@ function limitAdvice(request: EnrichRequest, result: EnrichResult, halt: RunHalt
       : plan === 'free'
         ? 'they need a raised quota or the next period'
         : 'a raised quota or the next period would bring them, or --plan paid --overage-budget AMOUNT if the plan bills overage';
-  return `${left} identifiers are left: ${raise}; ${again}`;
+  return `${left} left: ${raise}; ${again}`;
 }

@@ -2,6 +2,7 @@
  * The runner of schedules with what it runs: each tick is a run like any other, with the settings of its schedule, on the engine
  * of the process. `schedule serve` hosts it, and so can any process that has an engine open.
  */
+
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -9,6 +10,7 @@ import { dirname } from 'node:path';
 import { systemClock } from '../clock.js';
 import type { Settings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';
+import { countOf } from '../figures.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { hasNoMatch } from '../model.js';
@@ -183,7 +185,7 @@ function workerToShare(
 }
 
 function sentenceOf({ survey, written, progress, run }: EnrichResult): string {
-  const parts = [`${survey.rows.count} rows`];
+  const parts = [countOf(survey.rows.count, 'row')];
   for (const [status, count] of Object.entries(written.counts)) {
     if (count > 0) parts.push(`${count} ${status.replace('_', ' ')}`);
   }

@@ -2,6 +2,7 @@
  * The door of the local service: files in, a listening address out. What is answered is the catalogue room's;
  * flags, signals and printing are the command line's.
  */
+
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +17,7 @@ import type { Statement } from '../catalogue/plan-terms.js';
 import { lockUsage } from '../catalogue/usage-lock.js';
 import { type Clock, systemClock } from '../clock.js';
 import { FailFileError } from '../errors.js';
+import { countOf } from '../figures.js';
 import { createReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 
@@ -129,7 +131,7 @@ function firstLine(url: string, brands: number, accounts: Accounts, options: Ser
   const who =
     options.accounts === undefined
       ? `account demo, token ${DEMO_TOKEN}, usage kept in memory`
-      : `${accounts.all.length} ${accounts.all.length === 1 ? 'account' : 'accounts'} of ${options.accounts}`;
+      : `${countOf(accounts.all.length, 'account')} of ${options.accounts}`;
   const sample = options.catalogue === undefined ? ' sample' : '';
   const faulty = options.faults?.length ? `; faults: ${options.faults.join(' ')}` : '';
   return `serving ${brands}${sample} brands at ${url} (${who})${faulty}`;

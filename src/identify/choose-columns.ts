@@ -125,7 +125,7 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
     const choice = { column: only, name: columns[only] ?? '', kind };
     return { choices: [choice], named: [choice], sentence };
   }
-  throw nothingClear(judge, open);
+  throw nothingClear(judge, open, ours.length > 0);
 }
 
 function askedForOurs({ columns, prefix }: ColumnsInput, column: number): NeverStartError {

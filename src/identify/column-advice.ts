@@ -43,14 +43,17 @@ export function explainBlanks(
   return `${said}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} falls back on it`;
 }
 
-/** Nothing was read surely enough. `open`: the columns that could be named. */
-export function nothingClear(judge: JudgeInput, open: readonly number[]): NeverStartError {
+/**
+ * Nothing was read surely enough. `open`: the columns that could be named. `isOurs`: an earlier run wrote the file, so that
+ * some column of it was read before, and what is wrong with it are its values.
+ */
+export function nothingClear(judge: JudgeInput, open: readonly number[], isOurs: boolean): NeverStartError {
   const { columns, kind } = judge;
   const headerless = findHeaderless(judge, open);
   if (headerless !== null) return headerless;
   const wanted = kind === null || kind === 'auto' ? 'identifiers' : `identifiers of kind ${kind}`;
   const labels = open.slice(0, MOST_SHOWN).map((column) => columnLabel(columns, column));
-  const { but, todo } = adviceFor(judge, open);
+  const { but, todo } = adviceFor(judge, open, isOurs);
   return new NeverStartError({
     code: 'column-doubtful',
     what: `no column clearly holds ${wanted}${but}`,
@@ -59,14 +62,19 @@ export function nothingClear(judge: JudgeInput, open: readonly number[]): NeverS
   });
 }
 
-function adviceFor(judge: JudgeInput, open: readonly number[]): { but: string; todo: string } {
+function adviceFor(
+  judge: JudgeInput,
+  open: readonly number[],
+  isOurs: boolean,
+): { but: string; todo: string } {
   const { columns, kind } = judge;
   const likely = likelyColumn(judge, open);
   const but = (column: number, doubt: string | null) =>
     doubt === null ? '' : ` (${columnLabel(columns, column)} might, but ${doubt})`;
-  if (likely !== null && !likely.isHopeless) {
+  if (likely !== null && (isOurs || !likely.isHopeless)) {
     const flag = columnFlag(columns, likely.column, kind ?? likely.kind);
-    return { but: but(likely.column, likely.doubt), todo: `name it: ${flag} (${KINDS})` };
+    const correct = likely.isHopeless ? 'correct its values, or ' : '';
+    return { but: but(likely.column, likely.doubt), todo: `${correct}name it: ${flag} (${KINDS})` };
   }
   const isAnyKind = kind === null || kind === 'auto';
   const symbols = isAnyKind && likely === null ? findSymbols(judge, open) : null;
@@ -75,6 +83,12 @@ function adviceFor(judge: JudgeInput, open: readonly number[]): { but: string; t
     return {
       but: but(symbols, 'nothing tells tickers from coins or from other codes'),
       todo: `name it: ${flags.join(' or ')} (${KINDS})`,
+    };
+  }
+  if (isOurs && isAnyKind) {
+    return {
+      but: '',
+      todo: `correct its rows, or name the column that the run which wrote this file read, with --column NAME:KIND (${KINDS})`,
     };
   }
   return {

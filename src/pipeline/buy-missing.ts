@@ -4,6 +4,7 @@
  */
 
 import { DeclinedError } from '../errors.js';
+import { countOf } from '../figures.js';
 import type { Releasers } from '../lifecycle.js';
 import { permitMsOf } from '../quota/governor.js';
 import type { LedgerState } from '../quota/ledger.js';
@@ -61,9 +62,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   releasers.push(() => line.close());
   const removed = await removeDeadChunks(engine, line, run.asOf);
   if (removed > 0)
-    onNotice(
-      `removed from the queue: ${removed} ${removed === 1 ? 'chunk' : 'chunks'} of runs that are no longer alive`,
-    );
+    onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
   const opensAccount = around.shared?.opensAccount() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
@@ -148,7 +147,7 @@ export function foreignTerms(
   const lower: string[] = [];
   if (held.quotaCap !== null && held.quotaCap < (own.quotaCap ?? Number.POSITIVE_INFINITY))
     lower.push(`--quota ${held.quotaCap}`);
-  if (held.overage < own.overage) lower.push(`a budget of ${held.overage} overage requests`);
+  if (held.overage < own.overage) lower.push(`a budget of ${countOf(held.overage, 'overage request')}`);
   if (lower.length === 0) return [];
   return [
     `another run of this account has ${lower.join(' and ')}: the lower holds until that run has ended, or has been dead for 30 s`,
@@ -218,7 +217,7 @@ export function strandedNotice(
   const isShort = limit === null || state.sent + state.held + state.others >= limit;
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
-  return `waiting for ${stranded} permits of a killed run until ${until} UTC: what it had in flight may have been billed and counts as spent then`;
+  return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: what it had in flight may have been billed and counts as spent then`;
 }
 
 /** `isServed`: a worker is there, in this process or in the one that holds the state folder. */

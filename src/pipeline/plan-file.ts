@@ -13,6 +13,7 @@ import type { RunSettings } from '../runs/run-store.js';
 import { type BuyingPlan, planBuying } from './buying-plan.js';
 import type { EnrichRequest } from './enrich-request.js';
 import { unanswered } from './gather.js';
+import { runKey } from './run-key.js';
 import { estimateSpending, type SpendingEstimate } from './spending.js';
 import { openSpoolFolder } from './spool-file.js';
 import { type Survey, surveyInput } from './survey.js';
@@ -67,7 +68,7 @@ export function planFile(
     );
     const wanted = survey.answers.wanted;
     const { settings } = request;
-    const state = stores && settings ? await stores.ledger.show(settings.account) : null;
+    const state = stores && settings ? await showAsRun(request, settings, stores, input.contentHash()) : null;
     const areMissing = async (texts: readonly string[]): Promise<boolean[]> => {
       if (!stores || !settings || !state) return texts.map(() => true);
       return withoutAnswer(texts, stores, settings, state.now);
@@ -107,6 +108,29 @@ export function planFile(
       },
     };
   });
+}
+
+/** Runs that are looked through for an earlier start of the same command. */
+const RUNS_LOOKED_AT = 200;
+
+/**
+ * The account as a run of this file would find it: with what earlier starts of the same command sent, as long as none of them
+ * was the last.
+ */
+async function showAsRun(
+  { intake, survey }: PlanRequest,
+  settings: RunSettings,
+  stores: EngineStores,
+  contentHash: string,
+): Promise<LedgerState> {
+  const key = runKey(contentHash, { intake, survey, settings });
+  const started = (await stores.runs.list(RUNS_LOOKED_AT)).find((run) => run.key === key);
+  const isOpen = started !== undefined && started.status !== 'completed';
+  const state = await stores.ledger.show(settings.account, isOpen ? started.id : undefined);
+  if (state.run === null) return state;
+  // Its own caps are those that would be said now.
+  const { maxRequests, maxOverageRequests } = settings;
+  return { ...state, run: { ...state.run, maxRequests, maxOverageRequests } };
 }
 
 function mostFrequent(reasons: ReadonlyMap<string, number>): Readonly<Record<string, number>> {

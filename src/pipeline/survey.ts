@@ -121,7 +121,7 @@ export async function surveyInput(
     counts.unreadable += 1;
     note(problem, 'invalid');
     if (examples.length < EXAMPLES_AT_MOST) examples.push({ line: row.line, reason: problem });
-    rows.add('unreadable', [], `line ${row.line}: ${problem}`, row.raw);
+    rows.add('unreadable', [], withLine(row.line, problem), row.raw);
   };
   const { delimiter } = input.shape;
 
@@ -158,9 +158,11 @@ export async function surveyInput(
         const kind = isInvalid ? 'invalid' : 'skipped';
         const reason = earlier ?? (otherwise.type === 'identifier' ? '' : otherwise.reason);
         counts[kind] += 1;
-        note(reason, kind);
+        // The line that an earlier run names is one of another file.
+        const cause = earlier === null ? reason : withoutLine(reason);
+        note(cause, kind);
         if (kind === 'invalid' && examples.length < EXAMPLES_AT_MOST)
-          examples.push({ line: row.line, reason });
+          examples.push({ line: row.line, reason: cause });
         rows.add(kind, [], reason, raw);
         continue;
       }
@@ -197,6 +199,15 @@ export async function surveyInput(
     columns: input.columns(),
     contentHash: input.contentHash(),
   };
+}
+
+/** How the row of a line that could not be read says where it stood, and what is left of that without the place. */
+function withLine(line: number, problem: string): string {
+  return `line ${line}: ${problem}`;
+}
+
+function withoutLine(reason: string): string {
+  return reason.replace(/^line \d+: /, '');
 }
 
 /** What of the input is read as identifiers and worth. Throws `NeverStartError` where that cannot be told. */

@@ -1,7 +1,7 @@
 /**
  * Why lookups failed and why rows were not asked for, most frequent causes first.
  */
-import { countOf, countText } from './figures-text.js';
+import { countOf, countText } from '../figures.js';
 import { html, type Markup } from './markup.js';
 import type { ReportFigures } from './page-data.js';
 

@@ -3,16 +3,6 @@
  * machine.
  */
 
-/** `12,345`. */
-export function countText(count: number): string {
-  return count.toLocaleString('en-US');
-}
-
-/** `1 row`, `2 rows`. */
-export function countOf(count: number, one: string, many = `${one}s`): string {
-  return `${countText(count)} ${count === 1 ? one : many}`;
-}
-
 /**
  * The share in whole percent. What is neither nothing nor everything never reads `0 %` or `100 %`. Empty when there is no
  * whole.

@@ -1,7 +1,7 @@
 /**
  * The files of the run, where its rows came from, and the three counts that agree.
  */
-import { countText } from './figures-text.js';
+import { countText } from '../figures.js';
 import { html, type Markup } from './markup.js';
 import type { PageData, ShownFile } from './page-data.js';
 

@@ -2,8 +2,8 @@
  * The first two sentences of the page: what came of the file, and what to do next.
  */
 import { EXIT } from '../errors.js';
+import { countOf, countText } from '../figures.js';
 import { hasNoMatch } from '../model.js';
-import { countOf, countText } from './figures-text.js';
 import type { ReportFigures } from './page-data.js';
 
 /** How the run is marked beside its name; `tone` chooses the colour. */

@@ -1,8 +1,10 @@
 /**
  * What the run spent, what it did not have to spend, what is left of the account, and how old the answers are.
  */
+
+import { countOf, countText } from '../figures.js';
 import { bar } from './bar.js';
-import { countOf, countText, momentText, shareText } from './figures-text.js';
+import { momentText, shareText } from './figures-text.js';
 import { html, type Markup } from './markup.js';
 import type { ReportFigures } from './page-data.js';
 

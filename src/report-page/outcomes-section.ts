@@ -1,9 +1,11 @@
 /**
  * How many rows came to each outcome, and what each outcome means.
  */
+
+import { countText } from '../figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../model.js';
 import { bar } from './bar.js';
-import { countText, shareText } from './figures-text.js';
+import { shareText } from './figures-text.js';
 import { html, type Markup } from './markup.js';
 import type { ReportFigures } from './page-data.js';
 

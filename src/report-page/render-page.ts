@@ -2,9 +2,11 @@
  * The report of a run as one HTML text that needs nothing else: styles, scripts, charts and pictures are inside it, and
  * its security policy forbids it to ask anybody for anything. Pure; writing it is the pipeline's.
  */
+
+import { countOf, countText } from '../figures.js';
 import { brandsSection } from './brands-section.js';
 import { causesSection } from './causes-section.js';
-import { countOf, countText, durationText, momentText, shareText } from './figures-text.js';
+import { durationText, momentText, shareText } from './figures-text.js';
 import { filesSection } from './files-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
 import { hashSource, inlineScript } from './inline-source.js';

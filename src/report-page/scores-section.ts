@@ -3,7 +3,8 @@
  * its chart from it.
  */
 import type { QualityTier } from '../contract/brand.js';
-import { countOf, countText, shareText } from './figures-text.js';
+import { countOf, countText } from '../figures.js';
+import { shareText } from './figures-text.js';
 import { html, type Markup } from './markup.js';
 import type { ReportFigures } from './page-data.js';
 

@@ -1,6 +1,7 @@
 /**
  * Why a run stops asking, as its rows and its report tell it. When one of these holds is `ask.ts`'s and the quota's.
  */
+import { countOf } from '../figures.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { RunHalt } from '../runs/run-store.js';
 
@@ -82,7 +83,7 @@ export const DOUBTFUL_REASON =
 
 /** All was asked that this run may ask. */
 export function doubtful(identifiers: number): RunHalt {
-  const what = identifiers === 1 ? 'one identifier' : `${identifiers.toLocaleString('en-US')} identifiers`;
+  const what = countOf(identifiers, 'identifier');
   return {
     why: 'doubtful',
     sentence: `of ${what} two requests may have been billed whose answers were lost; a run asks no more often than that`,

@@ -202,8 +202,8 @@ describe('the status', () => {
     expect(text).not.toMatch(/^(projected|budget)/m);
     expect(text).toContain('queue       1,500 chunks waiting, 2 in work, 3 parked\n');
     expect(text.trimEnd().split('\n').slice(-2)).toEqual([
-      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 100 asked, 100 billed: not asked: the quota is used up',
-      'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 asked, 0 billed',
+      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not asked: the quota is used up',
+      'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed',
     ]);
   });
 
@@ -220,7 +220,7 @@ describe('the status', () => {
     (status, now, lost) => {
       const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
       const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
-      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(`9 asked, 9 billed${lost}\n`);
+      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(`9 answered, 9 requests, 9 billed${lost}\n`);
     },
   );
 });

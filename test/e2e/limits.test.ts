@@ -128,7 +128,16 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     const scene = await createScene(redis);
     await scene.write('list.csv', domainList(200));
     expect((await scene.run(['run', 'list.csv', '--max-requests', '30'])).code).toBe(7);
+    // The plan of the same command knows what was sent for it, and that nothing was for another.
+    const deferred = async (file: string) => {
+      const plan = await scene.run(['plan', file, '--max-requests', '50', '--json']);
+      return JSON.parse(plan.stdout).spending.deferred;
+    };
+    expect(await deferred('list.csv')).toBe(150);
+    await scene.write('other.csv', domainList(200, 'other'));
+    expect(await deferred('other.csv')).toBe(150);
     expect((await scene.run(['run', 'list.csv', '--max-requests', '50'])).code).toBe(7);
+    expect(await deferred('list.csv')).toBe(150);
     expect(scene.service.meter.billed).toBe(50);
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
     expect(scene.service.meter.billed).toBe(200);

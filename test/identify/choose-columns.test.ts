@@ -273,6 +273,20 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
+      'the same in a file that an earlier run wrote, whose values are to be corrected',
+      [
+        'name|website|brand_status|brand_identifier|brand_fetched_at|brand_error',
+        'N0|b0.example|invalid|||',
+        'N1|10.0.0.1|invalid|||',
+      ],
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+    ],
+    [
+      'a file that an earlier run wrote, of rows that could not be read',
+      ['name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw', '||invalid|||"a', '||invalid|||"b'],
+      'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the run which wrote this file read, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+    ],
+    [
       'a website that is the same for all, behind a logo',
       ['logo_url|website', ...['a', 'b', 'c', 'd', 'e'].map((page) => `cdn.org|${page}.acme.com`)],
       'no column clearly holds identifiers ("website" might, but its sampled values all belong to one and the same domain): "logo_url", "website"; name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',

@@ -277,3 +277,22 @@ it('a table that was read as one column names the delimiter it was read by, and 
     message: expect.stringContaining("--delimiter ':'"),
   });
 });
+
+it('rows that an earlier run could not read keep their line of that file, and are shown with their own alone', async () => {
+  const text = `website,brand_status,brand_identifier,brand_fetched_at,brand_error,brand_raw
+acme.com,deferred,,,not asked,
+,invalid,,,line 42: a quoted cell is never closed,"x,""y"
+,invalid,,,line 57: a quoted cell is never closed,"z,""y"
+`;
+  const { survey } = await surveyText(text, { requested: [WEBSITE] });
+  expect(survey.examples).toEqual([
+    { line: 3, reason: 'a quoted cell is never closed' },
+    { line: 4, reason: 'a quoted cell is never closed' },
+  ]);
+  expect(survey.reasons.get('a quoted cell is never closed')).toBe(2);
+  expect(rowsOf(survey).map(({ reason }) => reason)).toEqual([
+    '',
+    'line 42: a quoted cell is never closed',
+    'line 57: a quoted cell is never closed',
+  ]);
+});

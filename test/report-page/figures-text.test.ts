@@ -1,12 +1,7 @@
 /** Numbers and moments as people read them. */
 import { expect, it } from 'vitest';
-import {
-  countOf,
-  durationText,
-  momentText,
-  scoreText,
-  shareText,
-} from '../../src/report-page/figures-text.js';
+import { countOf } from '../../src/figures.js';
+import { durationText, momentText, scoreText, shareText } from '../../src/report-page/figures-text.js';
 
 it.each([
   [0, 10, '0 %'],
