@@ -14,7 +14,12 @@ import { packProfile } from '../outcomes/codec.js';
 import { COME_BACK_FRESH_MS } from '../outcomes/freshness.js';
 import type { Governor } from '../quota/governor.js';
 import { NOTHING_HEARD } from '../quota/mailbox.js';
-import { isQuotaRefusal, THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../quota/policy.js';
+import {
+  isQuotaRefusal,
+  limitOf,
+  THROTTLED_GIVE_UP_MS,
+  THROTTLED_GIVE_UP_SILENT_MS,
+} from '../quota/policy.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../runs/run-store.js';
 import type { Breaker } from './breaker.js';
 import {
@@ -35,7 +40,7 @@ import {
 import type { Halts } from './halts.js';
 import { heardFrom } from './heard-from.js';
 import type { Recorder } from './recorder.js';
-import { type RefusalSeries, SLOW_RATE } from './refusal-series.js';
+import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 import { type AnswerWorth, NO_TURN, type ServiceStanding, worthOfSign } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
@@ -200,7 +205,7 @@ async function askInTurn(
     // A wrong address is no outage to be waited out: it is said when it ends the run.
     context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
     const isSlow = passage.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
-    const usedUp = refusals.note(answer, isSlow, clock.now());
+    const usedUp = refusals.note(answer, isSlow, clock.now(), ownCountOf(governor));
 
     if (worth === 'unproven' || worth === 'foreign') {
       const isBilled = answer.cost !== 'free';
@@ -383,6 +388,13 @@ function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord
 /** Whether anything good is known of the address: here, of the account, or on this engine. */
 async function isKnown(context: AskContext, run: RunRecord): Promise<boolean> {
   return hasEverAnswered(context, run) || context.standing.isProven();
+}
+
+/** What the ledger counts of the quota; null while none is known. */
+function ownCountOf({ state }: Governor): UsageOfQuota | null {
+  if (state === null) return null;
+  const quota = limitOf({ ...state, overage: 0 });
+  return quota === null ? null : { usage: state.sent + state.others, quota };
 }
 
 function isThroughputRefusal(answer: Answer, governor: Governor): boolean {

@@ -10,35 +10,41 @@ const LASTING_MS = 5_000;
 /** Slower than this a request is not refused for its pace. */
 export const SLOW_RATE = 1;
 
+export interface UsageOfQuota {
+  readonly usage: number;
+  readonly quota: number;
+}
+
 export interface RefusalSeries {
   /**
-   * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second were. The usage that the
-   * service says when it refuses for quota; null: there is no telling.
+   * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second were. `own`: what the ledger
+   * counts, for refusals that say nothing of usage. The usage at which the service refuses for quota; null: there is no telling.
    */
-  note(answer: Answer, isSlow: boolean, now: number): { usage: number; quota: number } | null;
+  note(answer: Answer, isSlow: boolean, now: number, own: UsageOfQuota | null): UsageOfQuota | null;
 }
 
 export function createRefusalSeries(): RefusalSeries {
   let series: { readonly usage: number; readonly since: number; count: number } | null = null;
   return {
-    note({ meaning, usage, quota }, isSlow, now) {
+    note({ meaning, usage, quota }, isSlow, now, own) {
+      const said = usage !== null && quota !== null ? { usage, quota } : null;
+      const known = usage === null && quota === null ? own : said;
       const isSign =
         meaning.type === 'refused' &&
         meaning.code === null &&
         meaning.retryAfterMs === null &&
-        usage !== null &&
-        quota !== null &&
-        usage >= quota;
+        known !== null &&
+        known.usage >= known.quota;
       if (!isSign) {
         series = null;
         return null;
       }
-      if (series !== null && series.usage !== usage) series = null;
+      if (series !== null && series.usage !== known.usage) series = null;
       if (!isSlow) return null;
-      series ??= { usage, since: now, count: 0 };
+      series ??= { usage: known.usage, since: now, count: 0 };
       series.count += 1;
       const isProven = series.count >= REFUSALS_AT_LEAST && now - series.since >= LASTING_MS;
-      return isProven ? { usage, quota } : null;
+      return isProven ? known : null;
     },
   };
 }

@@ -220,7 +220,9 @@ describe('the status', () => {
     (status, now, lost) => {
       const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
       const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
-      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(`9 answered, 9 requests, 9 billed${lost}\n`);
+      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(
+        `9 answered, 9 requests, 9 billed${lost}\n`,
+      );
     },
   );
 });

@@ -12,6 +12,8 @@ interface Step {
   /** Milliseconds since the step before. */
   readonly after?: number;
   readonly isFast?: boolean;
+  /** What the ledger counts. */
+  readonly own?: { readonly usage: number; readonly quota: number };
 }
 
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
@@ -21,18 +23,24 @@ function verdictOf(steps: readonly Step[]): { usage: number; quota: number } | n
   const series = createRefusalSeries();
   let now = 0;
   let verdict: { usage: number; quota: number } | null = null;
-  for (const { answer, after = 1_250, isFast = false } of steps) {
+  for (const { answer, after = 1_250, isFast = false, own = null } of steps) {
     now += after;
-    verdict = series.note(answer, !isFast, now);
+    verdict = series.note(answer, !isFast, now, own);
   }
   return verdict;
 }
 
 const CALM: Step = { answer: refused(52) };
+/** A refusal that says nothing at all. */
+const SILENT = refused(null, null);
 
 describe('it is the quota after all', () => {
   test.each<[string, readonly Step[]]>([
     ['five refusals in a row over five seconds', times(5, CALM)],
+    [
+      'silence while the ledger counts the quota',
+      times(5, { answer: SILENT, own: { usage: 50, quota: 50 } }),
+    ],
     ['usage that stands exactly at the quota', times(5, { answer: refused(50) })],
     [
       'a burst that was refused before at another usage',
@@ -50,6 +58,16 @@ describe('it is the quota after all', () => {
 describe('there is no telling', () => {
   test.each<[string, readonly Step[]]>([
     ['four of them', times(4, CALM)],
+    ['silence, and nobody knows a quota', times(60, { answer: SILENT })],
+    ['silence below what the ledger counts', times(60, { answer: SILENT, own: { usage: 49, quota: 50 } })],
+    [
+      'usage below the quota, whatever the ledger counts',
+      times(60, { answer: refused(49), own: { usage: 60, quota: 50 } }),
+    ],
+    [
+      'usage without a quota, whatever the ledger counts',
+      times(60, { answer: refused(49, null), own: { usage: 60, quota: 50 } }),
+    ],
     ['five within less than five seconds', times(5, { ...CALM, after: 1_249 })],
     ['more than one a second', times(60, { ...CALM, isFast: true })],
     ['a billed answer between', [...times(4, CALM), { answer: MATCHED }, ...times(4, CALM)]],
