@@ -6,7 +6,7 @@ import { countOf, countText } from '../figures.js';
 import { bar } from '../report-page/bar.js';
 import { shareText } from '../report-page/figures-text.js';
 import { html, type Markup } from '../report-page/markup.js';
-import type { RunRecord } from '../runs/run-store.js';
+import { foundNothing, type RunRecord } from '../runs/run-store.js';
 import type { DashboardData } from './dashboard-data.js';
 import { agoText, spanText } from './moment-words.js';
 import {
@@ -31,6 +31,9 @@ const WORDS: Readonly<
   stopped: { label: 'Stopped', tone: 'warn' },
   cancelled: { label: 'Cancelled', tone: 'calm' },
 };
+
+/** Finished, and not as anybody wanted it. */
+const NOTHING_FOUND = { label: 'Finished, nothing matched', tone: 'warn' } as const;
 
 const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
@@ -74,7 +77,7 @@ ${shown.length < judged.length && html`<p class="note">${countOf(judged.length -
 
 function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
   const parts = partsOf(run);
-  const { label, tone } = WORDS[standing];
+  const { label, tone } = foundNothing(run) ? NOTHING_FOUND : WORDS[standing];
   const { host, file } = splitLabel(run.label);
   const answered = parts.whole - parts.left;
   const why = whyText(run, standing, hold, now);
@@ -112,6 +115,7 @@ function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: 
     return `Nobody has heard of it for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to go on; what was paid for is kept.`;
   }
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
+  if (foundNothing(run)) return 'Nothing matched: is the column that was read the right one, and its kind?';
   // The label beside it says as much.
   if (run.reason === null || ['', 'stopped', 'cancelled'].includes(run.reason)) return null;
   return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;

@@ -2,6 +2,8 @@
  * The data of the dashboard for programs: chosen field by field, so that nothing gets out because it happens to be there.
  * Pure. Times are ISO 8601, UTC.
  */
+
+import { foundNothing } from '../runs/run-store.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
 import { holdOf, partsOf } from './run-standing.js';
 import { judgeRuns } from './runs-section.js';
@@ -61,6 +63,7 @@ function dataOf(data: DashboardData) {
         counts: { matched, notFound, failed, stored, left },
         requests: run.tally.requests,
         billed: run.tally.billed,
+        nothingMatched: foundNothing(run),
         reason: run.reason,
       };
     }),

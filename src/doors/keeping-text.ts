@@ -9,7 +9,13 @@ import { isProcessGone } from '../process-identity.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { limitOf } from '../quota/policy.js';
 import type { SpooledAnswers } from '../resolve/answer-spool.js';
-import { RUN_DEAD_AFTER_MS, type RunRecord, type RunStatus, unreportedOf } from '../runs/run-store.js';
+import {
+  foundNothing,
+  RUN_DEAD_AFTER_MS,
+  type RunRecord,
+  type RunStatus,
+  unreportedOf,
+} from '../runs/run-store.js';
 import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
 
@@ -104,6 +110,6 @@ function runLine(run: RunRecord, now: number): string {
       ? ''
       : `, ${countText(unreported)} more may have been billed by workers that were killed`;
   const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
-  const why = reason ? `: ${reason}` : '';
+  const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   return `${run.id}  ${status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${answered} answered${failed}, ${sent}, ${countText(tally.billed)} billed${lost}${why}\n`;
 }

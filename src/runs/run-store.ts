@@ -157,6 +157,15 @@ export interface RunStore {
   cancel(id: string): Promise<boolean>;
 }
 
+/**
+ * Whether a run was completed and the service knew nothing of what it was asked. What was stored before may have been matched, so
+ * that a run with such answers says nothing.
+ */
+export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
+  const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;
+  return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;
+}
+
 /** Whether somebody is at a run, by its heartbeat. `now` is the store's clock. */
 export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
   return status === 'running' && now - beatAt < RUN_DEAD_AFTER_MS && beatAt - now <= RUN_BEAT_AHEAD_MS;

@@ -1,8 +1,10 @@
 /** How runs and accounts stand. */
 import { describe, expect, it } from 'vitest';
+import { renderParts } from '../../src/dashboard/render-dashboard.js';
 import { holdOf, partsOf, runHoldOf, runsToShow, standingOf } from '../../src/dashboard/run-standing.js';
+import { foundNothing } from '../../src/runs/run-store.js';
 import { ledgerState } from '../pipeline/ledger-state.js';
-import { NOW, runRecord } from './views.js';
+import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 describe('an account', () => {
   it.each([
@@ -94,4 +96,27 @@ it('runs that are alive are shown first, all of them, then the newest', () => {
   expect(shown(4)).toBe('BDEa');
   expect(shown(2)).toBe('BDE');
   expect(shown(9)).toBe('BDEacf');
+});
+
+describe('that nothing matched is said of a run', () => {
+  const NONE = { matched: 0, notFound: 40, failed: 0, stored: 0, requests: 40, billed: 40 };
+  it.each([
+    ['that was completed', { status: 'completed' }, NONE, true],
+    ['of which some failed', { status: 'completed' }, { ...NONE, failed: 3 }, true],
+    ['of which one matched', { status: 'completed' }, { ...NONE, matched: 1 }, false],
+    [
+      'of which some was known before, and may have matched',
+      { status: 'completed' },
+      { ...NONE, stored: 1 },
+      false,
+    ],
+    ['that is at work', { status: 'running' }, NONE, false],
+    ['that was stopped', { status: 'stopped' }, NONE, false],
+    ['without an identifier', { status: 'completed', identifiers: 0 }, { ...NONE, notFound: 0 }, false],
+  ] as const)('%s', (_, some, tally, isSaid) => {
+    const run = runRecord({ identifiers: 40, ...some, tally });
+    expect(foundNothing(run)).toBe(isSaid);
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }));
+    expect(page.includes('Finished, nothing matched')).toBe(isSaid);
+  });
 });
