@@ -28,11 +28,13 @@ export function openBilledLog(options: { path: string | null; trace: boolean }):
   const descriptor = options.path === null ? null : open(options.path);
   const counts = new Map<string, number>();
   let lines = '';
+  let left: Buffer = Buffer.alloc(0);
   const write = () => {
-    if (descriptor === null || lines === '') return;
-    const bytes = Buffer.from(lines, 'utf8');
+    if (descriptor === null || (lines === '' && left.length === 0)) return;
+    // What the disk does not take now goes with the next write.
+    left = Buffer.concat([left, Buffer.from(lines, 'utf8')]);
     lines = '';
-    for (let done = 0; done < bytes.length; ) done += writeSync(descriptor, bytes, done);
+    while (left.length > 0) left = left.subarray(writeSync(descriptor, left));
   };
   return {
     note({ atMs, account, identifier, status }) {
@@ -48,8 +50,11 @@ export function openBilledLog(options: { path: string | null; trace: boolean }):
     write,
     counts,
     close() {
-      write();
-      if (descriptor !== null) closeSync(descriptor);
+      try {
+        write();
+      } finally {
+        if (descriptor !== null) closeSync(descriptor);
+      }
     },
   };
 }

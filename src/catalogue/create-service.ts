@@ -9,8 +9,8 @@
  */
 import type { Clock } from '../clock.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
-import { errorText } from '../errors.js';
 import type { Log } from '../log.js';
+import { systemWords } from '../system-error.js';
 import type { Account, Accounts } from './accounts.js';
 import { openBilledLog } from './billed-log.js';
 import type { Catalogue, CatalogueEntry } from './catalogue.js';
@@ -95,15 +95,22 @@ export function createService(options: CreateServiceOptions): LocalService {
   const answerBrand = (request: ServiceRequest, entry: CatalogueEntry | undefined, account: Account) =>
     answer(request, entry ? 200 : 404, entry?.body ?? EMPTY_OBJECT, account);
 
-  const recorded = async (request: ServiceRequest, response: ServiceResponse): Promise<ServiceResponse> => {
+  let isMemoryOnly = false;
+  /** What was counted is billed, whether the disk took it or not. */
+  const recorded = async (response: ServiceResponse): Promise<ServiceResponse> => {
     try {
       await journal.written();
       billed.write();
-      return response;
+      if (isMemoryOnly) log.info('usage is recorded again');
+      isMemoryOnly = false;
     } catch (error) {
-      log.error({ error: errorText(error) }, 'usage cannot be recorded');
-      return answer(request, 503, EMPTY_OBJECT);
+      if (!isMemoryOnly) {
+        const consequence = 'it is counted in memory until it can be, and lost when this process is killed';
+        log.error({ error: systemWords(error) }, `usage cannot be recorded: ${consequence}`);
+      }
+      isMemoryOnly = true;
     }
+    return response;
   };
 
   return {
@@ -132,7 +139,7 @@ export function createService(options: CreateServiceOptions): LocalService {
         identifier: askedIdentifier(asked.route),
         status: entry ? 200 : 404,
       });
-      return recorded(request, answerBrand(request, entry, account));
+      return recorded(answerBrand(request, entry, account));
     },
     statement(name, month) {
       const account = accounts.all.find((candidate) => candidate.name === name);
@@ -145,8 +152,16 @@ export function createService(options: CreateServiceOptions): LocalService {
       isClosed = true;
       // Until the last word of a delivery is in the journal.
       await notifier.close();
-      journal.close();
-      billed.close();
+      for (const file of [journal, billed]) {
+        try {
+          file.close();
+        } catch (error) {
+          log.error(
+            { error: systemWords(error) },
+            'what was counted last could not be recorded, and is lost',
+          );
+        }
+      }
     },
   };
 }

@@ -2,7 +2,8 @@
  * How many requests each account was served in each period, in a file that survives `kill -9`. A change is kept in
  * memory, written with the others of the same turn of the event loop in one append, and acknowledged when the
  * operating system has it: an answer that waits for `written()` is never sent uncounted. A crash between the two
- * leaves a request counted that nobody saw answered, never the other way round.
+ * leaves a request counted that nobody saw answered, never the other way round. Changes that the disk does not take stay in
+ * memory and go with the next ones.
  *
  * Lines carry whole counts and the greatest one wins, so a line that is read twice, or torn at the end of the file,
  * does no harm. The file is rewritten small when it is opened and when it has grown. A loss of power can take the
