@@ -14,7 +14,14 @@ export interface PlainFileOptions {
 }
 
 /** What this process was given by its parent, as a shell does with `<(command)`: a pipe, and nobody else's. */
-const OWN_DESCRIPTOR = /^(?:\/dev\/(?:fd\/\d+|stdin)|\/proc\/self\/fd\/\d+)$/;
+const OWN_DESCRIPTOR = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/;
+
+/** The descriptor that this process was started with and that the path names; null where it names none. */
+export function ownDescriptor(path: string): number | null {
+  if (path === '/dev/stdin') return 0;
+  const number = OWN_DESCRIPTOR.exec(path)?.[1];
+  return number === undefined ? null : Number(number);
+}
 
 /** Opens a regular file for reading. Throws errors of the file system, and an `Error` in words for what is none. */
 export async function openPlainFile(path: string, options: PlainFileOptions): Promise<FileHandle> {
@@ -46,7 +53,7 @@ export async function readPlainFile(path: string): Promise<string> {
 
 /** The text of a file that the user has named. A pipe of the process itself is read as well. */
 export function readPlainFileSync(path: string): string {
-  const isOwn = OWN_DESCRIPTOR.test(path);
+  const isOwn = ownDescriptor(path) !== null;
   const descriptor = openSync(path, isOwn ? 'r' : flagsFor({ followsLinks: true }));
   try {
     if (!isOwn && !fstatSync(descriptor).isFile()) throw notAFile();

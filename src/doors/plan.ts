@@ -24,7 +24,7 @@ export interface PlanDoor extends DoorStreams {
 export function runPlan(input: string, settings: Settings, door: PlanDoor): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const names = knownNames(settings);
-    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) });
+    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) }, door.stop);
     const stores =
       names === null
         ? null

@@ -68,7 +68,7 @@ function runInState(
   return withReleasers(async (releasers) => {
     const { log, stop, stderr, stdout } = door;
     const service = await openService(settings, log, releasers);
-    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) });
+    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) }, stop);
     const view = createProgressView({
       stream: stderr,
       isQuiet: settings.quiet,

@@ -2,11 +2,13 @@
  * The bytes of an input: a file, or standard input and pipes kept in a file of our own, decompressed when they
  * are gzip. Read as often as asked, always the file that was opened. What the bytes mean is not known here.
  */
+import { constants, openSync } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { Socket } from 'node:net';
+import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { FailFileError, NeverStartError } from '../errors.js';
-import { openPlainFile } from '../plain-file.js';
+import { FailFileError, InterruptedError, NeverStartError } from '../errors.js';
+import { openPlainFile, ownDescriptor } from '../plain-file.js';
 import { systemWords } from '../system-error.js';
 import type { IntakeOptions } from './input.js';
 import { spoolStream } from './spool-stream.js';
@@ -24,11 +26,25 @@ export interface ByteSource {
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`. */
+type OpeningOptions = Pick<IntakeOptions, 'spoolFolder' | 'only' | 'stop'>;
+
+/** Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`, `interrupted`. */
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
-  { spoolFolder, only }: Pick<IntakeOptions, 'spoolFolder' | 'only'>,
+  options: OpeningOptions,
+): Promise<ByteSource> {
+  try {
+    return await openBytes(path, stdin, options);
+  } catch (error) {
+    throw options.stop?.aborted ? readingStopped(path === '-' ? 'stdin' : path) : error;
+  }
+}
+
+async function openBytes(
+  path: string,
+  stdin: NodeJS.ReadableStream | null,
+  { spoolFolder, only, stop }: OpeningOptions,
 ): Promise<ByteSource> {
   if (path === '-') {
     if (stdin === null) {
@@ -39,27 +55,52 @@ export async function openByteSource(
         todo: 'pipe a file in, or name one',
       });
     }
-    const { handle, drop } = await spoolStream(stdin, 'stdin', spoolFolder);
-    return createByteSource('stdin', handle, null, drop);
+    return spoolSource(stdin, 'stdin');
   }
-  let handle: FileHandle;
+  let stream: Readable;
   try {
-    handle = await (only === undefined
-      ? open(path, 'r')
-      : openPlainFile(path, { followsLinks: only === 'file' }));
-    const facts = await handle.stat();
-    if (facts.isFile()) return await createByteSource(path, handle, path, () => handle.close());
-    if (facts.isDirectory()) {
-      await handle.close();
-      throw new Error('it is a folder');
+    const pipe = only === undefined ? await openPipe(path) : null;
+    if (pipe === null) {
+      const handle = await (only === undefined
+        ? open(path, 'r')
+        : openPlainFile(path, { followsLinks: only === 'file' }));
+      const facts = await handle.stat();
+      if (facts.isFile()) return await createByteSource(path, handle, path, () => handle.close());
+      if (facts.isDirectory()) {
+        await handle.close();
+        throw new Error('it is a folder');
+      }
+      stream = handle.createReadStream();
+    } else {
+      stream = pipe;
     }
   } catch (error) {
     throw unreadable(path, error, 'check the path and its permissions');
   }
   // A pipe must not be closed and opened again: its writer would be stopped.
-  const stream = handle.createReadStream();
-  const spooled = await spoolStream(stream, path, spoolFolder);
-  return createByteSource(path, spooled.handle, null, spooled.drop);
+  return spoolSource(stream, path);
+
+  async function spoolSource(chunks: NodeJS.ReadableStream, name: string): Promise<ByteSource> {
+    // It may fail before anybody reads; whoever reads is told then.
+    chunks.on('error', () => undefined);
+    if (stop !== undefined && chunks instanceof Readable) addAbortSignal(stop, chunks);
+    const { handle, drop } = await spoolStream(chunks, name, spoolFolder);
+    return createByteSource(name, handle, null, drop);
+  }
+}
+
+/**
+ * A pipe as a stream, which leaves the waiting for its writer and his words to the event loop: a thread of Node's that waits for
+ * others cannot be told to stop, and even the end of the process waits for it. null for what is no pipe, and for named pipes of
+ * systems that do not tell a pipe without a writer yet from one whose writer is gone.
+ */
+async function openPipe(path: string): Promise<Readable | null> {
+  const own = ownDescriptor(path);
+  if (own === null && process.platform !== 'linux') return null;
+  const facts = await stat(path);
+  if (!facts.isFIFO()) return null;
+  const fd = own ?? openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
 }
 
 async function createByteSource(
@@ -104,6 +145,15 @@ export function inputChanged(name: string): FailFileError {
     code: 'input-changed',
     subject: name,
     todo: 'run again once nothing writes to it; answers that were paid for are kept',
+  });
+}
+
+/** A signal came before the input was read to its end. */
+export function readingStopped(name: string): InterruptedError {
+  return new InterruptedError({
+    code: 'interrupted',
+    subject: name,
+    todo: 'nothing was spent or written; run again',
   });
 }
 

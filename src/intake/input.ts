@@ -25,6 +25,8 @@ export interface IntakeOptions {
   readonly only?: 'file' | 'own file' | undefined;
   /** Folder in which standard input is kept while it is needed; made when it is missing. */
   readonly spoolFolder: string;
+  /** Ends opening, however long the input is or keeps silent. */
+  readonly stop?: AbortSignal;
 }
 
 /** One opened input. The caller closes it. */

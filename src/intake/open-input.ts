@@ -4,7 +4,7 @@
  */
 import { FailFileError, NeverStartError } from '../errors.js';
 import { recogniseBinary } from './binary-signature.js';
-import { type ByteSource, openByteSource } from './byte-source.js';
+import { type ByteSource, openByteSource, readingStopped } from './byte-source.js';
 import { type ChosenEncoding, checkEncodingName, chooseEncoding } from './choose-encoding.js';
 import { encodingFault } from './encoding-fault.js';
 import type { Input, IntakeOptions } from './input.js';
@@ -21,7 +21,7 @@ export type { Input, IntakeOptions } from './input.js';
  *
  * Throws `FailFileError` for what is wrong with the file (`input-missing`, `input-empty`, `input-binary`,
  * `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError` for options that cannot be meant
- * (`usage-invalid`) and for a first line that is data (`column-doubtful`).
+ * (`usage-invalid`) and for a first line that is data (`column-doubtful`), `InterruptedError` when it is stopped.
  */
 export async function openInput(
   path: string,
@@ -32,7 +32,10 @@ export async function openInput(
   const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
   const source = await openByteSource(path, stdin, options);
   try {
-    const seen = await lookAhead(source.read(), asked === undefined || !asked.startsWith('utf'));
+    const seen = await lookAhead(
+      readUntilStopped(source, options.stop),
+      asked === undefined || !asked.startsWith('utf'),
+    );
     refuseBinary(source, seen.head);
     const chosen = chooseEncoding(source.name, asked, seen);
     const text = decodeHead(source.name, chosen, seen.head, seen.isWhole);
@@ -46,6 +49,14 @@ export async function openInput(
   } catch (error) {
     await source.close();
     throw error;
+  }
+}
+
+/** A file of ASCII alone is looked through to its end, which takes long where it is large. */
+async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  for await (const chunk of source.read()) {
+    if (stop?.aborted) throw readingStopped(source.name);
+    yield chunk;
   }
 }
 

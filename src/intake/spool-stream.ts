@@ -9,15 +9,13 @@ import { openPrivateFile, type PrivateFile } from '../private-file.js';
  * @param name what is read, for messages
  * @returns the open file, to be dropped by the caller
  * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used, `input-missing`
- * when the stream fails.
+ * when reading fails.
  */
 export async function spoolStream(
-  stream: NodeJS.ReadableStream,
+  chunks: AsyncIterable<Buffer | string>,
   name: string,
   folder: string,
 ): Promise<PrivateFile> {
-  // It may fail before anybody reads; the loop below is told then.
-  stream.on('error', () => undefined);
   let file: PrivateFile;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -32,7 +30,7 @@ export async function spoolStream(
     });
   }
   try {
-    for await (const chunk of stream) {
+    for await (const chunk of chunks) {
       await append(file.handle, Buffer.from(chunk), folder);
     }
     return file;

@@ -9,15 +9,14 @@ import type { EnrichRequest } from './enrich-request.js';
 import { chooseFrom } from './survey.js';
 
 /** Throws what opening the input and choosing its columns throw. Standard input and pipes can be read only once: they are left alone. */
-export async function checkInput({
-  input: path,
-  intake,
-  survey,
-}: Pick<EnrichRequest, 'input' | 'intake' | 'survey'>): Promise<void> {
+export async function checkInput(
+  { input: path, intake, survey }: Pick<EnrichRequest, 'input' | 'intake' | 'survey'>,
+  stop: AbortSignal,
+): Promise<void> {
   if (path === '-') return;
   const facts = await stat(path).catch(() => null);
   if (facts !== null && !facts.isFile() && !facts.isDirectory()) return;
-  const input = await openInput(path, null, { ...intake, spoolFolder: tmpdir() });
+  const input = await openInput(path, null, { ...intake, spoolFolder: tmpdir(), stop });
   try {
     chooseFrom(input, survey);
   } finally {

@@ -11,7 +11,7 @@ import type { OutputPlan } from '../collate/output-plan.js';
 import { createRenderer } from '../collate/render.js';
 import { qualityTier } from '../contract/brand.js';
 import type { RunEngine } from '../engine/engine.js';
-import { FailFileError, InterruptedError } from '../errors.js';
+import { FailFileError } from '../errors.js';
 import { openInput } from '../intake/open-input.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
@@ -45,13 +45,11 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const startedAt = clock.now();
     const folder = await openSpoolFolder(request.stateFolder);
 
-    const opened = { ...request.intake, only: request.only, spoolFolder: folder };
+    const opened = { ...request.intake, only: request.only, spoolFolder: folder, stop };
     const input = await openInput(request.input, request.stdin, opened);
     releasers.push(() => input.close());
     const surveyed = { ...request.survey, folder, stop, onRows: (rows: number) => onProgress(reading(rows)) };
-    const survey = await surveyInput(input, surveyed, releasers).catch((error) => {
-      throw stop.aborted ? interruptedEarly(input.name) : error;
-    });
+    const survey = await surveyInput(input, surveyed, releasers);
     await input.assertUnchanged();
 
     const format = request.output.format ?? formatOfName(request.output.path ?? '') ?? input.shape.format;
@@ -270,14 +268,6 @@ function answeredSoFar(
   const tally = progress?.tally;
   const reported = tally ? tally.matched + tally.notFound + tally.failed + tally.stored - known : 0;
   return Math.min(answers.wanted, Math.max(answers.answered, identifiers.stored + reported));
-}
-
-function interruptedEarly(name: string): InterruptedError {
-  return new InterruptedError({
-    code: 'interrupted',
-    subject: name,
-    todo: 'nothing was spent or written; run again',
-  });
 }
 
 /** Alive even while a stage takes long: a run without a heartbeat is dead for its workers. */

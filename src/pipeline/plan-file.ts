@@ -59,7 +59,8 @@ export function planFile(
 ): Promise<Plan> {
   return withReleasers(async (releasers) => {
     const folder = await openSpoolFolder(request.stateFolder);
-    const input = await openInput(request.input, request.stdin, { ...request.intake, spoolFolder: folder });
+    const opened = { ...request.intake, spoolFolder: folder, stop };
+    const input = await openInput(request.input, request.stdin, opened);
     releasers.push(() => input.close());
     const survey = await surveyInput(
       input,

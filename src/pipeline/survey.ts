@@ -6,6 +6,7 @@ import { earlierCells, earlierKey, jsonKey } from '../collate/earlier-key.js';
 import { NeverStartError } from '../errors.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../identify/choose-columns.js';
 import { identifyRow } from '../identify/identify-row.js';
+import { readingStopped } from '../intake/byte-source.js';
 import type { Input } from '../intake/input.js';
 import { showDelimiter } from '../intake/sniff-table.js';
 import type { Releasers } from '../lifecycle.js';
@@ -126,7 +127,7 @@ export async function surveyInput(
   const { delimiter } = input.shape;
 
   for await (const batch of input.rows()) {
-    stop.throwIfAborted();
+    if (stop.aborted) throw readingStopped(input.name);
     for (const row of batch) {
       if (row.problem !== null) {
         if (row.isMisfit) counts.misfits += 1;

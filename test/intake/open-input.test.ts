@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, readdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -96,6 +96,26 @@ describe('an input', () => {
     ]);
     expect(await readAll(input)).toHaveLength(50_002);
     await input.close();
+  });
+
+  it('from a named pipe whose writer has nothing to say is empty, not waited for', async () => {
+    const path = join(folder.path, 'empty-pipe');
+    execFileSync('mkfifo', [path]);
+    const opening = openInput(path, null, intakeOptions(folder));
+    await Promise.all([expect(opening).rejects.toMatchObject({ code: 'input-empty' }), writeFile(path, '')]);
+  });
+
+  it.each([
+    ['standard input that says nothing', '-'],
+    ['a named pipe that nobody writes to', 'silent'],
+  ])('%s is let go of when the run is stopped', async (_, name) => {
+    const path = name === '-' ? name : join(folder.path, name);
+    if (name !== '-') execFileSync('mkfifo', [path]);
+    const stop = new AbortController();
+    const stdin = new PassThrough();
+    const opening = openInput(path, stdin, intakeOptions(folder, { stop: stop.signal }));
+    stop.abort();
+    await expect(opening).rejects.toMatchObject({ code: 'interrupted', exitCode: 130 });
   });
 
   it('of JSON lines knows the columns of the sample at once and all of them in the end', async () => {
