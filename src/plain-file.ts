@@ -31,7 +31,7 @@ export async function openPlainFile(path: string, options: PlainFileOptions): Pr
   const stat = await handle.stat();
   if (stat.isFile()) return handle;
   await handle.close();
-  throw notAFile();
+  throw stat.isDirectory() ? isAFolder() : notAFile();
 }
 
 /** The text of a file in a folder that others may write to. No link is followed. */
@@ -56,7 +56,9 @@ export function readPlainFileSync(path: string): string {
   const isOwn = ownDescriptor(path) !== null;
   const descriptor = openSync(path, isOwn ? 'r' : flagsFor({ followsLinks: true }));
   try {
-    if (!isOwn && !fstatSync(descriptor).isFile()) throw notAFile();
+    const stat = fstatSync(descriptor);
+    if (!isOwn && stat.isDirectory()) throw isAFolder();
+    if (!isOwn && !stat.isFile()) throw notAFile();
     const chunks: Buffer[] = [];
     let length = 0;
     for (;;) {
@@ -84,7 +86,11 @@ function inWords(error: unknown): unknown {
 }
 
 function notAFile(): Error {
-  return new Error('it is no regular file');
+  return new Error('it is not a regular file');
+}
+
+function isAFolder(): Error {
+  return new Error('it is a folder');
 }
 
 function tooLarge(): Error {

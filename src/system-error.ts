@@ -34,6 +34,7 @@ const FILES: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder',
+  ENXIO: 'it is a socket, not a file',
   EACCES: 'permission is missing',
   EPERM: 'permission is missing',
   EROFS: 'the file system is read-only',

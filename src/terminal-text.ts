@@ -19,6 +19,11 @@ export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
+/** A text of these lines. No name or reason in them can make a line of its own. Pure. */
+export function visibleLines(lines: readonly string[]): string {
+  return lines.map((line) => `${visibleLine(line)}\n`).join('');
+}
+
 /** A JSON text that means the same. Pure. */
 export function visibleJson(json: string): string {
   return json.replace(STEERING_IN_JSON, (sign) => `\\u${hexOf(sign, 4)}`);

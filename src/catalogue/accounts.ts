@@ -13,10 +13,10 @@
  * Needed: `name`, `quota` and one of `tokenSha256` and `token`. A `token` in clear is hashed while reading and kept
  * nowhere; the file is never written. Usage is counted under the name, so a token may be changed and the usage stays.
  */
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { parseDecimal } from '../decimal.js';
 import { NeverStartError } from '../errors.js';
+import { readPlainFileSync } from '../plain-file.js';
 import { systemWords } from '../system-error.js';
 import { bearerToken, findHolder, hashToken } from './credentials.js';
 import type { PlanTerms } from './plan-terms.js';
@@ -121,7 +121,7 @@ export function parseAccounts(text: string, source: string): Accounts {
 export async function loadAccounts(path: string): Promise<Accounts> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = readPlainFileSync(path);
   } catch (error) {
     throw unusable(path, [systemWords(error)]);
   }

@@ -3,10 +3,10 @@
  * whatever is wrong named by line and field. What a line means is `catalogue-line.ts`'s.
  */
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FailFileError } from '../errors.js';
+import { openPlainFile } from '../plain-file.js';
 import { systemWords } from '../system-error.js';
 import type { Catalogue } from './catalogue.js';
 import { createCatalogueIndex } from './catalogue-index.js';
@@ -133,7 +133,7 @@ async function* unpack(file: Readable): AsyncGenerator<Buffer> {
 }
 
 async function isGzip(path: string): Promise<boolean> {
-  const file = await open(path);
+  const file = await openPlainFile(path, { followsLinks: true });
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
     return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;

@@ -16,6 +16,7 @@ import {
   type RunStatus,
   unreportedOf,
 } from '../runs/run-store.js';
+import { visibleLines } from '../terminal-text.js';
 import type { AccountStatus } from './account-status.js';
 import { budgetText, projectionText } from './period-text.js';
 
@@ -111,5 +112,6 @@ function runLine(run: RunRecord, now: number): string {
       : `, ${countText(unreported)} more may have been billed by workers that were killed`;
   const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
   const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
-  return `${run.id}  ${status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${answered} answered${failed}, ${sent}, ${countText(tally.billed)} billed${lost}${why}\n`;
+  const line = `${run.id}  ${status.padEnd(9)}  ${time(run.asOf)}  ${run.label}${size}, ${answered} answered${failed}, ${sent}, ${countText(tally.billed)} billed${lost}${why}`;
+  return visibleLines([line]);
 }

@@ -3,11 +3,13 @@
  */
 import { countOf, countText } from '../figures.js';
 import { hasNoMatch } from '../model.js';
+import { countOf } from '../report-page/figures-text.js';
+import { visibleLine, visibleLines } from '../terminal-text.js';
 import type { Notice } from './notice.js';
 
 export function noticeMail(notice: Notice): { subject: string; text: string } {
   const sample = notice.isSample ? '[sample data] ' : '';
-  return { subject: `${sample}${headline(notice)}`, text: `${linesOf(notice).join('\n')}\n` };
+  return { subject: visibleLine(`${sample}${headline(notice)}`), text: visibleLines(linesOf(notice)) };
 }
 
 function headline({ event, run, rows }: Notice): string {

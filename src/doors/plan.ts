@@ -11,7 +11,7 @@ import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import { checkInput } from '../pipeline/check-input.js';
 import { type Plan, planFile } from '../pipeline/plan-file.js';
-import { printJson, printText } from '../terminal-text.js';
+import { printJson, printText, visibleLines } from '../terminal-text.js';
 import type { DoorStreams } from './door-streams.js';
 import { knownNames } from './open-service.js';
 import { intakeOf, runSettingsOf, surveyOf } from './run-request.js';
@@ -100,7 +100,7 @@ export function planText(plan: Plan): string {
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
   lines.push('', 'nothing was sent or spent');
-  return `${lines.join('\n')}\n`;
+  return visibleLines(lines);
 }
 
 function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {

@@ -9,6 +9,7 @@ import type { RunReport } from '../pipeline/report.js';
 import { noMatchText } from '../report-page/headline.js';
 import { isOverstated } from '../resolve/halt-reasons.js';
 import type { RunHalt } from '../runs/run-store.js';
+import { visibleLines } from '../terminal-text.js';
 import { durationText } from './progress-view.js';
 
 export function summaryText(
@@ -80,7 +81,7 @@ export function summaryText(
   if (noMatch !== null) lines.push(noMatch);
   const next = whatNext(request, result, report, exitCode);
   if (next !== '') lines.push(next);
-  return `${lines.join('\n')}\n`;
+  return visibleLines(lines);
 }
 
 /** Who used it, where it was not us alone. */
@@ -100,7 +101,7 @@ export function stopText(
   exitCode: ExitCode,
 ): string {
   const next = whatNext(request, result, report, exitCode);
-  return next === '' ? '' : `brand-enrich: ${result.inputName}: ${next}\n`;
+  return next === '' ? '' : visibleLines([`brand-enrich: ${result.inputName}: ${next}`]);
 }
 
 function whatNext(
@@ -139,6 +140,14 @@ function whatNext(
     default:
       return '';
   }
+}
+
+/** What `--strict` takes for a failure in a run of which no row failed. */
+function strictReasons({ run, rows }: RunReport): string[] {
+  const reasons: string[] = [];
+  if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
+  if (run.nothingMatched) reasons.push('nothing matched; see that --column names the right column and kind');
+  return reasons;
 }
 
 /** Names the flag and what it would buy. */

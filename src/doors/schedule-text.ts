@@ -2,6 +2,7 @@
  * What `schedule list` says, in words. Pure.
  */
 import type { ScheduleState } from '../schedules/schedule-book.js';
+import { visibleLines } from '../terminal-text.js';
 
 /** `2026-01-14 02:00:00` in the schedule's own zone, which is named. */
 export function zonedTime(ms: number, tz: string): string {
@@ -15,7 +16,7 @@ export function schedulesText(
   { host, now }: { readonly host: string; readonly now: number },
 ): string {
   if (states.length === 0) return 'no schedules\n';
-  return states.map((state) => `${scheduleLines(state, host, now).join('\n')}\n`).join('\n');
+  return states.map((state) => visibleLines(scheduleLines(state, host, now))).join('\n');
 }
 
 function scheduleLines(state: ScheduleState, ownHost: string, now: number): string[] {

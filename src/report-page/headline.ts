@@ -37,6 +37,7 @@ export function noMatchText({
   identifiers,
 }: Pick<ReportFigures, 'run' | 'rows' | 'input' | 'identifiers'>): string | null {
   if (!run.isComplete || !hasNoMatch(rows)) return null;
+  if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
   const columns = input.columns
     .map(({ name, kind }) => `"${name}"${kind === null ? '' : ` as ${kind}`}`)
     .join(', ');

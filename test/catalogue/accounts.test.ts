@@ -1,8 +1,10 @@
+import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadAccounts, parseAccounts } from '../../src/catalogue/accounts.js';
 import { hashToken } from '../../src/catalogue/credentials.js';
+import { loadCatalogue } from '../../src/catalogue/load-catalogue.js';
 import { decimalText } from '../../src/decimal.js';
 import { NeverStartError } from '../../src/errors.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -124,6 +126,13 @@ describe('accounts', () => {
     );
     expect(message).toContain('accounts.0.quota');
     expect(message).toContain('accounts.1.plan');
+  });
+
+  it('a named pipe is refused, not waited for', async () => {
+    const path = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [path]);
+    await expect(loadAccounts(path)).rejects.toThrow('it is not a regular file');
+    await expect(loadCatalogue(path)).rejects.toThrow('it is not a regular file');
   });
 
   it('a missing file is named', async () => {

@@ -84,7 +84,7 @@ describe('the token', () => {
     expect(error.code).toBe('usage-token-missing');
     expect(error.message).toContain(`${join(folder, 'none')} (it does not exist)`);
     expect(refusal(() => readToken({ token: null, tokenFile: folder })).message).toContain(
-      '(it is no regular file)',
+      '(it is a folder)',
     );
   });
 

@@ -112,6 +112,12 @@ describe('the status', () => {
     ]);
   });
 
+  it('shows a line break in the name of a file, so that no name can pass for another run', () => {
+    const run = runRecord({}, { id: 'r', label: 'host: a\nr-2  completed.csv', rows: 1, identifiers: 1 });
+    const text = statusText({ ...STATUS, runs: [run] }, [], NOON);
+    expect(text.trimEnd().split('\n').at(-1)).toContain('host: a\\nr-2  completed.csv, 1 row, 1 identifier,');
+  });
+
   it('of an engine that nobody has used, without an account', () => {
     expect(statusText(STATUS, [], NOON)).toBe(
       [

@@ -155,6 +155,10 @@ describe('as an e-mail', () => {
     const notice = bareNotice(event, SCENE, 'because');
     expect(noticeMail(notice).subject).toBe(subject);
     expect(noticeMail(notice).text).toMatch(/^because\n\n/);
+    const label = 'host: a\nb\u001b[2J.csv';
+    const odd = noticeMail({ ...notice, run: { ...notice.run, label }, reason: 'a\nb' });
+    expect(odd.subject).toBe(subject.replace(notice.run.label, 'host: a\\nb\\x1b[2J.csv'));
+    expect(odd.text).toMatch(/^a\\nb\n/);
     expect(noticeMail({ ...notice, isSample: true }).subject).toBe(`[sample data] ${subject}`);
   });
 });

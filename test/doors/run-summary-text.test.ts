@@ -41,6 +41,19 @@ it('a run that is done says what there is, and nothing to do', () => {
   ]);
 });
 
+it('one of a thing is told as one', () => {
+  const lines = summaryOf({
+    survey: { answers: { wanted: 1 } as Survey['answers'] },
+    tally: { requests: 1, billed: 1 },
+    rows: { matched: 1 },
+    end: halted('limit', 'the quota is used up'),
+    facts: { identifiers: { ...DEFERRED.identifiers, deferred: 1 } },
+  });
+  expect(lines[0]).toBe('1 row: 1 matched');
+  expect(lines[1]).toContain('1 distinct identifier: 1 request, 1 billed; ');
+  expect(lines.at(-1)).toContain('; 1 identifier is left: ');
+});
+
 describe('with --quiet', () => {
   const said = (parts: ResultParts, isStrict = false) => {
     const request = requestFor({});
@@ -81,7 +94,24 @@ describe('with --quiet', () => {
     ['failures', { end: { type: 'too_many_failures' } }, false, /stopped by --max-errors/],
     ['a person', { end: { type: 'cancelled' } }, false, /cancelled with `brand-enrich cancel`/],
     ['failed rows', { rows: { failed: 1 } }, false, /some rows failed/],
-    ['invalid rows', { rows: { invalid: 2 } }, true, /with --strict this run has failed: 2 rows are invalid/],
+    [
+      'invalid rows',
+      { rows: { matched: 1, invalid: 2 } },
+      true,
+      /with --strict this run has failed: 2 rows are invalid/,
+    ],
+    [
+      'one invalid row',
+      { rows: { matched: 1, invalid: 1 } },
+      true,
+      /with --strict this run has failed: 1 row is invalid/,
+    ],
+    [
+      'nothing matched',
+      { rows: { not_found: 2 } },
+      true,
+      /with --strict this run has failed: nothing matched; see that --column names the right column and kind/,
+    ],
   ])('one that was ended by %s says why, in one line', (_what, parts, isStrict, words) => {
     const text = said(parts, isStrict);
     expect(text).toMatch(/^brand-enrich: .+: .+\n$/);

@@ -28,8 +28,8 @@ it.each([
   ['full', 'x'.repeat(PLAIN_BYTES_AT_MOST), 'x'.repeat(PLAIN_BYTES_AT_MOST)],
   ['large', 'it is larger than 1 MB', 'it is larger than 1 MB'],
   ['link', 'it is a link', 'täxt'],
-  ['folder', 'it is no regular file', 'it is no regular file'],
-  ['pipe', 'it is no regular file', 'it is no regular file'],
+  ['folder', 'it is a folder', 'it is a folder'],
+  ['pipe', 'it is not a regular file', 'it is not a regular file'],
 ])('%s', async (name, amongOthers, named) => {
   const message = (error: unknown) => (error instanceof Error ? error.message : error);
   expect(await readPlainFile(at(name)).catch(message)).toBe(amongOthers);

@@ -72,7 +72,7 @@ describeOn([redisEngine()], (engine) => {
     execFileSync('mkfifo', [scene.path('brand-enrich.json')]);
     const { code, stderr } = await scene.run(['watch', '.']);
     expect(code).toBe(2);
-    expect(stderr).toContain('brand-enrich.json (it is no regular file)');
+    expect(stderr).toContain('brand-enrich.json (it is not a regular file)');
   });
 
   test('what is put in the place of notes and reasons is neither waited for nor written through', async () => {
@@ -111,7 +111,7 @@ describeOn([redisEngine()], (engine) => {
     const failed = await scene.until('failed', 2, 90_000);
     const reasons = await Promise.all(failed.map(readReason));
     expect(reasons.join('')).toContain('it is a link');
-    expect(reasons.join('')).toContain('it is no regular file');
+    expect(reasons.join('')).toContain('it is not a regular file');
     expect(scene.service.meter.requests).toEqual([]);
     expect(await stopWatcher(watcher)).toBe(0);
   });

@@ -1,6 +1,6 @@
 /** The first two sentences of the page. */
 import { describe, expect, it } from 'vitest';
-import { headlineOf, nextStepOf, verdictOf } from '../../src/report-page/headline.js';
+import { headlineOf, nextStepOf, noMatchText, verdictOf } from '../../src/report-page/headline.js';
 import { type FigureParts, figures } from './pages.js';
 
 const billed = (count: number) => ({ ...figures().requests, billed: count });
@@ -53,6 +53,7 @@ describe('what to do next', () => {
       { identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: 0, beingFetched: 3 } },
       /^The service is still fetching 3 identifiers .* again in 2 minutes/,
     ],
+    [1, { rows: { failed: 2, invalid: 1 }, run: { exitCode: 1 } }, /^Run the same command again/],
     [
       0,
       { rows: { not_found: 2 } },
@@ -83,4 +84,13 @@ describe('what to do next', () => {
   it('is nothing when all is well', () => {
     expect(nextStepOf(figures({ rows: { matched: 3, not_found: 1 } }))).toBeNull();
   });
+});
+
+it('where every lookup failed, the columns are not asked about', () => {
+  expect(noMatchText(figures({ rows: { failed: 2, invalid: 1 }, run: { exitCode: 1 } }))).toBe(
+    'Nothing matched: every lookup failed.',
+  );
+  expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run: { exitCode: 1 } }))).toMatch(
+    /--column/,
+  );
 });
