@@ -85,7 +85,7 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
     const why = errorText(error);
     if (isPassingTrouble(error)) return { type: 'again', why, inMs: ENGINE_AWAY_MS, holds: true };
     if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
-    const todo = 'show this to whoever looks after the inbox; the log says more';
+    const todo = 'show this to whoever runs the inbox; the log says more';
     return { type: 'failed', reason: reasonText(`Something unexpected happened: ${why}`, todo) };
   }
   const { code, todo } = error;

@@ -205,8 +205,8 @@ function createStanding(log: Log): { note(progress: EnrichProgress): void } {
   let isTroubled = false;
   return {
     note({ ledger, trouble }) {
-      if (trouble !== null && !isTroubled) log.warn({ reason: trouble }, 'the service does not answer');
-      if (trouble === null && isTroubled) log.info('the service answers');
+      if (trouble !== null && !isTroubled) log.warn({ reason: trouble }, 'the service is unavailable');
+      if (trouble === null && isTroubled) log.info('the service is available again');
       isTroubled = trouble !== null;
       if (ledger !== null && isNearLimit(ledger) && !isNear) log.warn('80 % of the limit is used');
       isNear = ledger !== null ? isNearLimit(ledger) : isNear;

@@ -176,8 +176,7 @@ function warnOnce(view: ProgressView): (ledger: Parameters<typeof limitOf>[0]) =
 function tellOnce(view: ProgressView): (trouble: string) => void {
   let isTold = false;
   return (trouble) => {
-    if (!isTold)
-      view.warn(`the service does not answer: ${trouble}; trying again with one request at a time`);
+    if (!isTold) view.warn(`the service is unavailable: ${trouble}; trying again with one request at a time`);
     isTold = true;
   };
 }

@@ -23,8 +23,8 @@ export const LINK_REFUSED = reasonText(
 );
 
 export const CRASHED_TOO_OFTEN = reasonText(
-  'The program ended without a word each time it was at this file',
-  'show the file to whoever looks after the inbox; put into the inbox again, it is tried again',
+  'The program crashed each time it processed this file',
+  'show the file to whoever runs the inbox; to try it once more, put it into the inbox again',
 );
 
 /** For a file in `waiting/`. */

@@ -147,7 +147,7 @@ function meaningOf(result: SendResult & { type: 'answer' }, now: number): Meanin
 
 function wordsOf(status: number, target: string | null): string {
   if (target !== null) return `a redirect to ${target}, not followed`;
-  return status < 400 ? 'a redirect or empty answer, not followed' : 'not a request the service takes';
+  return status < 400 ? 'a redirect or empty answer, not followed' : 'request rejected';
 }
 
 /**

@@ -282,7 +282,7 @@ describe('the answer table', () => {
     const { meaning } = read(400, { body: '{"message":"secret words","error":"invalid_domain"}' });
     expect(meaning).toEqual({
       type: 'failed',
-      reason: 'the service answered 400 invalid_domain (not a request the service takes)',
+      reason: 'the service answered 400 invalid_domain (request rejected)',
       sign: 'own',
     });
   });
