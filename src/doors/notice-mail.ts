@@ -3,7 +3,6 @@
  */
 import { countOf, countText } from '../figures.js';
 import { hasNoMatch } from '../model.js';
-import { countOf } from '../report-page/figures-text.js';
 import { visibleLine, visibleLines } from '../terminal-text.js';
 import type { Notice } from './notice.js';
 

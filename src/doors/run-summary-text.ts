@@ -117,9 +117,7 @@ function whatNext(
     case EXIT.someFailed:
       if (report.rows.failed > 0)
         return 'some rows failed: run the same command again to ask for those alone';
-      return report.rows.invalid > 0
-        ? `with --strict this run has failed: ${countOf(report.rows.invalid, 'row is', 'rows are')} invalid`
-        : '';
+      return `with --strict this run has failed: ${strictReasons(report).join(', and ')}`;
     case EXIT.tooManyErrors:
       return 'stopped by --max-errors: run the same command again to go on';
     case EXIT.credentials:
