@@ -1,17 +1,23 @@
 /**
  * Time as a seam: everything that waits or dates is handed a clock, so that tests ask for a wait instead of
  * measuring one. The system clock is the production half; tests bring one that they turn by hand.
+ *
+ * Two readings, because the wall clock may be set while the process runs: whoever measures how long something took, or
+ * waits until some time has passed, reads `monotonic`; dates, and what is compared with dates, are `now`.
  */
 
 export interface Clock {
-  /** Milliseconds since 1970, UTC. */
+  /** Milliseconds since 1970, UTC. Goes back, or leaps, when somebody sets the clock. */
   now(): number;
+  /** Milliseconds since some moment of this process. Never set, never goes back. */
+  monotonic(): number;
   /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => performance.now(),
   sleep(ms, signal) {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) {

@@ -14,7 +14,7 @@ export interface GateOptions {
   readonly password: string;
   /** Listening on loopback: asked under another name than its own, somebody else's page is asking (DNS rebinding). */
   readonly isLoopback: boolean;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   /** The address at the other end of the connection. */
   readonly addressOf: (context: Context) => string;
 }
@@ -38,7 +38,7 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
   type Attempt = { readonly isRight: boolean; readonly waitMs: number };
   function attempt(context: Context, text: string): Attempt {
     const address = addressOf(context);
-    const now = clock.now();
+    const now = clock.monotonic();
     const waitMs = guesses.waitMs(address, now);
     if (waitMs > 0) return { isRight: false, waitMs };
     const isRight = sessions.isPassword(text);

@@ -2,7 +2,7 @@
  * How a run stands: what its record says, and what can be concluded from its heartbeat and its account. Pure.
  */
 import type { LedgerState } from '../quota/ledger.js';
-import { RUN_DEAD_AFTER_MS, type RunRecord } from '../runs/run-store.js';
+import { isAlive, type RunRecord } from '../runs/run-store.js';
 
 /**
  * `running`: at work. `held`: alive, and nothing may be spent. `dead`: says it runs, and nobody has heard of it. The others as
@@ -54,7 +54,7 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
     case 'cancelled':
       return run.status;
     case 'running': {
-      if (storeNow - run.beatAt > RUN_DEAD_AFTER_MS) return 'dead';
+      if (!isAlive(run, storeNow)) return 'dead';
       return hold === null ? 'running' : 'held';
     }
   }

@@ -48,7 +48,9 @@ const PROBE_EVERY_MS = 60_000;
 export function chooseRetries(parked: readonly ParkedJob[], view: AccountView): Retries {
   const memos = parked.map((job) => ({ job, memo: readMemo(job.memo) }));
   const away = memos
-    .filter(({ job, memo }) => memo !== null && memo.why !== 'limit' && view.now - job.parkedAt >= AWAY_MS)
+    .filter(
+      ({ job, memo }) => memo !== null && memo.why !== 'limit' && hasPassed(AWAY_MS, job.parkedAt, view.now),
+    )
     .map(({ job }) => job);
   const limited = memos.filter(({ memo }) => memo === null || memo.why === 'limit');
   if (hasRoom(view.state, view.settings)) {
@@ -66,7 +68,12 @@ export function chooseRetries(parked: readonly ParkedJob[], view: AccountView): 
 function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountView): boolean {
   if (isQuotaTold && !mayHaveTurned(state.period, settings.period, now)) return false;
   const sinceProbeMs = state.now - (state.nextProbeAt - PROBE_EVERY_MS);
-  return now - wentAheadAt >= AHEAD_EVERY_MS && sinceProbeMs >= AHEAD_EVERY_MS;
+  return hasPassed(AHEAD_EVERY_MS, wentAheadAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
+}
+
+/** Whether so much time has passed since a date. One that has not come yet was written before the clock was set back. */
+function hasPassed(ms: number, since: number, now: number): boolean {
+  return now - since >= ms || since > now;
 }
 
 /** Whether a request could be taken, as the files of this folder see the account. */

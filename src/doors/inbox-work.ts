@@ -61,7 +61,7 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   const closed = createClosedNote(engine.notes, folder);
   let opensAccount = true;
   let wentAheadAt = 0;
-  let lookedFreelyAt = 0;
+  let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaTold = false;
 
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
@@ -117,8 +117,8 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   /** Tells quota and usage without spending, where the service's own brand is known. */
   async function lookFreely(settings: Settings): Promise<void> {
     const { ownDomain } = service;
-    if (ownDomain === null || worker === null || clock.now() - lookedFreelyAt < FREE_LOOK_MS) return;
-    lookedFreelyAt = clock.now();
+    if (ownDomain === null || worker === null || clock.monotonic() - lookedFreelyAt < FREE_LOOK_MS) return;
+    lookedFreelyAt = clock.monotonic();
     const look = await worker.worker.readUsage(ownDomain, { settings: runSettingsOf(settings, service) });
     isQuotaTold = look !== null && look.answer.quota !== null;
     await clock.sleep(READING_TRAVELS_MS, stop);

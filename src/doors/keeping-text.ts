@@ -64,7 +64,7 @@ function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): stri
   return `on disk     ${what}, of another engine (${engine}): kept for it ${until}\n`;
 }
 
-/** `now`: this machine's time. */
+/** `now`: the time by which heartbeats are dated. */
 export function statusText(status: AccountStatus, spools: readonly SpoolStatus[], now: number): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
   for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
@@ -88,12 +88,12 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
 
 /**
  * What a run is called: `dead` when its record says that it runs, and its process is gone or has not been heard of. Its heartbeat
- * renews itself, so that a little patience with this machine's clock costs nothing.
+ * renews itself, so that a little patience with clocks costs nothing; one from the future was beaten before the store's was set back.
  */
 export function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
   if (status !== 'running') return status;
   const isGone = settings.process !== undefined && isProcessGone(settings.process);
-  return isGone || now - beatAt >= 2 * RUN_DEAD_AFTER_MS ? 'dead' : status;
+  return isGone || Math.abs(now - beatAt) >= 2 * RUN_DEAD_AFTER_MS ? 'dead' : status;
 }
 
 function runLine(run: RunRecord, now: number): string {

@@ -145,9 +145,11 @@ async function status(settings: Settings, stores: EngineStores): Promise<Answer>
     ...each,
     isOwn: each.engine !== null && each.engine === engineId,
   }));
-  const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, now) }));
+  // Heartbeats are dated by the store's clock, which this machine's may be far from.
+  const storeNow = account.ledger?.now ?? now;
+  const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
   const data = { ...account, runs, closedInboxes, spools };
-  return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, now) };
+  return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, storeNow) };
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

@@ -24,6 +24,7 @@ export interface ProgressViewOptions {
   readonly hasColor: boolean;
   /** For the money shown. */
   readonly overagePrice: string;
+  /** Milliseconds, by a clock that is never set. */
   readonly now: () => number;
 }
 
@@ -38,7 +39,7 @@ export function createProgressView(options: ProgressViewOptions): ProgressView {
   const isBar = stream.isTTY === true && !isQuiet;
   const everyMs = isBar ? BAR_EVERY_MS : LINE_EVERY_MS;
   const marks: { at: number; answered: number }[] = [];
-  let shownAt = isBar ? 0 : now();
+  let shownAt = isBar ? Number.NEGATIVE_INFINITY : now();
   let isBarShown = false;
 
   const clear = () => {

@@ -74,7 +74,7 @@ function runInState(
       isQuiet: settings.quiet,
       hasColor: settings.color,
       overagePrice: settings.overagePrice,
-      now: Date.now,
+      now: systemClock.monotonic,
     });
     releasers.push(() => view.end());
     if (settings.sample)

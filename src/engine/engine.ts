@@ -23,6 +23,8 @@ export interface ChunkData {
   readonly attempts: Readonly<Record<string, number>>;
   /** Not asked for before this time (milliseconds since 1970), by identifier text; absent: at once. */
   readonly due?: Readonly<Record<string, number>>;
+  /** When that was written, by the same clock: nothing is due later than it was then, however the clock was set since. */
+  readonly parkedAt?: number;
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;

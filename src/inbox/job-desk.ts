@@ -68,18 +68,18 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
   let isRefused = false;
 
   const hasRoom = () =>
-    running.size < options.filesAtOnce && !stop.aborted && !isRefused && clock.now() >= holdUntil;
+    running.size < options.filesAtOnce && !stop.aborted && !isRefused && clock.monotonic() >= holdUntil;
 
   function hold(forMs: number, why: string): void {
-    const until = clock.now() + forMs;
-    if (holdUntil <= clock.now())
+    const until = clock.monotonic() + forMs;
+    if (holdUntil <= clock.monotonic())
       log.warn({ seconds: Math.round(forMs / 1_000) }, `no file is taken for a while: ${why}`);
     holdUntil = Math.max(holdUntil, until);
   }
 
   /** The next one to begin; null when there is none. Throws errors of the file system. */
   async function next(): Promise<Due | null> {
-    const now = clock.now();
+    const now = clock.monotonic();
     const index = due.findIndex(({ at }) => at <= now);
     const [again] = index < 0 ? [] : due.splice(index, 1);
     if (again !== undefined) return again;
@@ -90,7 +90,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
     for (let file = ready.shift(); file !== undefined; file = ready.shift()) {
       const latest = await lookAt(join(folders.inbox, file.name));
       if (latest === null || latest === 'folder' || !isSameFile(latest, file)) continue;
-      const job = await claim(folders, own, file, now);
+      const job = await claim(folders, own, file, clock.now());
       if (job === null) continue;
       const end = file.kind === 'link' ? ({ type: 'failed', reason: LINK_REFUSED } as const) : null;
       return { job, tries: 0, at: now, end };
@@ -122,7 +122,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       await carryOut(job, tries, end);
     } catch (error) {
       hold(TROUBLE_MS, errorText(error));
-      due.push({ job, tries, at: clock.now() + TROUBLE_MS, end });
+      due.push({ job, tries, at: clock.monotonic() + TROUBLE_MS, end });
     }
   }
 
@@ -155,7 +155,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       case 'again':
         log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `tried again: ${end.why}`);
         if (end.holds) hold(end.inMs, end.why);
-        due.push({ job, tries: tries + 1, at: now + end.inMs, end: null });
+        due.push({ job, tries: tries + 1, at: clock.monotonic() + end.inMs, end: null });
         return;
       case 'refused':
         isRefused = true;
@@ -191,7 +191,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       return isRefused;
     },
     get nextAt() {
-      if (holdUntil > clock.now()) return holdUntil;
+      if (holdUntil > clock.monotonic()) return holdUntil;
       if (running.size >= options.filesAtOnce || due.length === 0) return null;
       return Math.min(...due.map(({ at }) => at));
     },
@@ -200,7 +200,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
         log.info({ file: job.file }, 'taken over: its watcher ended without a word');
         const isDangerous = job.note.adoptions > ADOPTIONS_AT_MOST;
         const end = isDangerous ? ({ type: 'failed', reason: CRASHED_TOO_OFTEN } as const) : null;
-        due.push({ job, tries: 0, at: clock.now(), end });
+        due.push({ job, tries: 0, at: clock.monotonic(), end });
       }
     },
     offer(files) {

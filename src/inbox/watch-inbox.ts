@@ -143,7 +143,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   }
 
   async function step(): Promise<void> {
-    const now = clock.now();
+    const now = clock.monotonic();
     if (now >= sweepAt) await sweep(now);
     if (isAway || closedWhy !== null) return;
     if (now >= waitingAt && !isLookingAtWaiting && desk.hasNoParked) {
@@ -160,14 +160,14 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     while (!stop.aborted && !desk.isRefused) {
       await step().catch((error) => {
         log.error({ err: error }, 'the inbox could not be looked at; trying again');
-        sweepAt = clock.now() + LOOK_MS;
+        sweepAt = clock.monotonic() + LOOK_MS;
         isAway = true;
       });
       const next =
         isAway || closedWhy !== null
           ? sweepAt
           : Math.min(sweepAt, desk.isHungry ? nextLookAt() : sweepAt, desk.nextAt ?? sweepAt);
-      await clock.sleep(Math.max(next - clock.now(), 0), wakeUp.signal).catch(() => undefined);
+      await clock.sleep(Math.max(next - clock.monotonic(), 0), wakeUp.signal).catch(() => undefined);
       if (wakeUp.signal.aborted) wakeUp = new AbortController();
     }
     await desk.clear();

@@ -2,11 +2,14 @@
  * Retry-After (RFC 9110, section 10.2.3): seconds or an HTTP date, read strictly.
  */
 
+/** What says more is not believed. */
+export const RETRY_AFTER_AT_MOST_MS = 900_000;
+
 /** A wait in milliseconds, at most `capMs`; null: no idea. A date is measured from the answer's own `Date` when it has one. */
 export function parseRetryAfter(
   text: string | undefined,
   answeredAt: number,
-  capMs = 900_000,
+  capMs = RETRY_AFTER_AT_MOST_MS,
 ): number | null {
   const trimmed = text?.trim();
   if (trimmed === undefined || trimmed === '') return null;

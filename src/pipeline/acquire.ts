@@ -182,7 +182,7 @@ async function windUp(
   const { gather, run, clock } = context;
   const worker = context.isWorkerShared ? null : context.worker;
   const graceMs = context.graceMs();
-  const endsAt = clock.now() + graceMs;
+  const endsAt = clock.monotonic() + graceMs;
   const stopping = worker?.stop(graceMs);
   // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
   await gather.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
@@ -190,7 +190,7 @@ async function windUp(
   await awaitStragglers(
     purchased,
     end.chunks,
-    worker ? Math.min(1_000, endsAt - clock.now()) : endsAt - clock.now(),
+    worker ? Math.min(1_000, endsAt - clock.monotonic()) : endsAt - clock.monotonic(),
   );
   // What the stop had parked is nobody's any more.
   await withdraw(purchased);

@@ -43,6 +43,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const { engine, clock, log, stop, onProgress, onNotice } = around;
     const { waterfall } = request.survey;
     const startedAt = clock.now();
+    const beganAt = clock.monotonic();
     const folder = await openSpoolFolder(request.stateFolder);
 
     const opened = { ...request.intake, only: request.only, spoolFolder: folder, stop };
@@ -176,6 +177,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       inputName: input.name,
       startedAt,
       endedAt: clock.now(),
+      tookMs: clock.monotonic() - beganAt,
     };
   });
 }

@@ -112,4 +112,6 @@ export interface EnrichResult {
   readonly inputName: string;
   readonly startedAt: number;
   readonly endedAt: number;
+  /** From start to end, however the clock was set meanwhile. */
+  readonly tookMs: number;
 }

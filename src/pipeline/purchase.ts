@@ -5,7 +5,7 @@
  */
 import type { ChunkData, ChunkLine, RunEngine } from '../engine/engine.js';
 import type { Log } from '../log.js';
-import { RUN_DEAD_AFTER_MS, type RunHalt, type RunProgress } from '../runs/run-store.js';
+import { isAlive, type RunHalt, type RunProgress } from '../runs/run-store.js';
 
 export interface PurchaseContext {
   readonly engine: RunEngine;
@@ -82,7 +82,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   let next = context.firstChunk;
   let end: PurchaseEnd['type'] | RunHalt | null = null;
   let done = context.firstChunk;
-  let changedAt = Date.now();
+  let changedAt = performance.now();
   let isSilenceTold = false;
   const wake = () => context.nudge.wake();
   stop.addEventListener('abort', wake, { once: true });
@@ -90,7 +90,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   async function look(): Promise<void> {
     const progress = await engine.runs.beat(runId);
     context.onProgress(progress);
-    if (progress.chunks !== done || progress.isPaused) changedAt = Date.now();
+    if (progress.chunks !== done || progress.isPaused) changedAt = performance.now();
     done = progress.chunks;
     if (stop.aborted) end = 'stopped';
     else if (progress.isCancelled) end = 'cancelled';
@@ -98,14 +98,14 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
     else if (context.maxFailures !== null && progress.tally.failed > context.maxFailures)
       end = 'too_many_failures';
     if (end !== null || done >= next) return;
-    const silentMs = Date.now() - changedAt;
+    const silentMs = performance.now() - changedAt;
     if (silentMs > SILENCE_MS && !isSilenceTold) {
       isSilenceTold = true;
       context.onSilence();
     }
     if (silentMs > LOST_AFTER_MS) {
       if ((await line.listOf(runId)).length === 0) end = 'lost';
-      else changedAt = Date.now();
+      else changedAt = performance.now();
     }
   }
 
@@ -157,17 +157,17 @@ export async function awaitStragglers(
   chunks: number,
   deadlineMs: number,
 ): Promise<void> {
-  const endsAt = Date.now() + deadlineMs;
-  let withdrawAt = Date.now() + WITHDRAW_EVERY_MS;
+  const endsAt = performance.now() + deadlineMs;
+  let withdrawAt = performance.now() + WITHDRAW_EVERY_MS;
   for (;;) {
     const progress = await context.engine.runs.beat(context.runId);
     context.onProgress(progress);
-    if (progress.chunks >= chunks || Date.now() >= endsAt) return;
+    if (progress.chunks >= chunks || performance.now() >= endsAt) return;
     await context.nudge.wait(POLL_MS);
-    if (Date.now() < withdrawAt) continue;
+    if (performance.now() < withdrawAt) continue;
     // One that was parked meanwhile would come back only when its time has come.
     await withdraw(context);
-    withdrawAt = Date.now() + WITHDRAW_EVERY_MS;
+    withdrawAt = performance.now() + WITHDRAW_EVERY_MS;
   }
 }
 
@@ -196,7 +196,7 @@ export async function removeDeadChunks(engine: RunEngine, line: ChunkLine, now: 
     let dead = isDead.get(place.run);
     if (dead === undefined) {
       const run = await engine.runs.get(place.run);
-      dead = run === null || run.status !== 'running' || now - run.beatAt > RUN_DEAD_AFTER_MS;
+      dead = run === null || !isAlive(run, now);
       isDead.set(place.run, dead);
     }
     if (dead && (await line.withdraw(place).catch(() => false))) removed += 1;

@@ -88,7 +88,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     },
     startedAt: new Date(result.startedAt).toISOString(),
     endedAt: new Date(result.endedAt).toISOString(),
-    seconds: (result.endedAt - result.startedAt) / 1_000,
+    seconds: Math.round(result.tookMs) / 1_000,
   };
 }
 

@@ -18,7 +18,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
 
   return {
     ringWithin(ms) {
-      const at = clock.now() + ms;
+      const at = clock.monotonic() + ms;
       if (set !== null && set.at <= at) return;
       set?.cancel();
       const mine = { at, cancel: (): void => undefined };

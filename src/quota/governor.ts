@@ -91,7 +91,7 @@ class SharedGovernor implements Governor {
   constructor(options: GovernorOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#paceWatch = createPaceWatch(clock.now());
+    this.#paceWatch = createPaceWatch(clock.monotonic());
     this.#slots = createSlots(clock);
     this.#alarm = createAlarm(clock, () => void this.#exchange());
   }
@@ -120,7 +120,7 @@ class SharedGovernor implements Governor {
     if (refusal.isQuota) this.#mailbox.refuseQuota();
     else {
       this.#mailbox.refusePace(refusal);
-      this.#paceWatch.refused(this.#options.clock.now());
+      this.#paceWatch.refused(this.#options.clock.monotonic());
     }
     this.settle(permit, 'free', heard);
   }
@@ -155,7 +155,7 @@ class SharedGovernor implements Governor {
   /** Sees to it that the next exchange starts when it should: at once for takers that are due. */
   #plan(): void {
     if (this.#isExchanging) return;
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     if (this.#mailbox.isEmpty) {
       for (const resolve of this.#whenTold.splice(0)) resolve();
       if (this.#takers.size > 0) this.#alarm.ringWithin(this.#takers.dueInMs(now));
@@ -170,13 +170,13 @@ class SharedGovernor implements Governor {
     if (this.#isExchanging) return;
     this.#alarm.clear();
     const { clock, ledger, log } = this.#options;
-    const takers = this.#takers.choose(clock.now(), TAKE_AT_MOST);
+    const takers = this.#takers.choose(clock.monotonic(), TAKE_AT_MOST);
     if (takers.length === 0 && this.#mailbox.isEmpty) {
       this.#plan();
       return;
     }
     this.#isExchanging = true;
-    const request = this.#write(this.#mailbox.collect(), takers, clock.now());
+    const request = this.#write(this.#mailbox.collect(), takers, clock.monotonic());
     const closing = this.#closing.signal;
     const answer = await exchangeUntilAnswered(ledger, request, { clock, log, closing });
     if (answer !== null) {
@@ -215,7 +215,7 @@ class SharedGovernor implements Governor {
   }
 
   #learn(state: LedgerState): void {
-    this.#paceWatch.learn(state.pace, this.#options.clock.now());
+    this.#paceWatch.learn(state.pace, this.#options.clock.monotonic());
     this.state = state;
     this.#seen = {
       epoch: state.epoch,
@@ -227,7 +227,7 @@ class SharedGovernor implements Governor {
   }
 
   #distribute(takers: readonly Taker[], { permits, state }: ExchangeAnswer, hasAskedForTurn: boolean): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
     let denial: Denial | undefined;
     for (const taker of takers) {

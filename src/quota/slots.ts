@@ -32,7 +32,7 @@ export function createSlots(clock: Clock): Slots {
     waits.add(wait);
     try {
       // A timer counts from the last turn of the event loop, which may be some milliseconds ago.
-      while (clock.now() < at) await clock.sleep(at - clock.now(), wait.signal);
+      while (clock.monotonic() < at) await clock.sleep(at - clock.monotonic(), wait.signal);
     } finally {
       waits.delete(wait);
       signal.removeEventListener('abort', onAbort);
@@ -45,7 +45,7 @@ export function createSlots(clock: Clock): Slots {
       if (waitMs <= 0) return true;
       const at = storeTime.toLocal(now + waitMs);
       await sleepUntil(at, signal);
-      return rate === null || clock.now() - at <= Math.max(LATE_MS, 1_000 / rate);
+      return rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
     },
     close(reason) {
       for (const wait of waits) wait.abort(reason);

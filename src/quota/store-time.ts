@@ -14,20 +14,20 @@ export interface StoreTime {
 
 /** Two clocks drift apart by about a millisecond in this time. */
 const REMEMBERED_MS = 10_000;
-/** No answer takes so long on the way that is used for slots: one of the clocks was set. */
+/** No answer takes so long on the way that is used for slots: the store's clock was set back. */
 const STEP_MS = 1_000;
 
 export function createStoreTime(clock: Clock): StoreTime {
   /** This process's clock less the store's: the least of this stretch of time and of the one before. */
   let least = Number.POSITIVE_INFINITY;
   let leastBefore = Number.POSITIVE_INFINITY;
-  let beganAt = clock.now();
+  let beganAt = clock.monotonic();
   const offset = () => Math.min(least, leastBefore);
   return {
     heard(storeNow) {
-      const now = clock.now();
+      const now = clock.monotonic();
       const seen = now - storeNow;
-      if (seen > offset() + STEP_MS || now < beganAt) {
+      if (seen > offset() + STEP_MS) {
         least = seen;
         leastBefore = seen;
         beganAt = now;

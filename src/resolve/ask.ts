@@ -138,9 +138,9 @@ async function askInTurn(
   const come = (result: Asked['result']): Asked => ({ result, requests, billed });
 
   for (;;) {
-    const passage = breaker.enter(clock.now());
+    const passage = breaker.enter(clock.monotonic());
     if (passage.type === 'turned_away') {
-      if (breaker.badForMs(clock.now()) > HOPELESS_MS) {
+      if (breaker.badForMs(clock.monotonic()) > HOPELESS_MS) {
         return come({ type: 'failed', reason: HOPELESS_REASON, billed: false });
       }
       return come({
@@ -199,13 +199,13 @@ async function askInTurn(
     const worth = await worthOf(answer, run, standing);
     const heard = heardFrom(answer, period, worth);
     const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
-    breaker.note(passage, isGood, clock.now());
+    breaker.note(passage, isGood, clock.monotonic());
     const isWrong =
       meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
     // A wrong address is no outage to be waited out: it is said when it ends the run.
     context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
     const isSlow = passage.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
-    const usedUp = refusals.note(answer, isSlow, clock.now(), ownCountOf(governor));
+    const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
 
     if (worth === 'unproven' || worth === 'foreign') {
       const isBilled = answer.cost !== 'free';
@@ -252,7 +252,7 @@ async function askInTurn(
         if (usedUp !== null) return come({ type: 'halted', halt: overstated(usedUp) });
         const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
         const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
-        if (breaker.badForMs(clock.now()) > patienceMs)
+        if (breaker.badForMs(clock.monotonic()) > patienceMs)
           return come({ type: 'halted', halt: throttled(patienceMs) });
       }
       // A refusal costs no attempt; for quota the next take says what there is to say.
@@ -283,17 +283,21 @@ async function askInTurn(
         if (halt) return come({ type: 'halted', halt });
         break;
       case 'unavailable': {
-        if (meaning.isUnsent && !breaker.hasBeenGood && breaker.badForMs(clock.now()) > UNREACHABLE_MS) {
+        if (
+          meaning.isUnsent &&
+          !breaker.hasBeenGood &&
+          breaker.badForMs(clock.monotonic()) > UNREACHABLE_MS
+        ) {
           return come({ type: 'halted', halt: unreached(meaning.reason) });
         }
         if (
           meaning.isRefused &&
-          breaker.badForMs(clock.now()) > REFUSED_MS &&
+          breaker.badForMs(clock.monotonic()) > REFUSED_MS &&
           !(await isKnown(context, run))
         ) {
           return come({ type: 'halted', halt: refused(meaning.reason) });
         }
-        if (isWrong && breaker.badForMs(clock.now()) > LASTING_MS) {
+        if (isWrong && breaker.badForMs(clock.monotonic()) > LASTING_MS) {
           return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
         }
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());

@@ -5,7 +5,7 @@
 import type { ChunkData } from '../engine/engine.js';
 import type { LookupFailure } from '../runs/run-store.js';
 import type { Asked } from './ask.js';
-import { parkMs } from './retry-policy.js';
+import { LONGEST_PARK_MS, parkMs } from './retry-policy.js';
 
 type AskedTexts = readonly (readonly [string, Asked])[];
 
@@ -22,6 +22,20 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
       { key, reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`, billed: false },
     ];
   });
+}
+
+/**
+ * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer than was asked for when the
+ * chunk was parked: a clock that was set back since would make it wait by as much longer.
+ */
+export function dueInMs(
+  { due, parkedAt }: Pick<ChunkData, 'due' | 'parkedAt'>,
+  text: string,
+  now: number,
+): number {
+  const at = due?.[text];
+  if (at === undefined) return 0;
+  return Math.min(at - now, parkedAt === undefined ? LONGEST_PARK_MS : at - parkedAt);
 }
 
 /**
@@ -48,7 +62,7 @@ export function whatIsLeft(
   }
   if (identifiers.length === 0) return null;
   const left = { run: data.run, chunk: data.chunk, identifiers, attempts };
-  return { data: Object.keys(due).length > 0 ? { ...left, due } : left, waitMs };
+  return { data: Object.keys(due).length > 0 ? { ...left, due, parkedAt: now } : left, waitMs };
 }
 
 function attemptsOf(data: ChunkData, text: string): number {

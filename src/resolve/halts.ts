@@ -22,12 +22,12 @@ export function createHalts(clock: Clock): Halts {
     get(run) {
       const known = halts.get(run);
       if (known === undefined) return undefined;
-      if (clock.now() < known.until) return known.halt;
+      if (clock.monotonic() < known.until) return known.halt;
       halts.delete(run);
       return undefined;
     },
     set(run, halt) {
-      halts.set(run, { halt, until: clock.now() + REMEMBERED_MS });
+      halts.set(run, { halt, until: clock.monotonic() + REMEMBERED_MS });
     },
     forget(run) {
       halts.delete(run);

@@ -10,6 +10,7 @@ import { DelayedError } from 'bullmq';
 import pLimit from 'p-limit';
 import type { Clock } from '../clock.js';
 import type { ChunkJob, Engine } from '../engine/engine.js';
+import { promoteParked } from '../engine/promote-parked.js';
 import { createReleasers, withinDeadline } from '../lifecycle.js';
 import type { Log } from '../log.js';
 import type { Client } from '../lookup/client.js';
@@ -222,8 +223,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   let ending: Promise<void> | null = null;
 
   async function end(deadlineMs: number): Promise<void> {
-    const endsAt = clock.now() + deadlineMs;
-    const left = () => Math.max(0, endsAt - clock.now());
+    const endsAt = clock.monotonic() + deadlineMs;
+    const left = () => Math.max(0, endsAt - clock.monotonic());
     stopping.abort(new Error('stopping'));
     // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
     void recorder.close();
@@ -262,9 +263,21 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     ledgerState: (account) => governors.get(account)?.state ?? null,
     async start() {
       await engine.outcomes.beat(name);
+      const queue = engine.openQueue(options.queueName);
       const beat = setInterval(() => {
         engine.outcomes.beat(name).catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
+        promoteParked(queue, clock.now()).then(
+          (chunks) => {
+            if (chunks > 0)
+              log.warn(
+                { chunks },
+                'the clock was set back, or that of another worker is ahead: parked chunks go on',
+              );
+          },
+          (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
+        );
       }, BEAT_MS);
+      releasers.push(() => queue.close());
       releasers.push(() => clearInterval(beat));
       await purgeSpooled(options.spoolFolder, clock.now());
       const record = async (outcomes: readonly NewOutcome[]) => {

@@ -10,7 +10,7 @@ import { parseIdentifierText } from '../model.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { freshnessOf, type RunRecord } from '../runs/run-store.js';
 import { type AskContext, type Asked, ask } from './ask.js';
-import { failuresOf, whatIsLeft } from './chunk-remains.js';
+import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
 import type { Halts } from './halts.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
@@ -56,7 +56,7 @@ export async function resolveChunk(
   const asked: [string, Asked][] = [];
   const free: string[] = [];
   for (const text of data.identifiers) {
-    const waitMs = (data.due?.[text] ?? 0) - now;
+    const waitMs = dueInMs(data, text, now);
     if (waitMs > DUE_SOON_MS) asked.push([text, later(waitMs, 'its next attempt is not due')]);
     else if (underWay.has(prefix + text)) asked.push([text, busy()]);
     else free.push(text);

@@ -43,7 +43,7 @@ function createRunTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Cl
   const part = randomBytes(8).toString('hex');
   let sum: Tally = NO_TALLY;
   let told: Tally = NO_TALLY;
-  let reportedAt = clock.now();
+  let reportedAt = clock.monotonic();
   let reporting: Promise<void> = Promise.resolve();
 
   function add(counts: Partial<Tally>): void {
@@ -59,7 +59,7 @@ function createRunTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Cl
   async function report(): Promise<void> {
     const telling = sum;
     if (telling === told) return;
-    reportedAt = clock.now();
+    reportedAt = clock.monotonic();
     await runs.addTally(run, part, telling);
     told = telling;
   }
@@ -73,8 +73,8 @@ function createRunTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Cl
         matched: result.type === 'matched' ? 1 : 0,
         notFound: result.type === 'not_found' ? 1 : 0,
       });
-      if (clock.now() - reportedAt < REPORT_EVERY_MS) return;
-      reportedAt = clock.now();
+      if (clock.monotonic() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = clock.monotonic();
       reporting = reporting.then(report).catch(() => undefined);
     },
     flush() {

@@ -140,7 +140,7 @@ export class ServiceStanding {
 
   /** The service gave a good answer: whatever was of no use before is forgiven. */
   async noteGood(): Promise<void> {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.monotonic();
     const isOwnRow = this.#hasSeenUseless;
     if (!isOwnRow && now - this.#clearedAt < CLEAR_EVERY_MS) return;
     this.#hasSeenUseless = false;

@@ -67,8 +67,16 @@ describe('serve', () => {
 
   it('a month that is over is stated before a service ran in the new one, and does not move with the terms', async () => {
     const { catalogue, accounts } = await makeFiles();
-    const november = { now: () => Date.parse('2026-11-30T23:59:00Z'), sleep: async () => undefined };
-    const december = { now: () => Date.parse('2026-12-01T00:01:00Z'), sleep: async () => undefined };
+    const november = {
+      now: () => Date.parse('2026-11-30T23:59:00Z'),
+      monotonic: () => 0,
+      sleep: async () => undefined,
+    };
+    const december = {
+      now: () => Date.parse('2026-12-01T00:01:00Z'),
+      monotonic: () => 0,
+      sleep: async () => undefined,
+    };
     const serving = await start({ catalogue, accounts, clock: november });
     for (let i = 0; i < 5; i += 1) await get(serving, `site-${i}.com`);
     const stated = { month: '2026-11', requests: 5, overageRequests: 2, overageOwed: '0.2' };

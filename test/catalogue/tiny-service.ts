@@ -59,6 +59,7 @@ export function createHandClock(start = NOON): HandClock {
   const slept: number[] = [];
   return {
     now: () => now,
+    monotonic: () => now,
     set(time) {
       now = typeof time === 'number' ? time : Date.parse(time);
     },

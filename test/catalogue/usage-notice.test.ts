@@ -188,6 +188,7 @@ function createWaitingClock(start = NOON) {
   const watchers = new Set<() => void>();
   return {
     now: () => now,
+    monotonic: () => now,
     sleep(ms: number, signal?: AbortSignal): Promise<void> {
       if (ms < 5_000 || signal?.aborted) return Promise.resolve();
       waits.push(ms);

@@ -15,7 +15,7 @@ it('a port that somebody has is told, with what to do', async () => {
     host: '127.0.0.1',
     port: Number(port),
     password: PASSWORD,
-    clock: { now: () => NOW },
+    clock: { now: () => NOW, monotonic: () => NOW },
     chartLibrary: '',
     look: async () => dashboardView(),
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),

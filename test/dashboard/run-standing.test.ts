@@ -23,8 +23,14 @@ describe('an account', () => {
 describe('a run', () => {
   it.each([
     ['is heard of', {}, null, 'running'],
-    ['was heard of 30 s ago', { beatAt: NOW - 30_000 }, null, 'running'],
-    ['was last heard of before', { beatAt: NOW - 30_001 }, null, 'dead'],
+    ['was heard of less than 30 s ago', { beatAt: NOW - 29_999 }, null, 'running'],
+    ['was last heard of before', { beatAt: NOW - 30_000 }, null, 'dead'],
+    [
+      'was last heard of before the clock of the store was set back',
+      { beatAt: NOW + 3_600_000 },
+      null,
+      'dead',
+    ],
     ['waits for its account', {}, 'closed', 'held'],
     ['is dead, whatever its account', { beatAt: NOW - 60_000 }, 'closed', 'dead'],
     ['is over', { status: 'completed', beatAt: 0 }, null, 'finished'],

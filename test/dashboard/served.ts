@@ -27,7 +27,7 @@ export async function startDashboard(
     host: parts.host ?? '127.0.0.1',
     port: 0,
     password: PASSWORD,
-    clock: { now: () => now },
+    clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),

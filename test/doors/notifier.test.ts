@@ -27,6 +27,7 @@ function standingClock(now = NOW) {
   const sleepers = new Set<() => void>();
   return {
     now: () => now,
+    monotonic: () => now,
     sleep: (ms: number, signal?: AbortSignal) =>
       ms < 5_000 || signal?.aborted
         ? Promise.resolve()

@@ -104,6 +104,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     inputWarnings: [],
     inputName: 'customers.csv',
     startedAt: STARTED_AT,
+    tookMs: (parts.seconds ?? 12) * 1_000,
     endedAt: STARTED_AT + (parts.seconds ?? 12) * 1_000,
   };
 }

@@ -12,7 +12,7 @@ import { ledgerState } from '../pipeline/ledger-state.js';
 import { requestFor, resultOf, STARTED_AT } from './results.js';
 import { createTold } from './told.js';
 
-const clock = { now: () => STARTED_AT, sleep: async () => undefined };
+const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
 
 function progressIn(phase: EnrichProgress['phase'], sentence: string | null = null): EnrichProgress {
   const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };

@@ -16,6 +16,8 @@ export interface HandClock extends Clock {
   advance(ms: number): Promise<void>;
   /** The same, but nobody wakes before all of it has passed: a process that was held up. */
   leap(ms: number): Promise<void>;
+  /** Somebody sets the clock by so much; no time passes. */
+  set(ms: number): void;
   /** Lets everything happen that needs no time. */
   rest(): Promise<void>;
   /** When those who sleep are due, earliest first, in milliseconds from now. */
@@ -29,6 +31,7 @@ interface Sleeper {
 
 export function createHandClock(start = HAND_CLOCK_START): HandClock {
   let now = start;
+  let wall = 0;
   const sleepers = new Set<Sleeper>();
 
   async function rest(): Promise<void> {
@@ -51,7 +54,11 @@ export function createHandClock(start = HAND_CLOCK_START): HandClock {
   }
 
   return {
-    now: () => now,
+    now: () => now + wall,
+    monotonic: () => now,
+    set(ms) {
+      wall += ms;
+    },
     sleep(ms, signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) {

@@ -8,6 +8,7 @@ function quickTerms(changes: Partial<WebhookTerms> = {}) {
   const waits: number[] = [];
   const clock = {
     now: () => 1_700_000_000_000,
+    monotonic: () => 0,
     sleep: async (ms: number, signal?: AbortSignal) => {
       signal?.throwIfAborted();
       waits.push(ms);
@@ -97,7 +98,7 @@ describe('a webhook', () => {
   it('ends at once when it is told to stop', async () => {
     const hook = await startHook(503);
     const stop = new AbortController();
-    const clock = { now: () => 0, sleep: async () => stop.abort() };
+    const clock = { now: () => 0, monotonic: () => 0, sleep: async () => stop.abort() };
     const terms = { ...WEBHOOK_TERMS, clock, stop: stop.signal };
     await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow('503');
     expect(hook.received).toHaveLength(1);

@@ -81,6 +81,7 @@ describe('an alarm', () => {
     const alarm = createAlarm(
       {
         now: () => 0,
+        monotonic: () => 0,
         sleep: () =>
           new Promise((resolve) => {
             wake = () => resolve();

@@ -127,6 +127,22 @@ describe('asking', () => {
   });
 });
 
+describe('a clock that is set', () => {
+  test.each([-3 * 86_400_000, -3_600_000])('by %i ms keeps nobody waiting for longer', async (setMs) => {
+    const { clock, governors, ask, settleDown } = await createStage({ quota: 1, governors: 2 });
+    const first = ask('one');
+    await settleDown();
+    // Another process, which learns of the permit that is given back only when it asks again.
+    const second = ask('two', { by: 1 });
+    await settleDown();
+    expect([first.came, second.came]).toEqual(['granted', 'waiting']);
+    clock.set(setMs);
+    governors[0]?.settle(first.permit, 'free', UNHEARD);
+    await clock.advance(200);
+    expect(second.came).toBe('granted');
+  });
+});
+
 describe('giving up', () => {
   test('who gives up before the exchange is not asked for', async () => {
     const { clock, ledger, ask } = await createStage({ quota: 100 });

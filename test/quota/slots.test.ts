@@ -9,13 +9,13 @@ const ON = new AbortController().signal;
 
 /** When the slots were passed, in milliseconds from now; null for a missed one. */
 function awaiting(clock: HandClock, slots = createSlots(clock)) {
-  const start = clock.now();
+  const start = clock.monotonic();
   const passed: (number | null)[] = [];
   /** The slot in `waitMs`, given by an answer that was `wayMs` on its way. */
   const wait = (waitMs: number, wayMs = 0) =>
     void slots
       .await(waitMs, { now: clock.now() - wayMs, pace: PACE }, ON)
-      .then((isInTime) => passed.push(isInTime ? clock.now() - start : null));
+      .then((isInTime) => passed.push(isInTime ? clock.monotonic() - start : null));
   return { passed, wait };
 }
 
@@ -35,6 +35,7 @@ it('are waited for again when a timer came too early', async () => {
   const slept: number[] = [];
   const hasty: Clock = {
     now: clock.now,
+    monotonic: clock.monotonic,
     sleep: (ms, signal) => {
       slept.push(ms);
       return clock.sleep(slept.length === 1 ? ms - 4 : ms, signal);
@@ -57,6 +58,18 @@ it('are missed when the process was held up for longer than a slot, and never wi
   expect(passed).toEqual([null]);
   expect(await unpaced).toBe(true);
 });
+
+it.each([-3 * 86_400_000, -3_600_000, 3_600_000])(
+  'come when they were given, though the clock of this process is set by %i ms meanwhile',
+  async (setMs) => {
+    const clock = createHandClock();
+    const { passed, wait } = awaiting(clock, createSlots(clock));
+    wait(50);
+    clock.set(setMs);
+    await clock.advance(60);
+    expect(passed).toEqual([50]);
+  },
+);
 
 it('that are due need no timer, whatever the way of the answer', async () => {
   const slots = createSlots(systemClock);

@@ -510,13 +510,25 @@ describe('a service that is down for a moment', () => {
     expect(billed).toBe(atMost);
   });
 
+  it.each([-3 * 86_400_000, -3_600_000])(
+    'is asked again a second later though the clock is set by %i ms',
+    async (setMs) => {
+      const asking = createAsking({ answers: [DOWN] });
+      await openBreaker(asking);
+      asking.clock.set(setMs);
+      expect((await askFor(asking)).requests).toBe(0);
+      asking.clock.pass(1_000);
+      expect((await askFor(asking)).requests).toBe(1);
+    },
+  );
+
   it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {
     const asking = createAsking({ answers: [DOWN] });
     await openBreaker(asking);
     for (let minutes = 0; minutes <= 30; minutes += 1) {
       asking.clock.pass(60_000);
-      const passage = asking.context.breaker.enter(asking.clock.now());
-      if (passage.type === 'pass') asking.context.breaker.note(passage, false, asking.clock.now());
+      const passage = asking.context.breaker.enter(asking.clock.monotonic());
+      if (passage.type === 'pass') asking.context.breaker.note(passage, false, asking.clock.monotonic());
     }
     expect(await askFor(asking)).toEqual({
       result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },

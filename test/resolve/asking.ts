@@ -25,18 +25,25 @@ export const BEFORE: Pass = { type: 'pass', isProbe: false };
 
 export interface PassingClock extends Clock {
   pass(ms: number): void;
+  /** Somebody sets the clock by so much. */
+  set(ms: number): void;
   readonly slept: readonly number[];
 }
 
 /** A wait takes no time and passes it; with `isHeld` it lasts until it is aborted. */
 export function createPassingClock(options: { isHeld?: boolean } = {}): PassingClock {
   let now = NOON;
+  let wall = 0;
   const slept: number[] = [];
   return {
-    now: () => now,
+    now: () => now + wall,
+    monotonic: () => now,
     slept,
     pass(ms) {
       now += ms;
+    },
+    set(ms) {
+      wall += ms;
     },
     async sleep(ms, signal) {
       slept.push(ms);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import type { Asked } from '../../src/resolve/ask.js';
-import { failuresOf, whatIsLeft } from '../../src/resolve/chunk-remains.js';
+import { dueInMs, failuresOf, whatIsLeft } from '../../src/resolve/chunk-remains.js';
 
 const NOW = 1_000_000;
 const DATA: ChunkData = {
@@ -50,6 +50,7 @@ describe('what comes back', () => {
         identifiers: ['domain:a', 'domain:c'],
         attempts: { 'domain:a': 1 },
         due: { 'domain:a': NOW + 90_000, 'domain:c': NOW + 400 },
+        parkedAt: NOW,
       },
       waitMs: 400,
     });
@@ -89,6 +90,27 @@ describe('what comes back', () => {
       NOW,
     );
     expect(left).toMatchObject({ data: { attempts: { 'domain:a': 2 } }, waitMs: 1_000 });
+  });
+});
+
+describe('an identifier', () => {
+  const HOUR = 3_600_000;
+  const parked = { due: { 'domain:a.com': NOW + 60_000 }, parkedAt: NOW };
+
+  it.each<[string, Parameters<typeof dueInMs>[0], number, number]>([
+    ['without a time of its own is due', {}, NOW, 0],
+    ['is due at its time', parked, NOW + 20_000, 40_000],
+    ['whose time has passed is due', parked, NOW + HOUR, 60_000 - HOUR],
+    ['waits no longer than was asked for when the clock is set back by an hour', parked, NOW - HOUR, 60_000],
+    ['nor when it is set back by three days', parked, NOW - 72 * HOUR, 60_000],
+    [
+      'that an earlier version parked waits no longer than the longest wait there is',
+      { due: parked.due },
+      NOW - HOUR,
+      900_000,
+    ],
+  ])('%s', (_, chunk, now, expected) => {
+    expect(dueInMs(chunk, 'domain:a.com', now)).toBe(expected);
   });
 });
 

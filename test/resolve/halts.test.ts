@@ -5,7 +5,10 @@ const SPENT = { why: 'limit', sentence: 'the quota is used up' } as const;
 
 function haltsAt() {
   const time = { now: 1_000_000 };
-  return { time, halts: createHalts({ now: () => time.now, sleep: async () => undefined }) };
+  return {
+    time,
+    halts: createHalts({ now: () => time.now, monotonic: () => time.now, sleep: async () => undefined }),
+  };
 }
 
 test('a halted run is known as such while its chunks are taken back', () => {

@@ -59,6 +59,7 @@ async function createRecording(room = 4): Promise<Recording> {
   let wake: () => void = () => undefined;
   const clock: Clock = {
     now: () => 0,
+    monotonic: () => 0,
     sleep(ms, signal) {
       slept.push(ms);
       return Promise.race([

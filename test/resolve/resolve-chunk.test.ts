@@ -81,6 +81,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
         identifiers: ['domain:b1.com'],
         attempts: {},
         due: { 'domain:b1.com': expect.any(Number) },
+        parkedAt: expect.any(Number),
       },
       waitMs: 400,
     });
@@ -244,6 +245,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       data: chunkOf(run, ['domain:b1.com'], {
         attempts: { 'domain:b1.com': 1 },
         due: { 'domain:b1.com': expect.any(Number) },
+        parkedAt: expect.any(Number),
       }),
       waitMs: 2_000,
     });

@@ -125,7 +125,7 @@ describe('404s that nobody can believe', () => {
 
 describe('while the address is unproven', () => {
   it('one at a time has its turn, over all workers', async () => {
-    const { worker } = createEngine({ now: () => 0, sleep: () => setImmediate() });
+    const { worker } = createEngine({ now: () => 0, monotonic: () => 0, sleep: () => setImmediate() });
     const workers = [worker('one'), worker('two'), worker('three')];
     let atOnce = 0;
     let most = 0;

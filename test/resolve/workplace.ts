@@ -72,6 +72,7 @@ export function chunkOf(
 /** A clock whose waits take no time: quick retries are the policy's, not the tests'. */
 const hastyClock: Clock = {
   now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic(),
   sleep: async (_ms, signal) => signal?.throwIfAborted(),
 };
 

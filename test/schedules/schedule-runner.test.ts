@@ -94,7 +94,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await expect.poll(() => Date.now() - missedAt, PATIENCE).toBeGreaterThan(1_000);
     await scene.startRunner({
       lateAfterMs: 0,
-      clock: { now: () => Date.now() + 1, sleep: async () => {} },
+      clock: { now: () => Date.now() + 1, monotonic: () => 0, sleep: async () => {} },
     });
     await expect
       .poll(() => stateOf(scene, schedule.name), PATIENCE)

@@ -4,8 +4,9 @@
  */
 import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ChunkData, ChunkProcessor, ChunkQueue, ChunkWorker } from '../../../src/engine/engine.js';
+import { promoteParked } from '../../../src/engine/promote-parked.js';
 import { createReleasers } from '../../../src/lifecycle.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 
@@ -112,6 +113,33 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
         [1, 0],
       ]);
     });
+
+    test.each([3_600_000, 3 * 86_400_000])(
+      'a chunk that was parked %i ms before the clock was set back goes on when somebody looks',
+      async (aheadMs) => {
+        const queue = openQueue();
+        let taken = 0;
+        const worker = openWorker(queue, async (job, token, _signal) => {
+          taken += 1;
+          if (taken > 1) return;
+          await job.moveToDelayed(Date.now() + 50, token);
+          throw new DelayedError();
+        });
+        const completed = once(worker, 'completed');
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadMs });
+        try {
+          await add(queue, 1);
+          start(worker);
+          await expect.poll(() => queue.getDelayedCount()).toBe(1);
+        } finally {
+          vi.useRealTimers();
+        }
+        expect(await promoteParked(queue, Date.now() + aheadMs)).toBe(0);
+        expect(await promoteParked(queue, Date.now())).toBe(1);
+        await completed;
+        expect(taken).toBe(2);
+      },
+    );
 
     test('a chunk that fails is tried again as often as it was told to, then nothing of it is left', async () => {
       const queue = openQueue();
