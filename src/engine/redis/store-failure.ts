@@ -6,14 +6,10 @@ import type { BrandEnrichError } from '../../errors.js';
 import { errorText, FailFileError } from '../../errors.js';
 import { systemWords } from '../../system-error.js';
 
-/** Replies by which a server says that it cannot do its work, as told by Redis' own sources. */
+/** Replies by which a server says that it cannot do its work until somebody mends it, as told by Redis' own sources. */
 const REFUSALS = [
   'OOM',
   'MISCONF',
-  'READONLY',
-  'LOADING',
-  'CLUSTERDOWN',
-  'MASTERDOWN',
   'MOVED',
   'CROSSSLOT',
   'NOREPLICAS',
@@ -21,14 +17,22 @@ const REFUSALS = [
   'WRONGPASS',
   'NOPERM',
   'NOPROTO',
-  'BUSY',
   'DENIED',
 ] as const;
+
+/** Replies of a server that starts, or of one that another takes the place of: they pass, and nothing was done. */
+const PASSING: Readonly<Record<string, string>> = {
+  LOADING: 'it loads its data',
+  READONLY: 'it is a read-only replica at the moment',
+  MASTERDOWN: 'it is a replica, and its primary is away',
+  CLUSTERDOWN: 'its cluster is down',
+  TRYAGAIN: 'its cluster moves keys',
+  BUSY: "it is busy with another client's script",
+};
 
 const TODO: Partial<Record<string, string>> = {
   OOM: 'give Redis more memory (maxmemory), then run again',
   MISCONF: 'make room on the disk of Redis, then run again',
-  READONLY: 'use the address of the primary, then run again',
   MOVED: 'use the address of the node that holds the keys, then run again',
   NOAUTH: 'put user and password into the address, then run again',
   WRONGPASS: 'correct user and password in the address, then run again',
@@ -41,8 +45,8 @@ export function isReply(error: unknown): boolean {
 }
 
 /**
- * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not answer or the answer was
- * lost. Any other reply is a bug of ours and comes back as a plain `Error`.
+ * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not answer, the answer was
+ * lost, or it answered that it cannot at the moment. Any other reply is a bug of ours and comes back as a plain `Error`.
  */
 export function storeFailure(address: string, error: unknown): BrandEnrichError | Error {
   const text = errorText(error);
@@ -55,7 +59,19 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
       cause,
     });
   }
-  const refusal = REFUSALS.find((word) => text.startsWith(word) || text.includes(`-${word} `));
+  // A script's own trouble has the word of the command that failed within it.
+  const isSaid = (word: string) => text.startsWith(`${word} `) || text.includes(`-${word} `);
+  const passing = Object.entries(PASSING).find(([word]) => isSaid(word));
+  if (passing !== undefined) {
+    const [word, meaning] = passing;
+    return new FailFileError({
+      code: 'engine-unreachable',
+      subject: `${address} (${meaning}: ${word})`,
+      todo: 'it usually passes within seconds; see what Redis logs, or use the address of the primary; then run again',
+      cause,
+    });
+  }
+  const refusal = REFUSALS.find(isSaid);
   if (refusal === undefined) return cause;
   return new FailFileError({
     code: 'engine-unfit',

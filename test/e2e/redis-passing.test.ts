@@ -1,0 +1,41 @@
+/**
+ * A Redis that answers that it cannot at the moment: a failover, a restart that loads its data. A run waits for it and goes on.
+ */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+const redis = redisEngine();
+describeOn([redis], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each([
+    ['a read-only replica', 'yes', /read-only replica at the moment: READONLY/],
+    ['a replica whose primary is away', 'no', /its primary is away: MASTERDOWN|READONLY/],
+  ])(
+    'that becomes %s is waited for, and said; each identifier is bought once',
+    async (_, servesStale, words) => {
+      const admin = new Redis(redis.server.url);
+      try {
+        await admin.config('SET', 'replica-serve-stale-data', servesStale);
+        const scene = await createScene(engine, { latencyMs: 20 });
+        const { meter } = scene.service;
+        await scene.write('list.csv', domainList(600));
+        const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
+        await scene.service.until(() => meter.billed >= 50);
+        // Nobody listens there.
+        await admin.replicaof('127.0.0.1', 1);
+        await running.untilSaid(words);
+        await admin.replicaof('NO', 'ONE');
+        const result = await running.done;
+        expect(result.code, result.stderr).toBe(0);
+        expect(meter.billed).toBe(600);
+        expect(meter.mostBilledOnce()).toBe(1);
+      } finally {
+        admin.disconnect();
+      }
+    },
+  );
+});
