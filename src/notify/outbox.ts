@@ -41,6 +41,8 @@ export interface OutboxOptions {
   readonly factsOf: (letter: Letter) => Readonly<Record<string, unknown>>;
 }
 
+/** What is told once is told once a period, and a month and a day are the longest there is. */
+const MARK_KEPT_MS = 32 * 86_400_000;
 const ROUND_MS = 20_000;
 /** Three rounds: an owner that was held up for a moment keeps what it has. */
 const LEASE_MS = 60_000;
@@ -70,6 +72,12 @@ export function openOutbox(options: OutboxOptions): Outbox {
     });
   };
 
+  /** Forgets what was told once when no period can last any longer. */
+  const forget = async (name: string): Promise<void> => {
+    const path = join(folder, name);
+    if (clock.now() - (await stat(path)).mtimeMs > MARK_KEPT_MS) await rm(path, { force: true });
+  };
+
   /** Takes over one file if nobody has it. */
   const take = async (name: string): Promise<void> => {
     const [, id, owners] = /^([\w-]+)\.(\d+)\.json$/.exec(name) ?? [];
@@ -95,7 +103,9 @@ export function openOutbox(options: OutboxOptions): Outbox {
   const goRound = async (): Promise<void> => {
     for (const path of owned.values()) await touch(path).catch(() => undefined);
     const names = await readdir(folder).catch(() => []);
-    for (const name of names) await take(name).catch(() => undefined);
+    for (const name of names) {
+      await (name.endsWith('.told') ? forget(name) : take(name)).catch(() => undefined);
+    }
   };
 
   const firstRound = goRound();

@@ -22,7 +22,7 @@ export interface StoredOutcome {
   readonly freshUntil: number | null;
 }
 
-/** What `record` is handed: the store dates it. */
+/** What `record` is handed: the store dates it, by its own clock. */
 export interface NewOutcome {
   readonly key: OutcomeKey;
   readonly status: 'matched' | 'not_found';
@@ -30,6 +30,11 @@ export interface NewOutcome {
   readonly billed: boolean;
   /** Fresh for so many milliseconds at most; null: the age rules alone. */
   readonly freshMs: number | null;
+  /**
+   * How long ago it was fetched, for one that waited until the store took it: dated so much earlier, and left alone where the
+   * store has a later one. Milliseconds; absent: now.
+   */
+  readonly ageMs?: number;
 }
 
 /** `fresh`: nothing to buy. `busy`: a live worker is asking. `ours`: this worker may ask. */
@@ -58,7 +63,7 @@ export interface OutcomeStore {
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
   /**
    * Keeps these answers and drops the claims on their keys. Resolves when they are as durable as the engine promises, with
-   * the `fetchedAt` of them all; 0 for none.
+   * the `fetchedAt` of those without an age; 0 for none.
    */
   record(worker: string, outcomes: readonly NewOutcome[]): Promise<number>;
   /** Drops this worker's claims on these keys; others' claims are left alone. */

@@ -45,7 +45,7 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
 }
 
 /**
- * Hands every answer spooled in `folder` to `record`, file by file, and removes a file once it is recorded. How many answers
+ * Hands every answer spooled in `folder` to `record`, with its age, file by file, and removes a file once it is recorded. How many answers
  * there were. Several may do so at once: each answer is recorded by one of them at least.
  */
 export async function bringInAnswers(
@@ -54,8 +54,13 @@ export async function bringInAnswers(
   now = Date.now(),
 ): Promise<number> {
   let count = 0;
-  for (const { path } of await spooledFiles(folder, now)) {
-    const outcomes = await readAnswers(path);
+  for (const { path, at } of await spooledFiles(folder, now)) {
+    // A file is written as soon as the engine has not taken its answers.
+    const writtenAgoMs = Math.max(0, Math.round(now - at));
+    const outcomes = (await readAnswers(path)).map((outcome) => ({
+      ...outcome,
+      ageMs: writtenAgoMs + (outcome.ageMs ?? 0),
+    }));
     for (let from = 0; from < outcomes.length; from += RECORD_AT_ONCE) {
       await record(outcomes.slice(from, from + RECORD_AT_ONCE));
     }
@@ -120,7 +125,7 @@ async function spooledFiles(
       ({ mtimeMs }) => mtimeMs,
       () => null,
     );
-    if (at === null || (isPartial && now - at < WRITTEN_WITHIN_MS)) continue;
+    if (at === null || (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS)) continue;
     found.push({ path, at });
   }
   return found;

@@ -40,8 +40,15 @@ export interface Recorder {
 
 interface Waiting {
   readonly outcome: NewOutcome;
+  /** When it was fetched, monotonic. */
+  readonly fetchedAt: number;
   readonly resolve: (fetchedAt: number) => void;
   readonly reject: (error: unknown) => void;
+}
+
+/** One that the store did not take at once is dated when it was fetched, not when the store takes it. */
+function withAge({ outcome, fetchedAt }: Waiting, now: number): NewOutcome {
+  return { ...outcome, ageMs: Math.max(0, Math.round(now - fetchedAt)) };
 }
 
 const FLUSH_AT_MOST = 500;
@@ -67,12 +74,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   async function keep(batch: readonly Waiting[]): Promise<void> {
-    const outcomes = batch.map((each) => each.outcome);
     let spooled: string | null = null;
-    for (;;) {
+    for (let isFirst = true; ; isFirst = false) {
+      const outcomes = batch.map((each) => (isFirst ? each.outcome : withAge(each, clock.monotonic())));
       try {
         const fetchedAt = await store.record(worker, outcomes);
-        for (const each of batch) each.resolve(fetchedAt);
+        batch.forEach((each, at) => each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0)));
         if (spooled !== null) {
           // Brought in a second time it changes nothing that was paid for.
           await rm(spooled, { force: true }).catch((error) =>
@@ -107,7 +114,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   return {
     record(outcome) {
       return new Promise((resolve, reject) => {
-        waiting.push({ outcome, resolve, reject });
+        waiting.push({ outcome, fetchedAt: clock.monotonic(), resolve, reject });
         // One turn of the loop gathers what arrived together.
         flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
       });

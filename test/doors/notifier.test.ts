@@ -163,6 +163,22 @@ describe('what cannot be delivered', () => {
     await mail.close();
   });
 
+  it('once a period is forgotten when no period can last any longer', async () => {
+    const hook = await startHook(200);
+    const folder = stateFolder();
+    const first = openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now()));
+    first.tellNearLimit('key-1', NEAR, RUN);
+    await first.close();
+    const marks = () => readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.told'));
+    for (const [days, left] of [
+      [31, 1],
+      [33, 0],
+    ] as const) {
+      await openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now() + days * 86_400_000)).close();
+      expect(marks()).toHaveLength(left);
+    }
+  });
+
   it('by e-mail arrives later although the webhook was told', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();

@@ -32,17 +32,23 @@ const MISSING: NewOutcome = {
 
 function createShelf(): {
   taken: NewOutcome[];
+  ages: (number | undefined)[];
   batches: number[];
   record(some: readonly NewOutcome[]): Promise<void>;
 } {
   const taken: NewOutcome[] = [];
+  const ages: (number | undefined)[] = [];
   const batches: number[] = [];
   return {
     taken,
+    ages,
     batches,
     async record(some) {
       batches.push(some.length);
-      taken.push(...some);
+      for (const { ageMs, ...outcome } of some) {
+        taken.push(outcome);
+        ages.push(ageMs);
+      }
     },
   };
 }
@@ -55,6 +61,22 @@ it('what was put away comes back as it was, once', async () => {
   expect(shelf.taken).toEqual([...outcomes(2), MISSING]);
   expect(await readdir(folder)).toEqual([]);
   expect(await bringInAnswers(folder, shelf.record)).toBe(0);
+});
+
+it('what was put away is as old as its file when it comes back', async () => {
+  const folder = join(await temporaryFolder(), 'spool');
+  const { mtimeMs } = await stat(await spoolAnswers(folder, outcomes(2)));
+  const shelf = createShelf();
+  await bringInAnswers(folder, shelf.record, mtimeMs + 3_600_000);
+  expect(shelf.ages).toEqual([3_600_000, 3_600_000]);
+});
+
+it('what was put away is not from the future though the clock was set back', async () => {
+  const folder = join(await temporaryFolder(), 'spool');
+  const { mtimeMs } = await stat(await spoolAnswers(folder, outcomes(1)));
+  const shelf = createShelf();
+  await bringInAnswers(folder, shelf.record, mtimeMs - 3_600_000);
+  expect(shelf.ages).toEqual([0]);
 });
 
 it('nobody else on the machine can read it', async () => {

@@ -19,6 +19,7 @@ function outcome(name: string): NewOutcome {
 interface Flush {
   readonly worker: string;
   readonly keys: readonly string[];
+  readonly ages: readonly (number | undefined)[];
   acknowledge(fetchedAt?: number): void;
   refuse(): void;
 }
@@ -37,6 +38,7 @@ function createHeldStore(): Store {
       flushes.push({
         worker,
         keys: outcomes.map(({ key }) => key),
+        ages: outcomes.map(({ ageMs }) => ageMs),
         acknowledge: (fetchedAt = 1) => resolve(fetchedAt),
         refuse: () => reject(new Error('the engine is full')),
       });
@@ -50,16 +52,19 @@ interface Recording extends Store {
   /** Ends the wait that the recorder is in. */
   wake(): void;
   readonly slept: number[];
+  /** Time that has passed for the recorder. */
+  readonly time: { passedMs: number };
 }
 
 async function createRecording(room = 4): Promise<Recording> {
   const { flushes, store } = createHeldStore();
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];
+  const time = { passedMs: 0 };
   let wake: () => void = () => undefined;
   const clock: Clock = {
     now: () => 0,
-    monotonic: () => 0,
+    monotonic: () => time.passedMs,
     sleep(ms, signal) {
       slept.push(ms);
       return Promise.race([
@@ -71,7 +76,7 @@ async function createRecording(room = 4): Promise<Recording> {
     },
   };
   const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room };
-  return { flushes, store, recorder: createRecorder(options), folder, slept, wake: () => wake() };
+  return { flushes, store, recorder: createRecorder(options), folder, slept, time, wake: () => wake() };
 }
 
 async function flushNumber(recording: Recording, number: number): Promise<Flush> {
@@ -177,11 +182,13 @@ it('an answer that the store refuses lies on disk before it is offered again', a
   expect(await readdir(recording.folder)).toHaveLength(1);
   expect(recording.slept).toEqual([1_000]);
 
+  recording.time.passedMs = 90_000;
   recording.wake();
   const again = await flushNumber(recording, 2);
-  expect(again.keys).toEqual(['a']);
-  again.acknowledge();
-  await recorded;
+  // Dated when it was fetched.
+  expect([again.keys, again.ages]).toEqual([['a'], [90_000]]);
+  again.acknowledge(1_900_000_090_000);
+  expect(await recorded).toBe(1_900_000_000_000);
   await vi.waitUntil(async () => (await readdir(recording.folder)).length === 0);
 });
 

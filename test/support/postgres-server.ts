@@ -24,8 +24,14 @@ export interface PostgresServer {
 
 const PASSWORD = 'secret-word';
 
-/** null when there is no PostgreSQL on this machine. `settings`: lines for its configuration, `name=value`. */
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer | null> {
+/**
+ * null when there is no PostgreSQL on this machine. `settings`: lines for its configuration, `name=value`. `env`: besides this
+ * process's own environment.
+ */
+export async function startPostgres(
+  settings: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer | null> {
   const bin = await findBinaries();
   if (bin === null) return null;
   const user = serverUser();
@@ -65,6 +71,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     const child = spawn(join(bin, 'postgres'), args, {
       ...user,
       cwd: folder,
+      env: { ...process.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let words = '';

@@ -79,12 +79,18 @@ return table.concat(answers)
 /** Arguments: for each outcome its key, flags, freshness in milliseconds or nothing, and the body. Answers their date. */
 export const RECORD_SCRIPT = script(
   LUA_PRELUDE,
+  LUA_HEADER,
   `
 local claims = {}
 while position < #ARGV do
-  local key, flags, freshMs = text(), number(), number()
-  local value = struct.pack('>Bdd', flags, now, freshMs and now + freshMs or 0) .. text()
-  redis.call('SET', root .. 'o:' .. key, value, 'PX', ${KEEP_ANSWERS_MS})
+  local key, flags, freshMs, ageMs = text(), number(), number(), number()
+  local at, name = now - ageMs, root .. 'o:' .. key
+  local value = struct.pack('>Bdd', flags, at, freshMs and at + freshMs or 0) .. text()
+  local _, storedAt = readHeader(ageMs > 0 and redis.call('GETRANGE', name, 0, ${HEADER_BYTES - 1}) or '')
+  if storedAt == nil or storedAt <= at then
+    -- One that is too old to be kept is gone at once.
+    redis.call('SET', name, value, 'PX', math.max(1, ${KEEP_ANSWERS_MS} - ageMs))
+  end
   claims[#claims + 1] = root .. 'claim:' .. key
 end
 each(claims, function(from, to) redis.call('DEL', unpack(claims, from, to)) end)

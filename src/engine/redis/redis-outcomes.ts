@@ -57,7 +57,13 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
       if (outcomes.length === 0) return 0;
       const list: ScriptArgument[] = [];
       for (const outcome of outcomes)
-        list.push(outcome.key, outcomeFlags(outcome), outcome.freshMs, outcome.packed ?? '');
+        list.push(
+          outcome.key,
+          outcomeFlags(outcome),
+          outcome.freshMs,
+          outcome.ageMs ?? 0,
+          outcome.packed ?? '',
+        );
       return createReplyReader(texts(await store.call(RECORD_SCRIPT, list, 'on-disk'))).number();
     },
     async release(worker, keys) {

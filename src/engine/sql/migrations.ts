@@ -37,6 +37,8 @@ const STEPS: readonly string[] = [
   '',
   DEFERRED_COLUMN,
   TALLY_TABLE,
+  // Answers that waited on disk are dated when they were fetched.
+  '',
 ];
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */

@@ -145,18 +145,20 @@ BEGIN
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
--- p_meta: [key, is matched, billed, fresh for ms or null, first byte (from 1), length or null]; p_bytes: all answers in a row.
--- Gives their date.
+-- p_meta: [key, is matched, billed, fresh for ms or null, first byte (from 1), length or null, age in ms]; p_bytes: all answers in
+-- a row. Gives the date of those without an age. One with an age leaves a later one alone.
 CREATE OR REPLACE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
-  SELECT DISTINCT ON (m->>0) m->>0, (m->>1)::boolean, (m->>2)::boolean, v_now, v_now + (m->>3)::float8,
+  SELECT DISTINCT ON (m->>0) m->>0, (m->>1)::boolean, (m->>2)::boolean, v_now - (m->>6)::bigint,
+         v_now - (m->>6)::bigint + (m->>3)::float8,
          substring(p_bytes FROM (m->>4)::int FOR (m->>5)::int)
     FROM jsonb_array_elements(p_meta) WITH ORDINALITY e(m, ord) ORDER BY m->>0, ord DESC
   ON CONFLICT (key) DO UPDATE SET is_matched = excluded.is_matched, billed = excluded.billed,
-    fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed;
+    fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed
+    WHERE excluded.fetched_at = v_now OR outcome.fetched_at <= excluded.fetched_at;
   DELETE FROM brand_enrich.claim WHERE key = ANY (ARRAY(SELECT m->>0 FROM jsonb_array_elements(p_meta) m ORDER BY 1));
   RETURN v_now;
 END $$;

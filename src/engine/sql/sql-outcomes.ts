@@ -27,6 +27,7 @@ type RecordedMeta = [
   freshMs: number | null,
   firstByte: number,
   length: number | null,
+  ageMs: number,
 ];
 
 /** Answers as `record_outcomes` takes them. */
@@ -42,6 +43,7 @@ function packOutcomes(outcomes: readonly NewOutcome[]): { meta: RecordedMeta[]; 
       outcome.freshMs,
       firstByte,
       packed === null ? null : packed.length,
+      Math.round(outcome.ageMs ?? 0),
     ];
     if (packed !== null) {
       parts.push(packed);

@@ -55,6 +55,25 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       }
     });
 
+    test('an answer that waited is dated when it was fetched, and replaces none that is later', async () => {
+      const { keys, first } = begin(3);
+      const [waited = '', known = '', older = ''] = keys;
+      const HOUR = 3_600_000;
+      await store().record(first, [matched(older, { ageMs: 2 * HOUR })]);
+      const knownAt = await store().record(first, [matched(known)]);
+      const now = await store().record(first, [
+        matched(waited, { ageMs: HOUR, freshMs: 7_200_000 }),
+        matched(known, { ageMs: HOUR, status: 'not_found', packed: null }),
+        matched(older, { ageMs: HOUR }),
+      ]);
+      const stored = await store().read(keys, fresh());
+      expect(stored.map((outcome) => [outcome?.fetchedAt, outcome?.status, outcome?.freshUntil])).toEqual([
+        [now - HOUR, 'matched', now + HOUR],
+        [knownAt, 'matched', null],
+        [now - HOUR, 'matched', null],
+      ]);
+    });
+
     test('an answer is replaced by a later one', async () => {
       const { keys, first } = begin(1);
       const key = keys[0] ?? '';

@@ -1,0 +1,122 @@
+/**
+ * A clock that is set back while a run goes on, or between two commands: that of the machine of the run, that of the engine, or one
+ * that both have. Nobody waits for as long as it went back, and what is billed stays what it would have been.
+ */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-time.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { hasPostgres, startPostgres } from '../support/postgres-server.js';
+import { hasRedisServer, startRedis } from '../support/redis-server.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+type Env = Readonly<Record<string, string>>;
+const servers = [
+  // Redis' allocator asks for the time before the library that fakes it is there: its clock is set in the contract of its ledger.
+  { name: 'redis', isMissing: !hasRedisServer(), hasFakeTime: false, start: () => startRedis() },
+  {
+    name: 'postgres',
+    isMissing: !(await hasPostgres()),
+    hasFakeTime: true,
+    start: (env: Env) => startPostgres([], env),
+  },
+] as const;
+
+/** Whose clock is set. */
+type Whose = 'of the run' | 'of the engine' | 'of both';
+
+interface Set {
+  readonly scene: Scene;
+  /** Environment of the run. */
+  readonly env: Env;
+  readonly clock: FakeTime;
+}
+
+async function createSet(
+  { name, start }: (typeof servers)[number],
+  whose: Whose,
+  changes: Parameters<typeof createScene>[1] = {},
+): Promise<Set> {
+  const clock = await createFakeTime();
+  const server = await start(whose === 'of the run' ? {} : clock.env);
+  if (server === null) throw new Error(`${name} could not be started`);
+  onTestFinished(() => server.stop());
+  const nothing = async () => undefined;
+  const env = (folder: string) => ({
+    BRAND_ENRICH_STATE: `${folder}/state`,
+    BRAND_ENRICH_ENGINE: server.url,
+  });
+  const scene = await createScene({ name, missing: null, env, start: nothing, stop: nothing }, changes);
+  return { scene, clock, env: whose === 'of the engine' ? {} : clock.env };
+}
+
+const missing = missingFakeTime();
+for (const server of servers) {
+  const both: Whose = server.hasFakeTime ? 'of both' : 'of the run';
+  const engine: Whose = server.hasFakeTime ? 'of the engine' : 'of the run';
+  const title = `on ${server.name}${missing === null ? '' : ` (skipped: ${missing})`}`;
+  describe.skipIf(server.isMissing || missing !== null)(title, () => {
+    test.each<[Whose, string, number]>([
+      [both, 'an hour', -HOUR],
+      [both, 'three days', -3 * DAY],
+      ['of the run', 'two days', -2 * DAY],
+      [engine, 'an hour', -HOUR],
+      [both, 'an hour forward', HOUR],
+    ])(
+      'the clock %s is set by %s while chunks are parked: the run ends, and buys each once',
+      async (whose, _, setMs) => {
+        const { scene, env, clock } = await createSet(server, whose);
+        const { meter, options } = scene.service;
+        await scene.write('list.csv', domainList(300));
+        const running = scene.start(['run', 'list.csv', '--concurrency', '16'], env);
+        await scene.service.until(() => meter.billed >= 50);
+        options.alwaysStatus = 503;
+        await running.untilSaid(/the service does not answer/);
+        clock.set(setMs);
+        options.alwaysStatus = null;
+        const result = await running.done;
+        expect(result.code, result.stderr).toBe(0);
+        expect(meter.billed).toBe(300);
+        expect(meter.mostBilledOnce()).toBe(1);
+      },
+    );
+
+    test.each<[Whose, string, number]>([
+      [both, 'three days', -3 * DAY],
+      [engine, 'an hour', -HOUR],
+    ])(
+      'the clock %s is set back by %s near the limit: the run ends with 7 at the last request',
+      async (whose, _, setMs) => {
+        const { scene, env, clock } = await createSet(server, whose, { latencyMs: 300, quota: 100 });
+        const { meter } = scene.service;
+        await scene.write('list.csv', domainList(300));
+        const running = scene.start(['run', 'list.csv', '--concurrency', '8'], env);
+        await scene.service.until(() => meter.billed >= 60);
+        clock.set(setMs);
+        const result = await running.done;
+        expect(result.code, result.stderr).toBe(7);
+        expect(meter.billed).toBe(100);
+        const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+        expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(100);
+      },
+    );
+
+    test('the clock is set back by three days between a kill and the next run: what was bought is not bought again', async () => {
+      const { scene, env, clock } = await createSet(server, both, { latencyMs: 100 });
+      const { meter, options } = scene.service;
+      await scene.write('list.csv', domainList(300));
+      const killed = scene.start(['run', 'list.csv', '--concurrency', '8'], env);
+      await scene.service.until(() => meter.billed >= 100);
+      killed.kill('SIGKILL');
+      await killed.done;
+      clock.set(-3 * DAY);
+      options.latencyMs = 0;
+      const result = await scene.run(['run', 'list.csv'], env);
+      expect(result.code, result.stderr).toBe(0);
+      expect(meter.billed).toBeLessThanOrEqual(300 + 8);
+      expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
+    });
+  });
+}

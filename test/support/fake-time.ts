@@ -1,0 +1,49 @@
+/**
+ * A clock that tests set while processes run: `faketime` (Debian's package) hands them the machine's time, moved by what
+ * a file says. Monotonic time goes on as it is, as it does when an administrator sets a clock.
+ */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryFolder } from './temporary-folder.js';
+
+export interface FakeTime {
+  /** Environment of the processes that see this clock. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Sets the clock to so many milliseconds before or after the machine's. Seen within a second. */
+  set(offsetMs: number): void;
+}
+
+/** Why no clock can be set on this machine; null: it can be. */
+export function missingFakeTime(): string | null {
+  return findLibrary() === null ? 'faketime is not on this machine (apt-get install faketime)' : null;
+}
+
+/** A clock of its own, which shows the machine's time until it is set. */
+export async function createFakeTime(): Promise<FakeTime> {
+  const library = findLibrary();
+  if (library === null) throw new Error('faketime is missing');
+  const folder = await temporaryFolder();
+  // PostgreSQL may run as another user.
+  await chmod(folder, 0o755);
+  const path = join(folder, 'clock');
+  const set = (offsetMs: number) =>
+    writeFileSync(path, `${offsetMs < 0 ? '-' : '+'}${Math.abs(offsetMs) / 1_000}`);
+  set(0);
+  return {
+    env: {
+      LD_PRELOAD: library,
+      FAKETIME_TIMESTAMP_FILE: path,
+      FAKETIME_CACHE_DURATION: '1',
+      FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    },
+    set,
+  };
+}
+
+/** The library as the program itself would load it; null where there is none. */
+function findLibrary(): string | null {
+  const { stdout } = spawnSync('faketime', ['-m', '-f', '+0s', 'env'], { encoding: 'utf8' });
+  return /^LD_PRELOAD=(.+)$/m.exec(stdout ?? '')?.[1] ?? null;
+}
