@@ -14,6 +14,7 @@ import { wantsJson } from './config/wants-json.js';
 import { failureOf, failureText } from './doors/failure-text.js';
 import { EXIT } from './errors.js';
 import { openLog } from './log.js';
+import { leftBehind } from './resolve/in-flight.js';
 import { keepSecret } from './secrets.js';
 import { printJson, printText } from './terminal-text.js';
 
@@ -96,14 +97,21 @@ function levelFor(command: CommandName, settings: Settings): string {
   return STAYING.includes(command) && !settings.quiet ? 'info' : 'warn';
 }
 
+/** Said however little is: money may be at stake. */
+function leaveAtOnce(): never {
+  const left = leftBehind();
+  if (left !== '') printText(process.stderr, `\n${left}\n`);
+  process.exit(EXIT.interrupted);
+}
+
 function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {
   const stopping = new AbortController();
   let isTerm = false;
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
-    if (stopping.signal.aborted) process.exit(EXIT.interrupted);
+    if (stopping.signal.aborted) leaveAtOnce();
     if (signal === 'SIGTERM') {
       isTerm = true;
-      setTimeout(() => process.exit(EXIT.interrupted), TERM_MS).unref();
+      setTimeout(leaveAtOnce, TERM_MS).unref();
     }
     if (!settings.quiet) {
       printText(

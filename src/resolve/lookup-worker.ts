@@ -25,6 +25,7 @@ import { createBreaker } from './breaker.js';
 import { createFailureKeeper } from './failure-keeper.js';
 import { createHalts } from './halts.js';
 import { heardFrom } from './heard-from.js';
+import { countInFlight } from './in-flight.js';
 import { createRecorder } from './recorder.js';
 import { createRefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
@@ -220,6 +221,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
   const worker = engine.openWorker(options.queueName, processJob, chunksAtOnce);
   const releasers = createReleasers();
+  releasers.push(countInFlight(() => shared.gauge.inFlight));
   let ending: Promise<void> | null = null;
 
   async function end(deadlineMs: number): Promise<void> {

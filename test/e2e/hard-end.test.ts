@@ -51,6 +51,23 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(await readdir(scene.path('state/runs'))).toEqual([]);
   });
 
+  test('a second Ctrl-C says how many requests were in flight', async () => {
+    const scene = await createScene(engine);
+    const { meter, options } = scene.service;
+    // An address that has answered once is not asked one by one.
+    await scene.write('first.csv', domainList(1, 'first'));
+    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    options.latencyMs = 30_000;
+    const running = await startSlowly(scene, ['--concurrency', '4']);
+    await scene.service.until(() => meter.inFlight === 4);
+    running.kill('SIGINT');
+    await running.untilSaid(/stopping/);
+    running.kill('SIGINT');
+    const result = await running.done;
+    expect(result.code).toBe(130);
+    expect(result.stderr).toContain('left at once: 4 requests were in flight and may have been billed');
+  });
+
   test('the next run removes what an earlier version left', async () => {
     const scene = await createScene(engine);
     const dead = spawnSync(process.execPath, ['-e', '']).pid;

@@ -1,0 +1,20 @@
+/**
+ * Requests of this process that are under way, over all its workers: for whoever ends it at once, and must say what that may cost.
+ */
+
+const counts = new Set<() => number>();
+
+/** Counts those of one more worker, until what is returned is called. */
+export function countInFlight(count: () => number): () => void {
+  counts.add(count);
+  return () => counts.delete(count);
+}
+
+/** What a process that leaves now leaves behind, in one sentence; empty when it is nothing. */
+export function leftBehind(): string {
+  let requests = 0;
+  for (const count of counts) requests += count();
+  if (requests === 0) return '';
+  const many = requests === 1 ? '1 request was' : `${requests} requests were`;
+  return `left at once: ${many} in flight and may have been billed; what has no answer counts as spent`;
+}
