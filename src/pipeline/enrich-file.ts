@@ -18,8 +18,8 @@ import type { Log } from '../log.js';
 import { outcomeKeyPrefix } from '../outcomes/key.js';
 import { isProcessGone, processIdentity } from '../process-identity.js';
 import type { LedgerState } from '../quota/ledger.js';
-import type { LookupWorker } from '../resolve/lookup-worker.js';
-import { freshnessOf, NO_TALLY, type RunProgress, type RunRecord } from '../runs/run-store.js';
+import type { LookupWorker, SentCount } from '../resolve/lookup-worker.js';
+import { freshnessOf, NO_TALLY, type RunProgress, type RunRecord, type Tally } from '../runs/run-store.js';
 import { accountOfRun, settledRun } from './account-state.js';
 import { type AcquireEnd, gatherWaves, whyDeferred } from './acquire.js';
 import { buyMissing } from './buy-missing.js';
@@ -162,7 +162,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       stdout: request.stdout,
       onRows: (rows) => tell('writing', rows),
     });
-    const { ledger, ended } = await tellEnd({ request, around, run, isComplete, reason, progress });
+    const { ledger, ended } = await tellEnd({ request, around, run, isComplete, reason, progress, worker });
     return {
       run: ended,
       end,
@@ -205,7 +205,7 @@ function hasCompleteResults(end: AcquireEnd): boolean {
  * Ends the run in the engine, and reads from there how account and run stand. The file is written by then: an engine that is
  * away for longer than it was waited for keeps nobody from it, and the next run of the same command sees to the rest.
  */
-async function tellEnd({ request, around, run, isComplete, reason, progress }: EndedRun): Promise<{
+async function tellEnd({ request, around, run, isComplete, reason, progress, worker }: EndedRun): Promise<{
   readonly ledger: LedgerState | null;
   readonly ended: RunRecord;
 }> {
@@ -217,7 +217,17 @@ async function tellEnd({ request, around, run, isComplete, reason, progress }: E
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
     onNotice(`the engine was not told that this run has ended: ${error.message}`);
-    return { ledger: null, ended: { ...run, tally: progress?.tally ?? run.tally } };
+    // What is under way has been waited for: called again it is the same stop.
+    if (around.shared === undefined) await worker?.stop(0);
+    const left = worker?.leftOnDisk ?? 0;
+    if (left > 0) {
+      onNotice(
+        `the engine did not take ${left} paid ${left === 1 ? 'answer' : 'answers'}: they wait on disk, and the next run on it has them`,
+        true,
+      );
+    }
+    const known = progress?.tally ?? run.tally;
+    return { ledger: null, ended: { ...run, tally: atLeast(known, worker?.sentFor(run.id)) } };
   }
 }
 
@@ -228,6 +238,16 @@ interface EndedRun {
   readonly isComplete: boolean;
   readonly reason: string;
   readonly progress: RunProgress | null;
+  readonly worker: LookupWorker | null;
+}
+
+/** The last that the engine told of a run, and what this process knows to have been sent since. */
+function atLeast(tally: Tally, sent: SentCount | undefined): Tally {
+  return {
+    ...tally,
+    requests: Math.max(tally.requests, sent?.requests ?? 0),
+    billed: Math.max(tally.billed, sent?.billed ?? 0),
+  };
 }
 
 /** Workers may have told more since the last look. */

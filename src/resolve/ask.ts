@@ -58,6 +58,8 @@ export interface AskContext {
   readonly halts: Pick<Halts, 'get'>;
   /** Whom to tell of answers; absent: nobody. */
   readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
+  /** Told of each request that was sent, and whether it was or may have been billed. Absent: nobody counts. */
+  readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
   /** Keeps a lookup that failed for its run. Resolves when it is as durable as the engine promises. */
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Keeps a run from being asked for any more, here and, once it resolves, by every other worker. */
@@ -186,6 +188,7 @@ async function askInTurn(
     requests += 1;
     tries += 1;
     if (answer.cost !== 'free') billed += 1;
+    context.onSent?.(run.id, answer.cost !== 'free');
     const { meaning } = answer;
     if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
       // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.

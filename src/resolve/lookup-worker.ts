@@ -63,6 +63,16 @@ export interface LookupWorkerOptions {
 /** How long a reading that cost nothing may take to reach the ledger before whoever asked for it goes on. */
 const USAGE_TOLD_MS = 5_000;
 
+/** Requests, and those of them that were or may have been billed. */
+export interface SentCount {
+  readonly requests: number;
+  readonly billed: number;
+}
+
+const NOTHING_SENT: SentCount = { requests: 0, billed: 0 };
+/** Of a process that stays the runs of long ago are forgotten. */
+const RUNS_COUNTED = 1_000;
+
 export interface LookupWorker {
   /** Unique over all workers and time. */
   readonly name: string;
@@ -71,6 +81,10 @@ export interface LookupWorker {
   /** What the service does instead of answering, while the breaker is open; null otherwise. */
   readonly trouble: string | null;
   start(): Promise<void>;
+  /** What this worker sent for a run, by its own count. */
+  sentFor(run: string): SentCount;
+  /** Paid answers that the engine did not take before the worker was stopped: they wait on disk for the next one. */
+  readonly leftOnDisk: number;
   /** The account of a run as this worker last saw it; null before its first exchange. */
   ledgerState(account: string): LedgerState | null;
   /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
@@ -107,6 +121,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   const governors = new Map<string, Governor>();
   const contexts = new Map<string, ChunkContext>();
   const halts = createHalts(clock);
+  const sent = new Map<string, SentCount>();
   const shared = {
     engine,
     recorder,
@@ -118,6 +133,12 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     limit: pLimit(concurrency),
     halts,
     keepFailure: failures.keep,
+    onSent(run: string, isBilled: boolean) {
+      const { requests, billed } = sent.get(run) ?? NOTHING_SENT;
+      sent.set(run, { requests: requests + 1, billed: billed + (isBilled ? 1 : 0) });
+      const [oldest] = sent.keys();
+      if (sent.size > RUNS_COUNTED && oldest !== undefined) sent.delete(oldest);
+    },
     async halt(run: string, halt: RunHalt) {
       halts.set(run, halt);
       await engine.runs.halt(run, halt);
@@ -263,6 +284,10 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       return shared.gauge.trouble;
     },
     ledgerState: (account) => governors.get(account)?.state ?? null,
+    sentFor: (run) => sent.get(run) ?? NOTHING_SENT,
+    get leftOnDisk() {
+      return recorder.left;
+    },
     async start() {
       await engine.outcomes.beat(name);
       const queue = engine.openQueue(options.queueName);

@@ -31,6 +31,8 @@ export interface Recorder {
   record(outcome: NewOutcome): Promise<number>;
   /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
   untilRoom(signal: AbortSignal): Promise<void>;
+  /** Answers that the store did not take before the end: they lie in the spool. */
+  readonly left: number;
   /**
    * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is
    * being written; may be called again.
@@ -61,6 +63,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const closing = new AbortController();
   let flushing: Promise<void> | null = null;
   let inFlush = 0;
+  let left = 0;
 
   async function flushAll(): Promise<void> {
     while (waiting.length > 0) {
@@ -103,6 +106,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         }
         if (closing.signal.aborted) {
           const lost = new Error(`paid answers wait in ${spoolFolder}: ${errorText(error)}`);
+          left += batch.length;
           for (const each of batch) each.reject(lost);
           return;
         }
@@ -112,6 +116,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   }
 
   return {
+    get left() {
+      return left;
+    },
     record(outcome) {
       return new Promise((resolve, reject) => {
         waiting.push({ outcome, fetchedAt: clock.monotonic(), resolve, reject });

@@ -2,7 +2,7 @@
  * An engine that is gone for good: Ctrl-C ends the run soon when nothing is in flight, and the file is written with what is known.
  */
 import { describe, expect, test } from 'vitest';
-import { readRows } from '../support/output-files.js';
+import { readReport, readRows } from '../support/output-files.js';
 import { hasPostgres, startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { createScene, domainList } from '../support/scene.js';
@@ -39,6 +39,11 @@ for (const { name, isMissing, start, signal } of servers) {
         expect(result.code, result.stderr).toBe(130);
         expect(result.stderr).toContain('the engine was not told that this run has ended');
         expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
+        // What was paid for and the engine never learned of is counted all the same.
+        const { billed } = scene.service.meter;
+        const { requests } = await readReport(scene.path('list.report.json'));
+        expect(requests).toMatchObject({ sent: billed, billed });
+        expect(result.stderr).toMatch(/the engine did not take \d+ paid answers?: they wait on disk/);
       } finally {
         await server.stop();
       }

@@ -157,6 +157,7 @@ export function createAsking(options: AskingOptions): Asking {
         log.push('recorded');
         return RECORDED_AT;
       },
+      left: 0,
       untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
       close: async () => undefined,
     },
