@@ -22,6 +22,8 @@ import type { RunFacts } from './run-summary.js';
 import { estimateSpending } from './spending.js';
 import type { Survey } from './survey.js';
 
+/** Permits of a worker that was killed count as sent 15 s after its last sign of life, as soon as somebody waits for them. */
+const STRANDED_MS = 20_000;
 /** Newest runs among which others of the account are looked for. */
 const RUNS_LOOKED_AT = 20;
 
@@ -84,6 +86,8 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     const refused = await readOwnBrand(worker, request, run);
     if (refused) return { type: 'halted', halt: refused };
   }
+  const stranded = state.held + state.probes > 0 ? await whoIsWaitedFor(context, 0).catch(() => null) : null;
+  if (stranded !== null) onNotice(stranded, true);
   let progress: RunProgress | null = null;
   let isWarned = false;
   const warnOfNonsense = (latest: RunProgress) => {
@@ -125,7 +129,10 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
       const inFlight = worker?.inFlight ?? 0;
       void whoIsWaitedFor(context, inFlight)
         .catch(() => null)
-        .then((stranded) => onNotice(stranded ?? silenceNotice(isServed), true));
+        .then((still) => {
+          // Said when the run began.
+          if (still === null || stranded === null) onNotice(still ?? silenceNotice(isServed), true);
+        });
     },
   });
   return end.finally(() => handOver.close());
@@ -201,7 +208,8 @@ async function whoIsWaitedFor(
   const isAlone = !runs.some(
     (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
   );
-  return strandedNotice(state, { isAlone, inFlight, endsAt: run.asOf + permitMsOf(timeoutMs) });
+  const endsAt = run.asOf + Math.min(permitMsOf(timeoutMs), STRANDED_MS);
+  return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
 /**

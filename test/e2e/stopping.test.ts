@@ -3,7 +3,7 @@
  * `test/chaos`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
@@ -167,5 +167,32 @@ describeOn([redis], (engine) => {
     expect(stderr).toContain(`${requests.unreported} more may have been billed by workers that were killed`);
     const status = await scene.run(['status']);
     expect(status.stdout).toContain(`${requests.unreported} more may have been billed`);
+  });
+});
+
+describeOn([redis, await postgresEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a run that needs the permits of a killed one says so at once, and until when, and ends', async () => {
+    const scene = await createScene(engine, { quota: 60 });
+    const { meter, options } = scene.service;
+    await scene.write('first.csv', domainList(1, 'first'));
+    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    options.latencyMs = 100;
+    await scene.write('list.csv', domainList(200));
+    const killed = scene.start(['run', 'list.csv', '--concurrency', '64']);
+    await scene.service.until(() => meter.billed >= 30);
+    options.latencyMs = 600_000;
+    await scene.service.until(() => meter.billed === 60);
+    killed.kill('SIGKILL');
+    await killed.done;
+    options.latencyMs = 0;
+    const again = scene.start(['run', 'list.csv']);
+    await again.untilSaid(/waiting for \d+ permits of a killed run until \d\d:\d\d:\d\d UTC/);
+    const result = await again.done;
+    expect(result.code, result.stderr).toBe(7);
+    expect(result.stderr).not.toContain('the service may be slow');
+    expect(meter.billed).toBe(60);
   });
 });
