@@ -11,7 +11,7 @@ const AHEAD_AT_MOST_MS = 5_000;
 const LOOKED_AT = 1_000;
 
 /** Whether a delayed job was last taken by a clock that is ahead of `now`. */
-export function isTakenAhead(job: { readonly processedOn?: number | undefined }, now: number): boolean {
+function isTakenAhead(job: { readonly processedOn?: number | undefined }, now: number): boolean {
   return job.processedOn !== undefined && job.processedOn - now > AHEAD_AT_MOST_MS;
 }
 
