@@ -82,7 +82,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       const outcomes = batch.map((each) => (isFirst ? each.outcome : withAge(each, clock.monotonic())));
       try {
         const fetchedAt = await store.record(worker, outcomes);
-        batch.forEach((each, at) => each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0)));
+        for (const [at, each] of batch.entries()) each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0));
         if (spooled !== null) {
           // Brought in a second time it changes nothing that was paid for.
           await rm(spooled, { force: true }).catch((error) =>
