@@ -1,6 +1,6 @@
 /**
- * The long tests: kills, storms and outages of minutes. Not part of `npm test`; `npx vitest run --config
- * test/vitest.chaos.config.ts` runs them, one file after the other, on the built program.
+ * Kills, storms and outages of minutes, one file after the other, on the built program. Not part of `npm test`: `npm run test:chaos`
+ * runs all of them, `npm run test:kills` those of about five minutes that are tagged `kills`.
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -11,6 +11,9 @@ export default defineConfig({
     include: ['test/chaos/**/*.chaos.ts'],
     pool: 'forks',
     fileParallelism: false,
+    tags: [
+      { name: 'kills', description: 'npm run test:kills; processes that are killed at random, bounded' },
+    ],
     testTimeout: 300_000,
     hookTimeout: 60_000,
   },

@@ -1,24 +1,112 @@
 /**
- * kill -9 again and again: the file still becomes complete, and what is bought twice is at most what was in flight.
+ * kill -9 at random moments, again and again: the limit holds at the service's side, what runs report adds up to its bill, every row has
+ * a status, and the same command makes the file complete.
  */
+import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { CliProcess } from '../support/cli.js';
+import type { CliProcess, CliResult } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { createDice, type Dice } from './dice.js';
 
-const CONCURRENCY = 16;
-const IDENTIFIERS = 1_200;
 const KILLS = 6;
+const LOST_TWICE = /two requests for it may have been billed/;
 
-async function expectComplete(scene: Scene, kills: number): Promise<void> {
+interface RunInStatus {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly settings: { readonly service: string };
+  /** By the ledger's count: what it settled as billed, and what a kill left of it. */
+  readonly spent: number;
+  readonly overageBilled: number;
+  readonly tally: { readonly billed: number };
+}
+
+interface Status {
+  readonly runs: readonly RunInStatus[];
+  readonly ledger: { readonly sent: number; readonly held: number; readonly others: number };
+}
+
+/** Kills processes, and adds up what each kill leaves open: permits that the service may never have seen a request for. */
+class Killer {
+  /** At most so many permits count as spent although the service billed nothing for them. */
+  unseen = 0;
+  readonly #scene: Scene;
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  /** `permits`: all processes together hold at most so many, one for each request they may have under way. */
+  async kill(victims: readonly CliProcess[], permits: number): Promise<void> {
+    this.unseen += Math.max(0, permits - this.#scene.service.meter.inFlight);
+    for (const victim of victims) victim.kill('SIGKILL');
+    await Promise.all(victims.map(({ done }) => done));
+  }
+}
+
+async function readStatus(scene: Scene): Promise<Status> {
+  const { stdout, stderr, code } = await scene.run(['status', '--json']);
+  expect(code, stderr).toBe(0);
+  const status = JSON.parse(stdout) as Status;
+  // The tests of a file share their engine.
+  return { ...status, runs: status.runs.filter(({ settings }) => settings.service === scene.service.url) };
+}
+
+function sum<T>(list: readonly T[], valueOf: (each: T) => number): number {
+  return list.reduce((total, each) => total + valueOf(each), 0);
+}
+
+/** Exactly the bill, and besides at most the permits that kills left unused. */
+function expectBill(told: number, bill: number, unseen: number): void {
+  expect(told).toBeGreaterThanOrEqual(bill);
+  expect(told).toBeLessThanOrEqual(bill + unseen);
+}
+
+/** What `status` tells of each run, the killed ones included, against what the service billed in all. */
+async function expectSums(scene: Scene, unseen: number): Promise<Status> {
+  const status = await readStatus(scene);
+  const { billed } = scene.service.meter;
+  for (const { spent, tally } of status.runs) expect(spent).toBeGreaterThanOrEqual(tally.billed);
+  // The tally and what `status` calls unreported.
+  expectBill(
+    sum(status.runs, ({ spent }) => spent),
+    billed,
+    unseen,
+  );
+  const { sent, held, others } = status.ledger;
+  expectBill(sent + held, billed, unseen);
+  // Nobody else uses the token, and nobody is made up.
+  expect(others).toBe(0);
+  return status;
+}
+
+/** The report of the run that has just ended: what it settled itself, and what killed workers did for it. */
+async function expectReport(scene: Scene, bill: number, unseen: number): Promise<void> {
+  const { requests, accounting } = await readReport(scene.path('list.report.json'));
+  expectBill(requests.billed + requests.unreported, bill, unseen);
+  expect(accounting.rowsByStatus).toBe(accounting.recordsRead);
+  expect(accounting.recordsWritten).toBe(accounting.recordsRead);
+}
+
+async function expectComplete(scene: Scene, result: CliResult, identifiers: number): Promise<void> {
+  expect(result.code, result.stderr).toBe(0);
   const rows = await readRows(scene.path('list.enriched.csv'));
-  expect(rows).toHaveLength(IDENTIFIERS);
+  expect(rows).toHaveLength(identifiers);
   const counts = countStatuses(rows);
-  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(IDENTIFIERS);
+  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(identifiers);
   expect(await scene.files()).not.toContain('list.enriched.partial.csv');
-  expect(scene.service.meter.billedOf.size).toBe(IDENTIFIERS);
-  expect(scene.service.meter.billed).toBeLessThanOrEqual(IDENTIFIERS + kills * 2 * CONCURRENCY);
+  expect(scene.service.meter.billedOf.size).toBe(identifiers);
+}
+
+/** Each row has an answer or is left to the next run; none has failed. */
+async function expectDeferredOnly(scene: Scene, identifiers: number): Promise<OutputRow[]> {
+  const rows = await readRows(scene.path('list.enriched.partial.csv'));
+  const { matched = 0, not_found: missing = 0, deferred = 0 } = countStatuses(rows);
+  expect(rows).toHaveLength(identifiers);
+  expect(matched + missing + deferred).toBe(identifiers);
+  return rows.filter((row) => row.brand_status === 'deferred');
 }
 
 const redis = redisEngine();
@@ -26,73 +114,234 @@ const postgres = await postgresEngine();
 describeOn([redis, embeddedEngine(), postgres], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
+  const tags = engine.name === 'embedded' ? [] : ['kills'];
 
-  test('a run that is killed six times and started again becomes complete', async () => {
-    const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30 });
+  test('runs: killed six times and started again, the file becomes complete, and all reports together are the bill, overage included', {
+    tags,
+  }, async () => {
+    const dice = createDice(`runs ${engine.name}`);
+    const quota = 400;
+    const identifiers = 900;
+    const concurrency = 16;
+    const scene = await createScene(engine, {
+      latencyMs: 100,
+      jitterMs: 200,
+      plan: 'paid',
+      quota,
+      overageTenths: 2_000,
+    });
     const { meter } = scene.service;
-    await scene.write('list.csv', domainList(IDENTIFIERS));
-    const args = ['run', 'list.csv', '--concurrency', String(CONCURRENCY)];
+    await scene.write('list.csv', domainList(identifiers));
+    const terms = ['--plan', 'paid', '--overage-budget', '200', '--timeout', '5s'];
+    const command = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
+    const killer = new Killer(scene);
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const billed = meter.billed;
-      const running = scene.start(args);
-      await scene.service.until(() => meter.billed >= billed + 120);
-      running.kill('SIGKILL');
-      await running.done;
+      const enough = meter.billed + dice.between(1, 100);
+      const running = scene.start(command);
+      await scene.service.until(() => meter.billed >= enough);
+      await after(dice.between(0, 400));
+      await killer.kill([running], concurrency);
     }
-    const last = await scene.run(args);
-    expect(last.code, last.stderr).toBe(0);
-    await expectComplete(scene, KILLS);
+    const before = await expectSums(scene, killer.unseen);
+    const billedBefore = meter.billed;
+    await expectComplete(scene, await scene.run(command), identifiers);
+    expect(meter.billed).toBeLessThanOrEqual(identifiers + KILLS * concurrency);
+    await expectReport(scene, meter.billed - billedBefore, 0);
+
+    // What a killed run had in flight becomes overage, or not, when its permits run out; somebody must come by.
+    const showHeld = async () => {
+      const { stdout } = await scene.run(['ledger', 'show', '--json']);
+      return (JSON.parse(stdout) as Status['ledger']).held;
+    };
+    await expect.poll(showHeld, { timeout: 30_000, interval: 1_000 }).toBe(0);
+    await scene.write('late.csv', 'website\nlate.com\n');
+    expect((await scene.run(['run', 'late.csv', ...terms])).code).toBe(0);
+    const { runs } = await expectSums(scene, killer.unseen);
+    expect(runs).toHaveLength(KILLS + 2);
+    expect(before.runs).toHaveLength(KILLS);
+    expectBill(
+      sum(runs, ({ overageBilled }) => overageBilled),
+      meter.billed - quota,
+      killer.unseen,
+    );
+    expect(runs.slice(2).map(({ status, reason }) => `${status}: ${reason}`)).toEqual(
+      Array.from({ length: KILLS }, () => 'stopped: its process was killed'),
+    );
   });
 
-  test('a quota is kept to the request through kills', async () => {
+  test('a quota is kept to the request through kills of runs', async () => {
+    const dice = createDice(`quota ${engine.name}`);
+    const concurrency = 16;
     const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
     const { meter } = scene.service;
-    await scene.write('list.csv', domainList(IDENTIFIERS));
-    const args = ['run', 'list.csv', '--concurrency', String(CONCURRENCY), '--timeout', '5s'];
+    await scene.write('list.csv', domainList(1_200));
+    const args = ['run', 'list.csv', '--concurrency', String(concurrency), '--timeout', '5s'];
+    const killer = new Killer(scene);
     for (let kill = 0; kill < 2; kill += 1) {
-      const billed = meter.billed;
+      const enough = meter.billed + dice.between(60, 160);
       const running = scene.start(args);
-      await scene.service.until(() => meter.billed >= billed + 120);
-      running.kill('SIGKILL');
-      await running.done;
+      await scene.service.until(() => meter.billed >= enough);
+      await killer.kill([running], concurrency);
     }
     const last = await scene.run(args);
     expect(last.code, last.stderr).toBe(7);
     expect(meter.billed).toBeLessThanOrEqual(400);
-    expect(meter.billed).toBeGreaterThanOrEqual(400 - 2 * 2 * CONCURRENCY);
+    expect(meter.billed).toBeGreaterThanOrEqual(400 - killer.unseen);
     expect(meter.count({ why: 'quota' })).toBeLessThanOrEqual(3);
+    await expectSums(scene, killer.unseen);
   });
 });
+
+/** Workers beside each other, each of which a new one follows when it is killed. */
+function startWorkers(scene: Scene, count: number, concurrency: number) {
+  const startWorker = () => scene.start(['worker', '--concurrency', String(concurrency)]);
+  const workers = Array.from({ length: count }, startWorker);
+  return {
+    /** Takes one out, for the killer. */
+    take(dice: Dice): CliProcess {
+      const [victim] = workers.splice(dice.between(0, workers.length - 1), 1);
+      if (victim === undefined) throw new Error('no worker is left');
+      return victim;
+    },
+    add: () => void workers.push(startWorker()),
+    untilReady: () => Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/))),
+  };
+}
 
 describeOn([redis, postgres], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
+  const tags = ['kills'];
 
-  test('workers that are killed six times lose nothing for the run that waits for them', async () => {
-    const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30 });
-    const { meter } = scene.service;
-    await scene.write('list.csv', domainList(IDENTIFIERS));
-    const startWorker = () => scene.start(['worker', '--concurrency', String(CONCURRENCY)]);
-    const workers: CliProcess[] = [startWorker(), startWorker()];
-    const running = scene.start(['run', 'list.csv', '--no-worker']);
+  test('workers: six are killed, and of a limit of 500 the service bills 498 to 500; going on makes the file complete', {
+    tags,
+  }, async () => {
+    const dice = createDice(`workers ${engine.name}`);
+    const identifiers = 700;
+    const limit = 500;
+    const [count, concurrency] = [3, 8];
+    const scene = await createScene(engine, { latencyMs: 500, jitterMs: 500, quota: limit });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(identifiers));
+    const workers = startWorkers(scene, count, concurrency);
+    await workers.untilReady();
+    const running = scene.start(['run', 'list.csv', '--no-worker', '--timeout', '5s']);
+    await scene.service.until(() => meter.billed >= 1);
+    const killer = new Killer(scene);
     for (let kill = 0; kill < KILLS; kill += 1) {
-      await scene.service.until(() => meter.billed >= (kill + 1) * 120);
-      const victim = workers.shift();
-      victim?.kill('SIGKILL');
-      await victim?.done;
-      workers.push(startWorker());
+      await after(dice.between(200, 1_800));
+      await killer.kill([workers.take(dice)], count * concurrency);
+      workers.add();
     }
+    // The kills came before the limit was met.
+    expect(meter.billed).toBeLessThan(limit);
     const result = await running.done;
-    const [report] = (await scene.files()).filter((name) => name.endsWith('report.json'));
-    const { requests } = await readReport(scene.path(report ?? ''));
-    expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
-    expect(requests.billed + requests.unreported).toBeLessThanOrEqual(meter.billed + KILLS * CONCURRENCY);
-    // What two workers may have paid for and taken along with them is left to the next run.
-    if (result.code === 7) {
-      expect(result.stderr).toContain('two requests may have been billed');
-      const again = await scene.run(['run', 'list.csv']);
-      expect(again.code, again.stderr).toBe(0);
-    } else expect(result.code, result.stderr).toBe(0);
-    await expectComplete(scene, KILLS);
+    expect(result.code, result.stderr).toBe(7);
+    expect(meter.billed).toBeLessThanOrEqual(limit);
+    expect(meter.billed).toBeGreaterThanOrEqual(limit - Math.min(2, killer.unseen));
+    await expectDeferredOnly(scene, identifiers);
+    await expectReport(scene, meter.billed, killer.unseen);
+    await expectSums(scene, killer.unseen);
+
+    options.quota = 10_000;
+    options.latencyMs = 20;
+    await expectComplete(scene, await scene.run(['run', 'list.csv']), identifiers);
+    expect(meter.mostBilledOnce()).toBeLessThanOrEqual(3);
+    expect(meter.billed).toBeLessThanOrEqual(identifiers + KILLS * concurrency);
+    await expectSums(scene, killer.unseen);
+  });
+
+  test('workers: what two of them took along is deferred and never failed, and the next run asks for it', {
+    tags,
+  }, async () => {
+    const dice = createDice(`lost twice ${engine.name}`);
+    const identifiers = 200;
+    const [count, concurrency] = [2, 8];
+    const scene = await createScene(engine, { latencyMs: 1_500, jitterMs: 1_000 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(identifiers));
+    const workers = startWorkers(scene, count, concurrency);
+    await workers.untilReady();
+    const running = scene.start(['run', 'list.csv', '--no-worker']);
+    const killer = new Killer(scene);
+    for (const times of [1, 2]) {
+      // Asked for once more, and not answered yet.
+      await scene.service.until(
+        () => meter.mostBilledOnce() >= times && meter.inFlight === count * concurrency,
+      );
+      await after(dice.between(0, 300));
+      await killer.kill(
+        Array.from({ length: count }, () => workers.take(dice)),
+        count * concurrency,
+      );
+      for (let added = 0; added < count; added += 1) workers.add();
+    }
+    options.latencyMs = 20;
+    options.jitterMs = 0;
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(7);
+    const deferred = await expectDeferredOnly(scene, identifiers);
+    expect(deferred.length).toBeGreaterThan(0);
+    for (const { brand_error: error } of deferred) expect(error).toMatch(LOST_TWICE);
+    expect(meter.mostBilledOnce()).toBe(2);
+    await expectReport(scene, meter.billed, killer.unseen);
+
+    await expectComplete(scene, await scene.run(['run', 'list.csv']), identifiers);
+    expect(meter.mostBilledOnce()).toBeLessThanOrEqual(3);
+    await expectSums(scene, killer.unseen);
+  });
+
+  test('both: a run or a worker is killed six times, the limit holds, and all reports together are the bill', {
+    tags,
+  }, async () => {
+    const dice = createDice(`both ${engine.name}`);
+    const identifiers = 700;
+    const limit = 500;
+    const [count, concurrency] = [2, 8];
+    const scene = await createScene(engine, { latencyMs: 600, jitterMs: 400, quota: limit });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(identifiers));
+    const workers = startWorkers(scene, count, concurrency);
+    await workers.untilReady();
+    const startRun = () => scene.start(['run', 'list.csv', '--no-worker', '--timeout', '5s']);
+    let running = startRun();
+    await scene.service.until(() => meter.billed >= 1);
+    const killer = new Killer(scene);
+    // One of each at least.
+    const victims = [
+      'run',
+      'worker',
+      ...Array.from({ length: KILLS - 2 }, () => dice.pick(['run', 'worker'])),
+    ];
+    let begun = 1;
+    for (const victim of victims) {
+      // Some are killed while they start.
+      const isBegun = victim === 'run' && dice.between(1, 3) > 1;
+      if (isBegun) await running.untilSaid(/identifiers come from/);
+      await after(dice.between(200, 1_500));
+      if (victim === 'run') {
+        await killer.kill([running], 0);
+        running = startRun();
+        if (isBegun) begun += 1;
+      } else {
+        await killer.kill([workers.take(dice)], count * concurrency);
+        workers.add();
+      }
+    }
+    expect(meter.billed).toBeLessThan(limit);
+    options.latencyMs = 100;
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(7);
+    expect(meter.billed).toBeLessThanOrEqual(limit);
+    expect(meter.billed).toBeGreaterThanOrEqual(limit - killer.unseen);
+    await expectDeferredOnly(scene, identifiers);
+    await expectSums(scene, killer.unseen);
+
+    options.quota = 10_000;
+    options.latencyMs = 20;
+    await expectComplete(scene, await scene.run(['run', 'list.csv']), identifiers);
+    const { runs } = await expectSums(scene, killer.unseen);
+    expect(runs.length).toBeGreaterThanOrEqual(1 + begun);
+    expect(new Set(runs.map(({ status }) => status))).toEqual(new Set(['completed', 'stopped']));
   });
 });
