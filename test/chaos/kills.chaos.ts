@@ -54,8 +54,8 @@ async function readStatus(scene: Scene): Promise<Status> {
   return { ...status, runs: status.runs.filter(({ settings }) => settings.service === scene.service.url) };
 }
 
-function sum<T>(list: readonly T[], valueOf: (each: T) => number): number {
-  return list.reduce((total, each) => total + valueOf(each), 0);
+function sum<T>(list: readonly T[], numberIn: (each: T) => number): number {
+  return list.reduce((total, each) => total + numberIn(each), 0);
 }
 
 /** Exactly the bill, and besides at most the permits that kills left unused. */
