@@ -3,7 +3,7 @@
  * a status, and the same command makes the file complete.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
 import type { CliProcess, CliResult } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
@@ -27,6 +27,32 @@ interface RunInStatus {
 interface Status {
   readonly runs: readonly RunInStatus[];
   readonly ledger: { readonly sent: number; readonly held: number; readonly others: number };
+}
+
+/** A scene that tells, when its test has failed, what the service saw and what each process said last. */
+async function createToldScene(...[engine, changes]: Parameters<typeof createScene>): Promise<Scene> {
+  const scene = await createScene(engine, changes);
+  const processes: { readonly args: readonly string[]; readonly process: CliProcess }[] = [];
+  const start: Scene['start'] = (args, env) => {
+    const process = scene.start(args, env);
+    processes.push({ args, process });
+    return process;
+  };
+  onTestFailed(() => {
+    const { billed, inFlight } = scene.service.meter;
+    console.log(`billed ${billed}, in flight ${inFlight}`);
+    for (const { args, process } of processes)
+      console.log(`${process.pid} ${args.join(' ')}\n${process.said.slice(-2_000)}`);
+  });
+  return { ...scene, start, run: (args, env) => start(args, env).done };
+}
+
+/** Waits for what the service is to see, and fails with the words of `process` when that ends before. */
+async function untilSeen(scene: Scene, process: CliProcess, condition: () => boolean): Promise<void> {
+  const ended = process.done.then(({ code, stderr }) => {
+    if (!condition()) throw new Error(`ended with ${code} before what was awaited happened: ${stderr}`);
+  });
+  await Promise.race([scene.service.until(condition), ended]);
 }
 
 /** Kills processes, and adds up what each kill leaves open: permits that the service may never have seen a request for. */
@@ -123,7 +149,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     const quota = 400;
     const identifiers = 900;
     const concurrency = 16;
-    const scene = await createScene(engine, {
+    const scene = await createToldScene(engine, {
       latencyMs: 100,
       jitterMs: 200,
       plan: 'paid',
@@ -138,7 +164,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     for (let kill = 0; kill < KILLS; kill += 1) {
       const enough = meter.billed + dice.between(1, 100);
       const running = scene.start(command);
-      await scene.service.until(() => meter.billed >= enough);
+      await untilSeen(scene, running, () => meter.billed >= enough);
       await after(dice.between(0, 400));
       await killer.kill([running], concurrency);
     }
@@ -172,7 +198,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
   test('a quota is kept to the request through kills of runs', async () => {
     const dice = createDice(`quota ${engine.name}`);
     const concurrency = 16;
-    const scene = await createScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
+    const scene = await createToldScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(1_200));
     const args = ['run', 'list.csv', '--concurrency', String(concurrency), '--timeout', '5s'];
@@ -180,7 +206,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     for (let kill = 0; kill < 2; kill += 1) {
       const enough = meter.billed + dice.between(60, 160);
       const running = scene.start(args);
-      await scene.service.until(() => meter.billed >= enough);
+      await untilSeen(scene, running, () => meter.billed >= enough);
       await killer.kill([running], concurrency);
     }
     const last = await scene.run(args);
@@ -220,13 +246,13 @@ describeOn([redis, postgres], (engine) => {
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [3, 8];
-    const scene = await createScene(engine, { latencyMs: 500, jitterMs: 500, quota: limit });
+    const scene = await createToldScene(engine, { latencyMs: 500, jitterMs: 500, quota: limit });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
     const running = scene.start(['run', 'list.csv', '--no-worker', '--timeout', '5s']);
-    await scene.service.until(() => meter.billed >= 1);
+    await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
     for (let kill = 0; kill < KILLS; kill += 1) {
       await after(dice.between(200, 1_800));
@@ -257,18 +283,20 @@ describeOn([redis, postgres], (engine) => {
     const dice = createDice(`lost twice ${engine.name}`);
     const identifiers = 200;
     const [count, concurrency] = [2, 8];
-    const scene = await createScene(engine, { latencyMs: 1_500, jitterMs: 1_000 });
+    const scene = await createToldScene(engine, { latencyMs: 1_500, jitterMs: 1_000 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
     const running = scene.start(['run', 'list.csv', '--no-worker']);
     const killer = new Killer(scene);
-    for (const times of [1, 2]) {
-      // Asked for once more, and not answered yet.
-      await scene.service.until(
-        () => meter.mostBilledOnce() >= times && meter.inFlight === count * concurrency,
-      );
+    const moments = [
+      () => meter.inFlight === count * concurrency,
+      // One of them is asked for once more, and is not answered yet.
+      () => meter.mostBilledOnce() === 2,
+    ];
+    for (const moment of moments) {
+      await untilSeen(scene, running, moment);
       await after(dice.between(0, 300));
       await killer.kill(
         Array.from({ length: count }, () => workers.take(dice)),
@@ -298,14 +326,14 @@ describeOn([redis, postgres], (engine) => {
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [2, 8];
-    const scene = await createScene(engine, { latencyMs: 600, jitterMs: 400, quota: limit });
+    const scene = await createToldScene(engine, { latencyMs: 600, jitterMs: 400, quota: limit });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
     const startRun = () => scene.start(['run', 'list.csv', '--no-worker', '--timeout', '5s']);
     let running = startRun();
-    await scene.service.until(() => meter.billed >= 1);
+    await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
     // One of each at least.
     const victims = [
