@@ -4,11 +4,13 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+const others = [embeddedEngine(), await postgresEngine()].map(inLongTests);
+// Hardly any of it depends on the engine.
+describeOn([redisEngine(), ...others], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -3,9 +3,9 @@
  * nothing that lies elsewhere gets out through them.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { describeOn, domainList } from '../support/scene.js';
 import { createInboxScene, type InboxScene, readReason, stopWatcher } from './inbox-scene.js';
@@ -27,39 +27,63 @@ const BROKEN: Readonly<Record<string, (path: string, scene: InboxScene) => Promi
   'arrays that do not end': (path) => writeFile(path, '['.repeat(500_000)),
 };
 
+/** A line of the log that holds both. */
+function lineWith(one: string, other: string): RegExp {
+  return new RegExp(`^(?=.*${one}).*${other}`, 'm');
+}
+
 describeOn([redisEngine(), embeddedEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  describe.each(Object.entries(BROKEN))('%s as brand-enrich.json', (_, put) => {
-    test('closes that inbox alone, which says so, and opens again when it is mended', async () => {
-      const scene = await createInboxScene(engine);
-      for (const name of ['good', 'bad']) await mkdir(scene.path(`${name}/inbox`), { recursive: true });
-      await put(scene.path('bad/brand-enrich.json'), scene);
-      await writeFile(scene.path('bad/inbox/list.csv'), domainList(3, 'bad'));
-      const up = scene.start(['up', '--settle', '200ms', '--metrics-port', '0', '--dashboard-port', '0'], {
-        BRAND_ENRICH_INBOX: 'good,bad',
-      });
-      await up.untilSaid(/"msg":"up"/);
-      await up.untilSaid(/the inbox is closed/);
-      await writeFile(scene.path('good/inbox/.part'), domainList(2, 'good'));
-      await rename(scene.path('good/inbox/.part'), scene.path('good/inbox/list.csv'));
-      await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(2);
-
-      const [, metrics = ''] = /"metrics":"(http:[^"]+)\/metrics"/.exec(up.said) ?? [];
-      expect((await fetch(`${metrics}/readyz`)).status).toBe(200);
-      expect((await scene.run(['status'])).stdout).toMatch(/^inbox {7}\S+\/bad on \S+ is closed: /);
-      const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
-      const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
-      const page = await fetch(new URL('/', signIn), { headers: { cookie: cookie.split(';', 1)[0] ?? '' } });
-      expect(await page.text()).toContain('/bad is closed');
-      expect(up.said).not.toContain(SECRET_KEY);
-
-      await rm(scene.path('bad/brand-enrich.json'), { recursive: true });
-      await up.untilSaid(/the inbox is open again/);
-      await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(5);
-      expect(await stopWatcher(up)).toBe(0);
+  test('each brand-enrich.json of them closes its inbox alone, which says so, and opens again when it is mended', async () => {
+    const scene = await createInboxScene(engine);
+    const broken = Object.entries(BROKEN).map(([name, put]) => ({ folder: name.replaceAll(' ', '-'), put }));
+    for (const name of ['good', ...broken.map(({ folder }) => folder)])
+      await mkdir(scene.path(`${name}/inbox`), { recursive: true });
+    for (const { folder, put } of broken) {
+      await put(scene.path(`${folder}/brand-enrich.json`), scene);
+      await writeFile(scene.path(`${folder}/inbox/list.csv`), domainList(3, folder));
+    }
+    const up = scene.start(['up', '--settle', '200ms', '--metrics-port', '0', '--dashboard-port', '0'], {
+      BRAND_ENRICH_INBOX: ['good', ...broken.map(({ folder }) => folder)].join(','),
     });
+    await up.untilSaid(/"msg":"up"/);
+    for (const { folder } of broken) await up.untilSaid(lineWith(`/${folder}"`, 'the inbox is closed'));
+    await writeFile(scene.path('good/inbox/.part'), domainList(2, 'good'));
+    await rename(scene.path('good/inbox/.part'), scene.path('good/inbox/list.csv'));
+    await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(2);
+
+    const [, metrics = ''] = /"metrics":"(http:[^"]+)\/metrics"/.exec(up.said) ?? [];
+    expect((await fetch(`${metrics}/readyz`)).status).toBe(200);
+    const { stdout: status } = await scene.run(['status']);
+    const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
+    const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
+    const dashboard = await fetch(new URL('/', signIn), {
+      headers: { cookie: cookie.split(';', 1)[0] ?? '' },
+    });
+    const page = await dashboard.text();
+    for (const { folder } of broken) {
+      expect(status).toMatch(new RegExp(`^inbox {7}\\S+/${folder} on \\S+ is closed: `, 'm'));
+      expect(page).toContain(`/${folder} is closed`);
+    }
+    expect(status).not.toContain('/good on');
+    expect(up.said).not.toContain(SECRET_KEY);
+
+    // One after the other: none opens because another one was mended.
+    const [first, ...others] = broken;
+    if (first === undefined) throw new Error('nothing is broken');
+    await rm(scene.path(`${first.folder}/brand-enrich.json`), { recursive: true });
+    await up.untilSaid(lineWith(`/${first.folder}"`, 'the inbox is open again'));
+    await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(5);
+    for (const { folder } of others) {
+      expect(up.said).not.toMatch(lineWith(`/${folder}"`, 'the inbox is open again'));
+      await rm(scene.path(`${folder}/brand-enrich.json`), { recursive: true });
+    }
+    for (const { folder } of others) await up.untilSaid(lineWith(`/${folder}"`, 'the inbox is open again'));
+    const all = 2 + 3 * broken.length;
+    await expect.poll(() => scene.service.meter.billed, { timeout: 40_000, interval: 50 }).toBe(all);
+    expect(await stopWatcher(up)).toBe(0);
   });
 });
 
@@ -77,7 +101,8 @@ describeOn([redisEngine()], (engine) => {
 
   test('what is put in the place of notes and reasons is neither waited for nor written through', async () => {
     const scene = await createInboxScene(engine, { quota: 2 });
-    const watcher = await scene.watch();
+    // The free look sees at once that the quota was raised.
+    const watcher = await scene.watch('--own-domain', 'brandfetch.com');
     await scene.drop('list.csv', domainList(4));
     const [waiting = ''] = await scene.until('waiting', 1);
     await scene.write('victim', 'as it was');
@@ -102,13 +127,17 @@ describeOn([redisEngine()], (engine) => {
 
   test('a file of an inbox that became a link or a pipe is not read', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 10 });
-    const watcher = await scene.watch();
     await scene.write('elsewhere.csv', domainList(3, 'elsewhere'));
     await mkdir(scene.path('processing/dead-1-abc/job'), { recursive: true });
     await symlink(scene.path('elsewhere.csv'), scene.path('processing/dead-1-abc/job/list.csv'));
     await mkdir(scene.path('processing/dead-2-abc/job'), { recursive: true });
     execFileSync('mkfifo', [scene.path('processing/dead-2-abc/job/pipe.csv')]);
-    const failed = await scene.until('failed', 2, 90_000);
+    // Watchers that were last heard of a minute ago are dead.
+    const longAgo = new Date(Date.now() - 60_000);
+    for (const dead of ['dead-1-abc', 'dead-2-abc'])
+      await utimes(scene.path(`processing/${dead}`), longAgo, longAgo);
+    const watcher = await scene.watch();
+    const failed = await scene.until('failed', 2);
     const reasons = await Promise.all(failed.map(readReason));
     expect(reasons.join('')).toContain('it is a link');
     expect(reasons.join('')).toContain('it is not a regular file');
