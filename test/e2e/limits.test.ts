@@ -102,7 +102,9 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     }
   });
 
-  test('a budget said higher than the account has ends with both named, at the last request that it has', async () => {
+  test('a budget said higher than the account has ends with both named, at the last request that it has', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid', overageTenths: 2 });
     await scene.write('list.csv', domainList(200));
     const result = await scene.run(['run', 'list.csv', '--overage-budget', '3']);
