@@ -402,7 +402,7 @@ function followClock(world: ModelWorld, name: string, account: ModelAccount, now
   for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
 }
 
-/** Permits of workers that died count as sent as soon as somebody waits for the last ones: unknown is spent. */
+/** Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent. */
 function closeDead(
   world: ModelWorld,
   name: string,
@@ -414,6 +414,16 @@ function closeDead(
     ([, permit]) => permit.account === name && !isWorkerAlive(world, permit.worker, now),
   );
   for (const [permit] of oldestFirst(dead)) close(world, account, { permit, as: 'doubtful' }, now, billed);
+}
+
+/** Whether nobody is granted anything, or only one at a time, until permits that are out have ended. */
+function waitsForOthers(account: ModelAccount, isFull: boolean, limit: number | null, now: number): boolean {
+  const out = account.held + account.probes;
+  if (out === 0) return false;
+  if (isFull || account.closedAt !== null || (limit === null && out >= UNKNOWN_QUOTA_HELD)) return true;
+  return (
+    account.heardAt <= now - ALONE_AFTER_MS || isPeriodDue(account, now) || isTurnUnconfirmed(account, now)
+  );
 }
 
 function oldestFirst(permits: [string, ModelPermit][]): [string, ModelPermit][] {
@@ -597,7 +607,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const policy = policyOf(world, request.account, now);
   const limit = limitOf(account, policy);
   const isFull = limit !== null && account.sent + account.held + account.others >= limit;
-  if (isFull && account.held > 0 && request.take.length > 0)
+  if (request.take.length > 0 && waitsForOthers(account, isFull, limit, now))
     closeDead(world, request.account, account, now, billed);
   // It went alone, a minute after all others: what its header shows has hardly lagged.
   const usage = request.reading?.usage ?? null;

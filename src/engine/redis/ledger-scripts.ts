@@ -78,7 +78,7 @@ end
 local policy = readPolicy(account.name)
 local limit = limitOf(account, policy)
 local isFull = limit ~= nil and account.sent + account.held + account.others >= limit
-if isFull and account.held > 0 and #request.permits > 0 then closeDead(account) end
+if #request.permits > 0 and waitsForOthers(account, isFull, limit) then closeDead(account) end
 -- It went alone, a minute after all others: what its header shows has hardly lagged.
 local isProbeWithin = hasProbeBilled and #settled == 1 and reading ~= nil and reading.usage ~= nil
   and reading.usage < billedQuota(account, policy)

@@ -138,7 +138,7 @@ local function sweep(account)
   for _, id in ipairs(due) do close(account, id, 'doubtful', nil) end
 end
 
--- Permits of workers that died count as sent as soon as somebody waits for the last ones: unknown is spent.
+-- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
 local function closeDead(account)
   local out = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
   loadPermits(out)

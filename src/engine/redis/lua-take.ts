@@ -7,6 +7,14 @@ export const LUA_TAKE = `
 local ALONE_AFTER_MS, PROBE_EVERY_MS, PACE_HORIZON_MS = 300000, 60000, 1000
 local UNKNOWN_QUOTA_HELD, DOUBTS_ALLOWED = 8, 2
 
+-- Whether nobody is granted anything, or only one at a time, until permits that are out have ended.
+local function waitsForOthers(account, isFull, limit)
+  local out = account.held + account.probes
+  if out == 0 then return false end
+  if isFull or account.closedAt ~= nil or (limit == nil and out >= UNKNOWN_QUOTA_HELD) then return true end
+  return account.heardAt <= now - ALONE_AFTER_MS or isPeriodDue(account) or isTurnUnconfirmed(account)
+end
+
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,

@@ -93,9 +93,12 @@ BEGIN
   END IF;
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
-  -- Permits of workers that died count as sent as soon as somebody waits for the last ones: unknown is spent.
+  -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
+  v_out := a.held + a.probes;
   SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
-    coalesce(v_take > 0 AND a.held > 0 AND a.sent + a.held + a.others >= v_limit, false), v_now);
+    v_take > 0 AND v_out > 0 AND (coalesce(a.sent + a.held + a.others >= v_limit, v_out >= ${UNKNOWN_QUOTA_HELD})
+      OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - ${ALONE_AFTER_MS}
+      OR coalesce(brand_enrich.is_period_due(a, v_now) OR brand_enrich.is_turn_unconfirmed(a, v_now), false)), v_now);
   a := v_dead.a;
   -- It went alone, a minute after all others: what its header shows has hardly lagged.
   v_is_probe_within := v_has_probe_billed AND jsonb_array_length(p->'settle') = 1

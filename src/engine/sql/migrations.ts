@@ -37,7 +37,8 @@ const STEPS: readonly string[] = [
   '',
   DEFERRED_COLUMN,
   TALLY_TABLE,
-  // Answers that waited on disk are dated when they were fetched.
+  // Answers that waited on disk are dated when they were fetched; whoever waits for permits of a killed worker waits as long as a
+  // heartbeat.
   '',
 ];
 

@@ -166,6 +166,35 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D, D, D],
   },
   {
+    title: 'a request that went alone from a worker that died is waited for as long as a heartbeat',
+    steps: [
+      ...start(),
+      { type: 'release', worker: 0, keys: [0] },
+      { type: 'claim', worker: 1, keys: [0] },
+      ask({ worker: 1, take: [0] }),
+      ask({ take: [1] }),
+      ...wait(20_000),
+      ask({ take: [1] }),
+      ask({ take: [2] }),
+    ],
+    answers: [G, D, G, D],
+  },
+  {
+    title: 'so is the request of a dead worker that was to find out whether there is more after a refusal',
+    steps: [
+      ...start(),
+      { type: 'release', worker: 0, keys: [0] },
+      { type: 'claim', worker: 1, keys: [0] },
+      read(0, 4),
+      ask({ refusedForQuota: true }),
+      ...wait(64_000),
+      ask({ worker: 1, take: [0] }),
+      ...wait(64_000),
+      ask({ take: [1] }),
+    ],
+    answers: [G, G],
+  },
+  {
     title: 'a clock that is set back by three days keeps nobody waiting, and frees nothing',
     steps: [
       ...start(),
