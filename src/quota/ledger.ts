@@ -6,10 +6,12 @@
  *
  *   sent + held + others <= limit,   limit = min(quota header, --quota) + overage
  *
- * A permit is `held` from `take` until it is settled. Settled `billed` or `doubtful`, or past its deadline, it
- * counts as sent: unknown is spent, and overage if it stands beyond the quota at that moment. Settled `free` it is given back. Settling a permit that is not held (settled
- * before, or expired) changes nothing, and taking one that is held already answers `granted` again, so a
- * request may safely be repeated.
+ * A permit is `held` from `take` until it is settled. Settled `billed` or `doubtful`, or past its
+ * deadline, it counts as sent: unknown is spent, and overage if it stands beyond the quota at that
+ * moment. So does one of a worker whose heartbeat has stopped, as soon as a taker waits for its end.
+ * Settled `free` it is given back. Settling a permit that is not held (settled before, or expired)
+ * changes nothing, and taking one that is held already answers `granted` again, so a request may
+ * safely be repeated.
  *
  * Deliberately out: waiting, sentences, headers, money (overage arrives as a number of requests), retries.
  */

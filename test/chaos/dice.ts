@@ -10,7 +10,7 @@ export interface Dice {
   pick<T>(list: readonly T[]): T;
 }
 
-export const SEED = readSeed(process.env.CHAOS_SEED);
+const SEED = readSeed(process.env.CHAOS_SEED);
 
 function readSeed(said: string | undefined): number {
   if (said === undefined || said === '') return randomInt(2 ** 32);
