@@ -10,7 +10,7 @@ export { systemClock } from './clock.js';
 export type { Brand } from './contract/brand.js';
 export { qualityTier } from './contract/brand.js';
 export { type ServeOptions, type Serving, serve } from './doors/serve.js';
-export type { ChunkLine, Engine, EngineKind, RunEngine } from './engine/engine.js';
+export type { ChunkLine, Engine, EngineKind } from './engine/engine.js';
 export { type OpenEngineOptions, openEngine } from './engine/open-engine.js';
 export { BrandEnrichError, ERROR_CATALOGUE, type ErrorCode, EXIT, type ExitCode } from './errors.js';
 export { type ChosenColumns, type ColumnChoice, chooseColumns } from './identify/choose-columns.js';

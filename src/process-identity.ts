@@ -27,6 +27,11 @@ export function isProcessGone(identity: string): boolean {
   return start !== null && startedAt !== '' && start !== startedAt;
 }
 
+/** Host, boot and namespace of process identifiers: equal for processes that can see each other. */
+export function machineIdentity(): string {
+  return machine().join(' ');
+}
+
 function machine(): [host: string, boot: string, namespace: string] {
   const boot = orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
   return [hostname().replaceAll(' ', ''), boot, orEmpty(() => readlinkSync('/proc/self/ns/pid'))];

@@ -44,7 +44,7 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
   settleOverage(draft);
   isolateSample(draft);
   if (found.command !== 'config') {
-    findContradictions(draft, found);
+    findContradictions(draft);
     findInsecure(draft);
     findMissing(draft, found);
     draft.problems.push(...findNotifyProblems(draft.settings, found.isUnread('smtpUrl')));
@@ -102,23 +102,10 @@ function isolateSample({ settings, origins, problems }: Draft): void {
   }
 }
 
-function findContradictions({ settings, problems }: Draft, { command, isUnread }: Found): void {
-  const isEmbedded = settings.engine === 'embedded' && !isUnread('engine');
-  if (command === 'worker' && isEmbedded) {
+function findContradictions({ settings, problems }: Draft): void {
+  if (!settings.worker && settings.sample) {
     problems.push(
-      contradiction(
-        'worker with the embedded engine',
-        'it has room for one process, which serves a run from a second terminal by itself (keep brand-enrich up running); for workers elsewhere give both this and the run --engine redis://… or postgres://…',
-      ),
-    );
-  }
-  // A run may be the guest of the process that holds the state folder: whether there is one, its door finds out.
-  if (!settings.worker && isEmbedded && (command !== 'run' || settings.sample)) {
-    problems.push(
-      contradiction(
-        '--no-worker with the embedded engine',
-        'no other process could do the lookups: leave it out, or give --engine redis://… or postgres://…',
-      ),
+      contradiction('--no-worker with --sample', 'no other process could do the lookups: leave one out'),
     );
   }
   if (settings.output === '-' && settings.json) {

@@ -2,7 +2,7 @@
  * How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows.
  */
 import type { Settings } from '../config/settings.js';
-import type { EngineStores } from '../engine/stores.js';
+import type { Engine } from '../engine/engine.js';
 import type { OutcomeStats } from '../outcomes/store.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { costOf, requestsFor } from '../quota/money.js';
@@ -12,7 +12,7 @@ import { isAlive, type RunRecord } from '../runs/run-store.js';
 import type { AccountNames } from './account.js';
 
 export interface AccountStatus {
-  readonly engine: EngineStores['kind'];
+  readonly engine: Engine['kind'];
   /** Where the engine is, without credentials. */
   readonly address: string;
   /** What its settings put at risk, as sentences. */
@@ -64,7 +64,7 @@ export function termsOf(
 
 /** Of an engine's stores what is looked at. */
 export interface StatusStores
-  extends Pick<EngineStores, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
+  extends Pick<Engine, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
   queueCounts(name: string): Promise<AccountStatus['queue']>;
 }
 

@@ -5,9 +5,9 @@
 
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
+import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
-import { openStores } from '../engine/open-stores.js';
-import type { EngineStores } from '../engine/stores.js';
+import { openEngine } from '../engine/open-engine.js';
 import { EXIT, type ExitCode, NeverStartError } from '../errors.js';
 import { countOf } from '../figures.js';
 import { identifyCell } from '../identify/identify-cell.js';
@@ -42,7 +42,7 @@ export function runKeeping(
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
-    const stores = await openStores({ engine: settings.engine, stateFolder: settings.state, log, stop });
+    const stores = await openEngine({ engine: settings.engine, stateFolder: settings.state, log, stop });
     releasers.push(() => stores.close());
     const answer = await obey(command, args, settings, stores);
     if (settings.json) printJson(door.stdout, answer.data);
@@ -60,7 +60,7 @@ async function obey(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
-  stores: EngineStores,
+  stores: Engine,
 ): Promise<Answer> {
   switch (command) {
     case 'status':
@@ -126,17 +126,22 @@ async function showLedger(
   account: string,
   seen: LedgerState,
   settings: Settings,
-  stores: EngineStores,
+  stores: Engine,
 ): Promise<Answer> {
   const { overage, quotaCap } = termsOf(account, seen, await stores.runs.list(RUNS_SHOWN), settings);
   const state = { ...seen, overage, quotaCap };
   return { data: state, text: ledgerText(account, state) };
 }
 
-async function status(settings: Settings, stores: EngineStores): Promise<Answer> {
+async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const now = Date.now();
   const [account, closedInboxes, engineId, spooled] = await Promise.all([
-    readAccountStatus(stores, knownNames(settings), settings, RUNS_SHOWN),
+    readAccountStatus(
+      { ...stores, queueCounts: (name) => countChunks(stores, name) },
+      knownNames(settings),
+      settings,
+      RUNS_SHOWN,
+    ),
     listClosedInboxes(stores.notes),
     readEngineId(stores.notes),
     listSpooled(spoolOf(settings.state), now),
@@ -150,6 +155,11 @@ async function status(settings: Settings, stores: EngineStores): Promise<Answer>
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
   const data = { ...account, runs, closedInboxes, spools };
   return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, storeNow) };
+}
+
+async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
+  const line = engine.openLine(queueName);
+  return line.counts().finally(() => line.close());
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

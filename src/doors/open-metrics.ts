@@ -2,7 +2,7 @@
  * The metrics of a command: served when `--metrics-port` is said, and nothing otherwise, so that doors need not ask.
  */
 import type { Settings } from '../config/settings.js';
-import type { RunEngine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { type Releasers, withinDeadline } from '../lifecycle.js';
 import type { Client } from '../lookup/client.js';
 import { createReadiness } from '../metrics/readiness.js';
@@ -33,7 +33,7 @@ const CLOSE_MS = 1_000;
 /** Throws `FailFileError` when the port cannot be had. */
 export async function openMetrics(
   settings: Pick<Settings, 'metricsPort' | 'metricsHost'>,
-  engine: Pick<RunEngine, 'runs' | 'openLine'>,
+  engine: Pick<Engine, 'runs' | 'openLine'>,
   stop: AbortSignal,
   releasers: Releasers,
 ): Promise<OpenedMetrics> {

@@ -4,7 +4,7 @@
 
 import { isLoopbackUrl } from '../config/address-values.js';
 import type { Settings } from '../config/settings.js';
-import { openStores } from '../engine/open-stores.js';
+import { openEngine } from '../engine/open-engine.js';
 import { EXIT, type ExitCode } from '../errors.js';
 import { countOf, countText } from '../figures.js';
 import { withReleasers } from '../lifecycle.js';
@@ -28,7 +28,7 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
     const stores =
       names === null
         ? null
-        : await openStores({
+        : await openEngine({
             engine: settings.engine,
             stateFolder: settings.state,
             log: door.log,

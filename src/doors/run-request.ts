@@ -2,8 +2,7 @@
  * Settings as the pipeline and the workers take them. Pure: nothing is opened here.
  */
 import type { Settings } from '../config/settings.js';
-import type { EngineKind } from '../engine/engine.js';
-import { NeverStartError } from '../errors.js';
+
 import type { EnrichRequest } from '../pipeline/enrich-request.js';
 import { requestsFor } from '../quota/money.js';
 import { openingPace, REMOTE_RATE } from '../quota/pace.js';
@@ -63,24 +62,6 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
 export function surveyOf(settings: Settings): EnrichRequest['survey'] {
   const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
-}
-
-/**
- * Throws NeverStartError for a run without a worker on an embedded engine of this process, which no worker elsewhere can reach.
- * `hasHost`: this process has a worker beside the run.
- */
-export function assertHasWorker(
-  { worker }: Pick<Settings, 'worker'>,
-  { kind }: { readonly kind: EngineKind },
-  hasHost: boolean,
-): void {
-  if (worker || kind !== 'embedded' || hasHost) return;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'no other process could do the lookups',
-    subject: '--no-worker with the embedded engine',
-    todo: 'leave it out, keep `brand-enrich up` running, or give --engine redis://... or postgres://...',
-  });
 }
 
 /** What workers are told of the run. */

@@ -6,8 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { systemClock } from '../clock.js';
 import type { LoadedSettings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';
-import type { Holder } from '../engine/guests.js';
-import { openRunEngine } from '../engine/open-run-engine.js';
+import { openEngine } from '../engine/open-engine.js';
 import { type ExitCode, FailFileError } from '../errors.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Log } from '../log.js';
@@ -26,7 +25,7 @@ import { openService } from './open-service.js';
 import { openTelemetry } from './open-telemetry.js';
 import { createProgressView, type ProgressView } from './progress-view.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
-import { assertHasWorker, intakeOf, requestOf, surveyOf } from './run-request.js';
+import { intakeOf, requestOf, surveyOf } from './run-request.js';
 import { stopText, summaryText } from './run-summary-text.js';
 import { openSampleState } from './sample-state.js';
 import { openLookupWorker } from './workplace.js';
@@ -80,26 +79,19 @@ function runInState(
     if (settings.sample)
       view.notice('sample data: brands from the built-in catalogue, nothing is sent to any service');
     const traces = await openTelemetry(settings, log, releasers);
-    const opened = await openRunEngine(
-      {
-        engine: settings.sample ? 'embedded' : settings.engine,
-        stateFolder,
-        log,
-        waitsForDisk: settings.waitForDisk,
-        command: 'run',
-        stop,
-        telemetry: traces.telemetry,
-      },
-      service,
-    );
-    const own = opened.type === 'own' ? opened.engine : null;
-    releasers.push(() => own?.close());
-    if (own !== null) assertHasWorker(settings, own, false);
-    if (opened.type === 'guest') view.notice(hostNotice(opened.host));
+    const engine = await openEngine({
+      engine: settings.sample ? 'embedded' : settings.engine,
+      stateFolder,
+      log,
+      waitsForDisk: settings.waitForDisk,
+      stop,
+      telemetry: traces.telemetry,
+    });
+    releasers.push(() => engine.close());
 
     // The config file that a run shares with `up` may name the port that `up` has.
     const isPortForThis = origins.metricsPort === 'flag';
-    const metrics = await openMetrics(settings, opened.engine, stop, releasers).catch((error) => {
+    const metrics = await openMetrics(settings, engine, stop, releasers).catch((error) => {
       if (isPortForThis || !(error instanceof FailFileError)) throw error;
       view.warn(`note: ${error.message}`);
       return NOT_SERVED;
@@ -112,17 +104,16 @@ function runInState(
     const tellTrouble = tellOnce(view);
     const enrich = traces.traced(enrichFile, settings.strict);
     const result = await enrich(request, {
-      engine: opened.engine,
+      engine,
       queueName: service.queueName,
-      openWorker:
-        settings.worker && own !== null
-          ? (listener) => {
-              const place = { engine: own, service: { ...service, clientFor }, settings, stateFolder, log };
-              const worker = openLookupWorker(place, listener);
-              metrics.watchWorker(worker, () => [service.account]);
-              return worker;
-            }
-          : null,
+      openWorker: settings.worker
+        ? (listener) => {
+            const place = { engine, service: { ...service, clientFor }, settings, stateFolder, log };
+            const worker = openLookupWorker(place, listener);
+            metrics.watchWorker(worker, () => [service.account]);
+            return worker;
+          }
+        : null,
       clock: systemClock,
       log,
       stop,
@@ -145,8 +136,8 @@ function runInState(
     const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
     notices.noteEnd(result, report, exitCode, service.account);
     if (settings.json) printJson(stdout, report);
-    if (!settings.sample && !settings.quiet && own !== null) {
-      for (const warning of await warningsToTell(own)) view.notice(`note: ${warning}`);
+    if (!settings.sample && !settings.quiet) {
+      for (const warning of await warningsToTell(engine)) view.notice(`note: ${warning}`);
     }
     printText(
       stderr,
@@ -156,10 +147,6 @@ function runInState(
     );
     return exitCode;
   });
-}
-
-function hostNotice({ pid, command }: Holder): string {
-  return `the lookups are done by process ${pid} (${command}), which holds the state folder`;
 }
 
 /** At 80 % of the limit a warning is shown once. */

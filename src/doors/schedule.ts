@@ -9,7 +9,6 @@ import { throwProblems, usageProblem } from '../config/problems.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
 import { openEngine } from '../engine/open-engine.js';
-import { openStores } from '../engine/open-stores.js';
 import { EXIT, type ExitCode, NeverStartError } from '../errors.js';
 import { untilAborted, withReleasers } from '../lifecycle.js';
 import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../schedules/cron-time.js';
@@ -52,7 +51,7 @@ export function runSchedule(
   if (command === 'schedule serve') return serveSchedules(settings, door);
   const schedule = command === 'schedule add' ? readNewSchedule(args, settings, door) : null;
   return withReleasers(async (releasers) => {
-    const stores = await openStores({
+    const stores = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
       log: door.log,
@@ -174,7 +173,6 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
       log,
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,
-      command: 'schedule serve',
       stop,
     });
     releasers.push(() => engine.close());

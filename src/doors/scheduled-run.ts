@@ -33,7 +33,7 @@ import type { OpenedMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
 import type { OpenedTelemetry } from './open-telemetry.js';
 import { createRunNotices, type RunNotices } from './run-notices.js';
-import { assertHasWorker, requestOf } from './run-request.js';
+import { requestOf } from './run-request.js';
 import type { SharedWorker } from './shared-worker.js';
 import { openLookupWorker, type WorkerSettings } from './workplace.js';
 
@@ -129,7 +129,6 @@ function enrichScheduled(
     const service = await openService(settings, log, releasers);
     const clientFor = traces.watchClients(metrics.watchClients(service.clientFor));
     const place = { engine, service: { ...service, clientFor }, settings, stateFolder: settings.state, log };
-    assertHasWorker(settings, engine, options.shared !== null);
     const shared = settings.worker ? workerToShare(service, settings, options.shared) : null;
     const asked = requestOf(schedule.input, settings, service, settings.state, streams);
     // A named pipe would be waited for at each of its times.

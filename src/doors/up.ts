@@ -41,7 +41,7 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
   const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
   const ending = new AbortController();
   const doorWithEnd = { ...door, stop: AbortSignal.any([door.stop, ending.signal]) };
-  return withWorkplace('up', withMetrics, doorWithEnd, async (place, releasers) => {
+  return withWorkplace(withMetrics, doorWithEnd, async (place, releasers) => {
     const { metrics, service, engine, log, stop } = place;
     const { settings } = loaded;
     metrics.watchQueue(service.queueName);

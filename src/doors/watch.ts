@@ -26,7 +26,7 @@ export async function runWatch(
   door: WatchDoor,
 ): Promise<ExitCode> {
   const folders = await openInbox(resolve(door.folder, directory), loaded);
-  return withWorkplace('watch', loaded, door, async (place) => {
+  return withWorkplace(loaded, door, async (place) => {
     await place.begin();
     const end = await watchIn(place, folders, door);
     return end === 'refused' ? EXIT.credentials : EXIT.done;

@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import { type Clock, systemClock } from '../clock.js';
-import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
 import type { Engine } from '../engine/engine.js';
 import { openEngine } from '../engine/open-engine.js';
@@ -13,7 +12,6 @@ import type { Log } from '../log.js';
 import { createLookupWorker, type LookupWorker } from '../resolve/lookup-worker.js';
 import type { WorkerListener } from '../resolve/worker-listener.js';
 import type { DoorStreams } from './door-streams.js';
-import { hostGuests } from './host-guests.js';
 import { type Notifier, openNotifier } from './notifier.js';
 import { type OpenedMetrics, openMetrics } from './open-metrics.js';
 import { type OpenedService, openService } from './open-service.js';
@@ -83,7 +81,6 @@ export function openLookupWorker(place: WorkerPlace, listener?: WorkerListener):
 
 /** Runs `action` in an open workplace and closes it. Throws what opening throws. */
 export function withWorkplace<T>(
-  command: CommandName,
   loaded: LoadedSettings,
   door: WorkplaceDoor,
   action: (place: Workplace, releasers: Releasers) => Promise<T>,
@@ -104,17 +101,14 @@ export function withWorkplace<T>(
       log,
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,
-      command,
       stop: door.stop,
     });
     releasers.push(() => engine.close());
-    const { lost } = engine;
-    const stop = lost === null ? door.stop : AbortSignal.any([door.stop, lost]);
-    if (settings.worker) hostGuests(engine, opened);
+    const { stop } = door;
     if (!settings.sample) for (const warning of engine.warnings) log.warn(warning);
     const metrics = await openMetrics(settings, engine, stop, releasers);
     const service = { ...opened, clientFor: traces.watchClients(metrics.watchClients(opened.clientFor)) };
-    const graceMs = graceFromSignal({ ...door, stop }, settings.timeoutMs);
+    const graceMs = graceFromSignal(door, settings.timeoutMs);
     const worker = settings.worker
       ? shareWorker((listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener))
       : null;
@@ -124,9 +118,7 @@ export function withWorkplace<T>(
     }
     const begin = async () => worker?.worker.start();
     const place = { loaded, engine, service, stateFolder, worker, begin, notifier, metrics, traces, graceMs };
-    const result = await action({ ...place, clock: systemClock, log, stop }, releasers);
-    if (lost?.aborted) throw lost.reason;
-    return result;
+    return action({ ...place, clock: systemClock, log, stop }, releasers);
   });
 }
 

@@ -6,7 +6,6 @@ import type { Job, Queue, Worker } from 'bullmq';
 import type { OutcomeStore } from '../outcomes/store.js';
 import type { Ledger } from '../quota/ledger.js';
 import type { RunStore } from '../runs/run-store.js';
-import type { GuestDesk } from './guests.js';
 import type { NoteStore } from './notes.js';
 import type { TickProcessor, TickStore, TickWorker } from './ticks.js';
 
@@ -56,36 +55,14 @@ export interface ChunkLine {
 /** How many chunks wait, are being worked on, and are parked until a time. */
 export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
-/**
- * What a run needs of an engine, open in this process or not: to begin and end, to put chunks in line, and to take the answers.
- * Spending and recording are for workers, which need an {@link Engine}.
- */
-export interface RunEngine {
+export interface Engine {
   readonly kind: EngineKind;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
-  readonly ledger: Pick<Ledger, 'open' | 'show'>;
-  readonly outcomes: Pick<OutcomeStore, 'read'>;
-  readonly runs: Pick<
-    RunStore,
-    | 'start'
-    | 'get'
-    | 'list'
-    | 'beat'
-    | 'setSize'
-    | 'addTally'
-    | 'finishChunk'
-    | 'failures'
-    | 'clearHalt'
-    | 'end'
-  >;
   /** The queue of this name to put chunks in. The caller closes it. */
   openLine(name: string): ChunkLine;
   /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
   freeMemory(): Promise<number | null>;
-}
-
-export interface Engine extends RunEngine {
   /** Random, and kept in it: the same for all who open it, and for no other engine. */
   readonly id: string;
   readonly ledger: Ledger;
@@ -93,10 +70,6 @@ export interface Engine extends RunEngine {
   readonly runs: RunStore;
   readonly notes: NoteStore;
   readonly ticks: TickStore;
-  /** Where the runs of other processes ask for lookups; null: they open the engine themselves. */
-  readonly guests: GuestDesk | null;
-  /** Aborted, with the error as its reason, when only a new process can go on; null: a server, which comes back by itself. */
-  readonly lost: AbortSignal | null;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */

@@ -7,7 +7,6 @@ import { NeverStartError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Engine } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
-import { createStoreAnswers } from './store-calls.js';
 
 export interface OpenEngineOptions {
   /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
@@ -17,8 +16,6 @@ export interface OpenEngineOptions {
   readonly log: Log;
   /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
   readonly waitsForDisk?: boolean;
-  /** What another process is told about this one when the embedded engine's folder is held. */
-  readonly command?: string | undefined;
   /** What BullMQ tells of chunks to; absent: nothing is traced. Ticks are never traced. */
   readonly telemetry?: Telemetry | undefined;
   /** After it an engine that is away is not waited for as long as before; absent: nobody says stop. */
@@ -32,20 +29,11 @@ export interface OpenEngineOptions {
  * `engine-unfit`, `engine-held`) when the engine cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
-  const { engine, stateFolder, log, command, telemetry, stop = new AbortController().signal } = options;
+  const { engine, stateFolder, log, telemetry, stop = new AbortController().signal } = options;
   const patience = createPatience({ log, stop });
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
-    const embedded = await openEmbeddedEngine({ folder: stateFolder, log, command, telemetry });
-    const answers = createStoreAnswers(embedded);
-    embedded.onRequest((message) => answers.answer(message));
-    return {
-      ...embedded,
-      async close() {
-        await answers.close();
-        await embedded.close();
-      },
-    };
+    return withPatience(await openEmbeddedEngine({ folder: stateFolder, log, telemetry, stop }), patience);
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');

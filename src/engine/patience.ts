@@ -6,7 +6,6 @@
 import { type ErrorCode, errorText, FailFileError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { ChunkLine, Engine } from './engine.js';
-import type { EngineStores } from './stores.js';
 
 const PATIENCE_MS = 120_000;
 /** Whoever has said stop does not wait so long. */
@@ -90,7 +89,7 @@ const REPEATABLE = {
   ],
   notes: ['put', 'list', 'claim'],
   ticks: ['list', 'set'],
-} as const satisfies { readonly [S in keyof EngineStores]?: readonly (keyof Engine[S & keyof Engine])[] };
+} as const satisfies { readonly [S in keyof Engine]?: readonly (keyof Engine[S & keyof Engine])[] };
 
 /** A chunk that is taken back twice would seem to be somebody else's the second time. */
 const REPEATABLE_OF_LINE: readonly (keyof ChunkLine)[] = ['add', 'listOf', 'listIdle', 'counts'];
@@ -101,10 +100,9 @@ export function withPatience<E extends object>(engine: E, patience: Patience): E
   for (const [store, methods] of Object.entries(REPEATABLE)) {
     if (patient[store] instanceof Object) patient[store] = patientMethods(patient[store], methods, patience);
   }
-  const { openLine, queueCounts, freeMemory } = patient as Partial<Engine & EngineStores>;
+  const { openLine, freeMemory } = patient as Partial<Engine>;
   if (openLine)
     patient.openLine = (name: string) => patientMethods(openLine(name), REPEATABLE_OF_LINE, patience);
-  if (queueCounts) patient.queueCounts = (name: string) => patience(() => queueCounts(name));
   if (freeMemory) patient.freeMemory = () => patience(freeMemory);
   return patient as unknown as E;
 }

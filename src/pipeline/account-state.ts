@@ -3,13 +3,13 @@
  * tell; and the run as the account sees it. Nothing is taken or settled.
  */
 import type { Clock } from '../clock.js';
-import type { RunEngine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../quota/ledger.js';
 import { type RunRecord, type RunSettings, unreportedOf } from '../runs/run-store.js';
 
 /** Judged by the run's own policy, also when it is no longer among the live ones, and by a lower cap of those. */
 export async function accountOfRun(
-  engine: Pick<RunEngine, 'ledger'>,
+  engine: Pick<Engine, 'ledger'>,
   runId: string,
   settings: Pick<RunSettings, 'account' | 'overage' | 'quotaCap'>,
 ): Promise<LedgerState> {
@@ -25,7 +25,7 @@ const SETTLE_LOOK_MS = 100;
 
 /** The record of a run that has ended, once its workers had the time to tell the ledger what was free. */
 export async function settledRun(
-  engine: Pick<RunEngine, 'runs'>,
+  engine: Pick<Engine, 'runs'>,
   run: RunRecord,
   clock: Clock,
 ): Promise<RunRecord> {

@@ -125,7 +125,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
       context.tell(halt ? 'parked' : 'asking', progress, worker);
     },
     onSilence: () => {
-      const isServed = worker !== null || engine.kind === 'embedded';
+      const isServed = worker !== null;
       const inFlight = worker?.inFlight ?? 0;
       void whoIsWaitedFor(context, inFlight)
         .catch(() => null)
@@ -228,7 +228,7 @@ export function strandedNotice(
   return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: what it had in flight may have been billed and counts as spent then`;
 }
 
-/** `isServed`: a worker is there, in this process or in the one that holds the state folder. */
+/** `isServed`: this process has a worker. */
 function silenceNotice(isServed: boolean): string {
   return isServed
     ? 'no chunk has finished for 15 seconds; the service may be slow, or may be making us wait'

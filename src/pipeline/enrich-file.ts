@@ -10,7 +10,7 @@ import { assertPlaces } from '../collate/output-place.js';
 import type { OutputPlan } from '../collate/output-plan.js';
 import { createRenderer } from '../collate/render.js';
 import { qualityTier } from '../contract/brand.js';
-import type { RunEngine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { FailFileError } from '../errors.js';
 import { openInput } from '../intake/open-input.js';
 import { withReleasers } from '../lifecycle.js';
@@ -189,7 +189,7 @@ const RUNS_LOOKED_AT = 100;
  * Ends the runs of processes that were killed on this machine. Until their heartbeats are old nobody else can tell, and their chunks
  * would be worked on, and paid for, in their names.
  */
-async function endGoneRuns({ runs }: Pick<RunEngine, 'runs'>): Promise<void> {
+async function endGoneRuns({ runs }: Pick<Engine, 'runs'>): Promise<void> {
   for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
     if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
       await runs.end(id, 'stopped', 'its process was killed');
@@ -270,7 +270,7 @@ function reading(rows: number): EnrichProgress {
 }
 
 /** For those who look at the run from outside: what is not asked for because it was stored. */
-async function tellKnown(engine: RunEngine, runId: string, known: number, log: Log): Promise<void> {
+async function tellKnown(engine: Engine, runId: string, known: number, log: Log): Promise<void> {
   if (known === 0) return;
   await engine.runs
     .addTally(runId, 'known', { ...NO_TALLY, stored: known })
@@ -293,7 +293,7 @@ function answeredSoFar(
 }
 
 /** Alive even while a stage takes long: a run without a heartbeat is dead for its workers. */
-function beatRegularly(engine: RunEngine, runId: string, log: Log): () => void {
+function beatRegularly(engine: Engine, runId: string, log: Log): () => void {
   let isUnderWay = false;
   const timer = setInterval(() => {
     if (isUnderWay) return;

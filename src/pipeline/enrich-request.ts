@@ -4,7 +4,7 @@
 import type { Clock } from '../clock.js';
 import type { OutputNames } from '../collate/output-names.js';
 import type { OutputPlan } from '../collate/output-plan.js';
-import type { RunEngine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { IntakeOptions } from '../intake/input.js';
 import type { Log } from '../log.js';
 import type { LedgerState } from '../quota/ledger.js';
@@ -60,7 +60,7 @@ export interface EnrichRequest {
 
 export interface EnrichSurroundings {
   /** One of this process, or that of another process which does the lookups. */
-  readonly engine: RunEngine;
+  readonly engine: Engine;
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly openWorker: ((listener: WorkerListener) => LookupWorker) | null;

@@ -5,7 +5,7 @@
 import type { AnswerView, Renderer } from '../collate/output-plan.js';
 import { rankOf } from '../collate/rank.js';
 import { type Brand, qualityScoreOf } from '../contract/brand.js';
-import type { RunEngine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { type AnswerSource, type Freshness, type OutcomeStatus, parseIdentifierText } from '../model.js';
 import { unpackProfile } from '../outcomes/codec.js';
 import { COME_BACK_REASON } from '../outcomes/freshness.js';
@@ -14,7 +14,7 @@ import type { IdentifierSpool } from './identifier-spool.js';
 import type { RunSummary } from './run-summary.js';
 
 export interface GatherContext {
-  readonly engine: RunEngine;
+  readonly engine: Engine;
   readonly identifiers: IdentifierSpool;
   readonly answers: Answers;
   readonly renderer: Renderer;

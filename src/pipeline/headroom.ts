@@ -4,7 +4,7 @@
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { OutputNames } from '../collate/output-names.js';
-import type { RunEngine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { FailFileError } from '../errors.js';
 
 const LEAST_DISK_BYTES = 200 * 1024 * 1024;
@@ -32,7 +32,7 @@ export async function assertDiskRoom(spoolFolder: string, names: OutputNames): P
 }
 
 /** Throws FailFileError `engine-unfit` when the engine has less than a tenth of its memory left. */
-export async function assertEngineRoom(engine: RunEngine): Promise<void> {
+export async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
   throw new FailFileError({

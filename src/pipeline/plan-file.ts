@@ -2,7 +2,7 @@
  * What a run of this file would do, found out without spending anything: rows, identifiers, what is stored, what
  * would be asked for and what that costs.
  */
-import type { EngineStores } from '../engine/stores.js';
+import type { Engine } from '../engine/engine.js';
 import { openInput } from '../intake/open-input.js';
 import { withReleasers } from '../lifecycle.js';
 import type { Freshness } from '../model.js';
@@ -52,11 +52,7 @@ export interface Plan {
 const READ_AT_ONCE = 500;
 
 /** `stores` null where no service is named. Throws what reading the input and choosing columns throw. */
-export function planFile(
-  request: PlanRequest,
-  stores: EngineStores | null,
-  stop: AbortSignal,
-): Promise<Plan> {
+export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal): Promise<Plan> {
   return withReleasers(async (releasers) => {
     const folder = await openSpoolFolder(request.stateFolder);
     const opened = { ...request.intake, spoolFolder: folder, stop };
@@ -152,7 +148,7 @@ async function countMissing(survey: Survey, areMissing: AreMissing): Promise<num
 /** Which of these have no fresh answer, judged at `now`. */
 async function withoutAnswer(
   texts: readonly string[],
-  stores: EngineStores,
+  stores: Engine,
   settings: RunSettings,
   now: number,
 ): Promise<boolean[]> {

@@ -3,12 +3,12 @@
  * run waits until all are finished or something stops it. Events can be missed, so the store is asked, and a silence
  * is looked into.
  */
-import type { ChunkData, ChunkLine, RunEngine } from '../engine/engine.js';
+import type { ChunkData, ChunkLine, Engine } from '../engine/engine.js';
 import type { Log } from '../log.js';
 import { isAlive, type RunHalt, type RunProgress } from '../runs/run-store.js';
 
 export interface PurchaseContext {
-  readonly engine: RunEngine;
+  readonly engine: Engine;
   readonly line: ChunkLine;
   readonly runId: string;
   /** Texts of identifiers to ask for, in batches of a chunk's size. */
@@ -189,7 +189,7 @@ export async function withdraw({
 }
 
 /** Removes the chunks of runs that nobody waits for any more. `now` is the store's clock. How many there were. */
-export async function removeDeadChunks(engine: RunEngine, line: ChunkLine, now: number): Promise<number> {
+export async function removeDeadChunks(engine: Engine, line: ChunkLine, now: number): Promise<number> {
   const isDead = new Map<string, boolean>();
   let removed = 0;
   for (const place of await line.listIdle()) {

@@ -2,8 +2,9 @@
  * The schedules of an engine: added, listed, removed, run by hand. What they are lies in notes, when they are due in clocks; the
  * notes are what holds, and a runner sets a clock that is missing. Works through the holder of a state folder too.
  */
+
+import type { Engine } from '../engine/engine.js';
 import type { Note } from '../engine/notes.js';
-import type { EngineStores } from '../engine/stores.js';
 import {
   type EndedRun,
   type PassedTick,
@@ -13,7 +14,7 @@ import {
   type Schedule,
 } from './schedule.js';
 
-export type ScheduleStores = Pick<EngineStores, 'notes' | 'ticks'>;
+export type ScheduleStores = Pick<Engine, 'notes' | 'ticks'>;
 
 /** Scopes of notes: by name of the schedule, for runners by host, for what ticks came to by the schedule's id. */
 export const SCOPES = {

@@ -147,9 +147,7 @@ describe('the sample', () => {
 
 describe('contradictions', () => {
   it.each([
-    [{ command: 'watch', flags: { worker: false } }, '--no-worker with the embedded engine'],
-    [{ flags: { worker: false, sample: true } }, '--no-worker with the embedded engine'],
-    [{ command: 'worker' }, 'worker with the embedded engine'],
+    [{ flags: { worker: false, sample: true } }, '--no-worker with --sample'],
     [{ flags: { output: '-', json: true } }, '-o - with --json'],
     [{ flags: { waterfall: true, column: ['a'] } }, '--waterfall with one --column'],
     [{ flags: { output: 'a.csv', errors: 'a.csv' } }, 'the same file for two outputs'],
@@ -158,8 +156,9 @@ describe('contradictions', () => {
     expect(refusal(sources).message).toContain(words);
   });
 
-  it('a run without a worker on the embedded engine may be the guest of another process', () => {
+  it('a worker and a run without one may share the embedded engine', () => {
     expect(load({ flags: { worker: false } }).settings).toMatchObject({ worker: false, engine: 'embedded' });
+    expect(load({ command: 'worker' }).settings).toMatchObject({ engine: 'embedded' });
   });
 
   it('are told together', () => {

@@ -1,6 +1,6 @@
 /** Chunks on their way into the queue: how far ahead, and how many at a time. */
 import { expect, it } from 'vitest';
-import type { ChunkLine, RunEngine } from '../../src/engine/engine.js';
+import type { ChunkLine, Engine } from '../../src/engine/engine.js';
 import { silentLog } from '../../src/log.js';
 import { createNudge, purchase } from '../../src/pipeline/purchase.js';
 import type { RunProgress } from '../../src/runs/run-store.js';
@@ -24,7 +24,7 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     mostAhead = Math.max(mostAhead, queued - done);
   };
   const end = await purchase({
-    engine: { runs: { beat } } as unknown as RunEngine,
+    engine: { runs: { beat } } as unknown as Engine,
     line: { add } as unknown as ChunkLine,
     runId: 'run',
     chunks: Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]),

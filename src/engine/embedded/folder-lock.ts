@@ -1,157 +1,143 @@
 /**
- * One owner for a folder: the process whose socket in it says that it holds the folder. The kernel closes the
- * socket of a killed process, so nothing has to be cleaned up by hand.
+ * One process at a time for a folder: the one whose socket in it says so. The kernel closes the socket of a killed process, so a lock
+ * never has to be cleaned up by hand. For short work such as starting a server; the lock guards one machine.
  *
- * A starter listens first and looks around afterwards, so of two starters at least one sees the other:
+ * Who wants the lock listens first and looks around afterwards, so of two at least one sees the other:
  *
- * - *candidate*: asks every other socket in the folder. A holder refuses it. A candidate with a higher name gives
- *   way and looks around again; one with a lower name is waited for. Who is given way by all, and gave way to nobody
- *   since it looked around, becomes the holder, in the same turn of its event loop.
- * - *holder*: refuses every candidate, and answers the requests of other processes, until it lets go.
+ * - *candidate*: asks every other socket in the folder. One with a higher name gives way and looks around again; one with a lower name
+ *   is waited for. Who is given way by all, and gave way to nobody since it looked around, has the lock, in the same turn of its
+ *   event loop.
+ * - *holder*: answers that it holds, until it lets go.
  *
- * Somebody who listens and does not answer counts as a holder. The lock guards one machine: a folder on a network
- * file system is not guarded against other machines.
+ * Somebody who listens and does not answer counts as a holder. A socket gets its final name only once it listens, so one that refuses
+ * is one whose process is gone. Names are random and never used twice, so removing such a socket can never hit a living one.
  */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type ErrorDetail, errorText, FailFileError } from '../../errors.js';
-import type { Holder } from '../guests.js';
-import type { LockSocket } from './lock-socket.js';
-import { askLockSocket, listLockSockets, openLockSocket } from './lock-socket.js';
+import { FailFileError } from '../../errors.js';
 
-const CANDIDATE_DEADLINE_MS = 2_000;
-const REQUEST_DEADLINE_MS = 30_000;
+const PREFIX = 'lock-';
+const SUFFIX = '.sock';
+/** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
+const LONGEST_PATH = 100;
+const ANSWER_DEADLINE_MS = 2_000;
 const LOOK_AGAIN_MS = 25;
-/** A holder that opens its engine takes seconds. */
-const OPENING_LOOK_MS = 100;
-/** Candidates settle within a few looks; one that hangs is waited for no longer than this. */
-const SETTLE_DEADLINE_MS = 10_000;
-
-export type RequestHandler = (request: unknown) => unknown | Promise<unknown>;
 
 export interface FolderLock {
-  /** Answers the requests of {@link askFolderHolder}; until there is a handler they wait. */
-  onRequest(handler: RequestHandler): void;
   release(): Promise<void>;
 }
 
-type Question =
-  | { readonly type: 'candidate'; readonly name: string }
-  | { readonly type: 'request'; readonly request: unknown };
-type Answer =
-  | { readonly type: 'held'; readonly by: Holder }
-  | { readonly type: 'gives-way' }
-  | { readonly type: 'stays' }
-  | { readonly type: 'opening' }
-  | { readonly type: 'answered'; readonly answer: unknown }
-  | { readonly type: 'failed'; readonly message: string; readonly failure: ErrorDetail | null };
+/** A candidate sends its name; the answer is one of these, with the number of the process. */
+type Standing = 'holds' | 'stays' | 'gives-way';
 
-/** Throws {@link FailFileError} `engine-held` when another process has the folder, or another engine of this one. */
-export async function lockFolder(folder: string, self: Holder): Promise<FolderLock> {
-  let isHolder = false;
+/** Waits up to `patienceMs` for the lock. Throws {@link FailFileError} `engine-held` after it, and errors of the file system. */
+export async function lockFolder(folder: string, patienceMs: number): Promise<FolderLock> {
+  const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
+  let holds = false;
   let hasGivenWay = false;
-  let ownName = '';
-  let handler: RequestHandler | null = null;
-
-  const reply = async (question: Question): Promise<Answer> => {
-    if (question.type === 'candidate') {
-      if (isHolder) return { type: 'held', by: self };
-      // Before it has a name nobody knows it.
-      if (question.name > ownName) return { type: 'stays' };
-      hasGivenWay = true;
-      return { type: 'gives-way' };
-    }
-    if (!isHolder || handler === null) return { type: 'opening' };
-    try {
-      return { type: 'answered', answer: (await handler(question.request)) ?? null };
-    } catch (error) {
-      return { type: 'failed', message: errorText(error), failure: failureOf(error) };
-    }
+  const standing = (other: string): Standing => {
+    if (holds) return 'holds';
+    if (other > name) return 'stays';
+    hasGivenWay = true;
+    return 'gives-way';
   };
-  const socket = await openLockSocket(folder, (question) => reply(question as Question));
-  ownName = socket.name;
+  const server = await listenIn(folder, name, (other) => `${standing(other)} ${process.pid}`);
+  const close = async () => {
+    await unlink(join(folder, name)).catch(() => undefined);
+    await new Promise((resolve) => server.close(resolve));
+  };
   try {
-    const giveUpAt = performance.now() + SETTLE_DEADLINE_MS;
+    const giveUpAt = performance.now() + patienceMs;
     for (;;) {
       hasGivenWay = false;
-      const mustWait = await isAnyoneBefore(folder, socket);
-      if (!mustWait && !hasGivenWay) break;
-      if (performance.now() > giveUpAt) throw heldError(folder, null);
+      const before = await whoIsBefore(folder, name);
+      if (before === null && !hasGivenWay) break;
+      if (performance.now() > giveUpAt) throw heldError(folder, before);
       await wait(LOOK_AGAIN_MS);
     }
-    isHolder = true;
+    holds = true;
   } catch (error) {
-    await socket.close();
+    await close();
     throw error;
   }
-  return {
-    onRequest(newHandler) {
-      handler = newHandler;
-    },
-    release: () => socket.close(),
-  };
+  return { release: close };
 }
 
-/** Whether a candidate has to be waited for. Throws when there is a holder. */
-async function isAnyoneBefore(folder: string, socket: LockSocket): Promise<boolean> {
-  const others = (await listLockSockets(folder)).filter((name) => name !== socket.name);
-  const question: Question = { type: 'candidate', name: socket.name };
-  const replies = await Promise.all(
-    others.map((name) => askLockSocket(folder, name, question, CANDIDATE_DEADLINE_MS)),
-  );
-  let mustWait = false;
-  for (const reply of replies) {
-    if (reply.type === 'silent') throw heldError(folder, null);
-    if (reply.type === 'cut') mustWait = true;
-    if (reply.type !== 'answer') continue;
-    const answer = reply.value as Answer;
-    if (answer.type === 'held') throw heldError(folder, answer.by);
-    if (answer.type !== 'gives-way') mustWait = true;
-  }
-  return mustWait;
-}
-
-/**
- * Asks the process that holds the folder, or is about to. null when nobody does. Throws {@link FailFileError} `engine-held` when
- * the holder does not answer, and what its handler threw: a {@link FailFileError} as it was, else a plain `Error`.
- */
-export async function askFolderHolder(folder: string, request: unknown): Promise<unknown | null> {
-  const question: Question = { type: 'request', request };
-  const giveUpAt = performance.now() + REQUEST_DEADLINE_MS;
-  for (;;) {
-    let isOpening = false;
-    for (const name of await listLockSockets(folder)) {
-      const reply = await askLockSocket(folder, name, question, REQUEST_DEADLINE_MS);
-      if (reply.type === 'silent') throw heldError(folder, null);
-      if (reply.type !== 'answer') continue;
-      const answer = reply.value as Answer;
-      if (answer.type === 'answered') return answer.answer;
-      if (answer.type === 'failed') throw failureAgain(answer);
-      if (answer.type === 'opening') isOpening = true;
-    }
-    if (!isOpening) return null;
-    if (performance.now() > giveUpAt) throw heldError(folder, null);
-    await wait(OPENING_LOOK_MS);
-  }
-}
-
-/** What of an error arrives at the other side as it was. */
-function failureOf(error: unknown): ErrorDetail | null {
-  if (!(error instanceof FailFileError)) return null;
-  const { code, subject, todo, message } = error;
-  return { code, subject, todo, what: message.slice(0, -`: ${subject}; ${todo}`.length) };
-}
-
-function failureAgain({ message, failure }: Extract<Answer, { type: 'failed' }>): Error {
-  return failure === null ? new Error(message) : new FailFileError(failure);
-}
-
-function heldError(folder: string, by: Holder | null): FailFileError {
-  const who =
-    by === null ? 'a process that does not answer' : `process ${by.pid} (${by.command}) since ${by.since}`;
+function heldError(folder: string, pid: string | null): FailFileError {
   return new FailFileError({
     code: 'engine-held',
-    what: `the state folder is held by ${who}`,
+    what: `${pid === null || pid === '' ? 'a process' : `process ${pid}`} is starting the embedded engine and does not get on`,
     subject: folder,
-    todo: 'wait for it to end, name another folder with --state, or use --engine redis://... which many processes can share',
+    todo: 'end that process, then run again',
   });
+}
+
+/** The number of a process that has to be waited for, empty when it does not say; null: nobody. */
+async function whoIsBefore(folder: string, name: string): Promise<string | null> {
+  const names = await readdir(folder);
+  const others = names.filter((one) => one !== name && one.startsWith(PREFIX) && one.endsWith(SUFFIX));
+  const answers = await Promise.all(others.map((other) => ask(folder, other, name)));
+  for (const answer of answers) {
+    if (answer === null) continue;
+    const [standing, pid = ''] = answer.split(' ');
+    if (standing !== 'gives-way') return pid;
+  }
+  return null;
+}
+
+/** The line that the process behind a socket answers; empty when it gives none; null: nobody is there, and the socket is removed. */
+function ask(folder: string, other: string, name: string): Promise<string | null> {
+  return withShortPath(folder, other, async (path) => {
+    const socket = connect(path);
+    socket.on('error', () => socket.destroy());
+    const timer = setTimeout(() => socket.destroy(), ANSWER_DEADLINE_MS);
+    try {
+      await once(socket, 'connect');
+      socket.end(`${name}\n`);
+      let line = '';
+      for await (const part of socket.setEncoding('utf8')) line += part;
+      return line;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ECONNREFUSED') await unlink(join(folder, other)).catch(() => undefined);
+      return code === 'ECONNREFUSED' || code === 'ENOENT' ? null : '';
+    } finally {
+      clearTimeout(timer);
+      socket.destroy();
+    }
+  });
+}
+
+async function listenIn(folder: string, name: string, answer: (other: string) => string): Promise<Server> {
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.setEncoding('utf8').once('data', (text: string) => socket.end(answer(text.trim())));
+  });
+  await withShortPath(folder, `${name}.new`, async (path) => {
+    server.listen(path);
+    await once(server, 'listening');
+  });
+  await rename(join(folder, `${name}.new`), join(folder, name));
+  // The lock alone does not keep a process running.
+  server.unref();
+  return server;
+}
+
+/** A path that the kernel accepts: through a link of this process's own when the folder's name is long. */
+async function withShortPath<T>(folder: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
+  const path = join(folder, name);
+  if (Buffer.byteLength(path) <= LONGEST_PATH) return use(path);
+  const base = Buffer.byteLength(tmpdir()) <= 40 ? tmpdir() : '/tmp';
+  const link = await mkdtemp(join(base, 'be-'));
+  try {
+    await symlink(folder, join(link, 'f'));
+    return await use(join(link, 'f', name));
+  } finally {
+    await rm(link, { recursive: true, force: true });
+  }
 }

@@ -3,19 +3,13 @@
  * when the server is gone. BullMQ uses the same pool.
  */
 import { Socket } from 'node:net';
-import { Pool } from 'pg';
+import { type ClientConfig, Pool } from 'pg';
 import { errorText } from '../../errors.js';
 import { withinDeadline } from '../../lifecycle.js';
 import type { Log } from '../../log.js';
 import type { SqlDatabase, SqlParam, SqlRow } from '../sql/database.js';
-import { sessionAddress } from './server-address.js';
 import { storeFailure } from './store-failure.js';
 
-/**
- * Sessions of one process at most. Each worker keeps one to listen on; exchanges wait for each other in the
- * server, so more would only use up the server's `max_connections` (100 by default) with many workers.
- */
-const POOL_SIZE = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A call that takes longer has failed: the network is gone or the server hangs. */
 const QUERY_TIMEOUT_MS = 20_000;
@@ -26,13 +20,28 @@ export interface ConnectionPool extends SqlDatabase {
   close(): Promise<void>;
 }
 
-/** `address`: of the server, for people. Calls throw what `store-failure.ts` makes of the driver's errors. */
-export function createConnectionPool(url: string, address: string, log: Log): ConnectionPool {
+/** A server as an engine sees it. */
+export interface PostgresServer {
+  /** What `pg` connects with, our session options included. */
+  readonly connection: ClientConfig;
+  /** Where it is, for people; never with credentials. */
+  readonly address: string;
+  /** What a person does when it does not answer. */
+  readonly todo: string;
+  /** Sessions of one process at most. Each worker keeps one to listen on. */
+  readonly sessions: number;
+  /** Cuts a password out of what the driver says. */
+  redact(text: string): string;
+}
+
+/** Calls throw what `store-failure.ts` makes of the driver's errors. */
+export function createConnectionPool(server: PostgresServer, log: Log): ConnectionPool {
   const sockets = new Set<Socket>();
+  const { connection, sessions } = server;
   const pool = new Pool({
-    connectionString: sessionAddress(url),
+    ...connection,
     application_name: 'brand-enrich',
-    max: POOL_SIZE,
+    max: sessions,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
@@ -73,7 +82,7 @@ export function createConnectionPool(url: string, address: string, log: Log): Co
         });
         return result.rows;
       } catch (error) {
-        throw storeFailure(address, error);
+        throw storeFailure(server, error);
       }
     },
     close() {

@@ -24,14 +24,12 @@ import { createSqlOutcomes } from '../sql/sql-outcomes.js';
 import { createSqlQueues } from '../sql/sql-queues.js';
 import { createSqlRuns } from '../sql/sql-runs.js';
 import { createTickStore } from '../tick-store.js';
-import { createConnectionPool } from './connection-pool.js';
-import { shownAddress, withoutPassword } from './server-address.js';
+import { createConnectionPool, type PostgresServer } from './connection-pool.js';
+import { sessionAddress, shownAddress, withoutPassword } from './server-address.js';
 import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
 import { storeFailure } from './store-failure.js';
 
-export interface PostgresEngineOptions {
-  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
-  readonly url: string;
+interface EngineOptions {
   readonly log: Log;
   /** Of chunks; absent: nothing is traced. */
   readonly telemetry?: Telemetry | undefined;
@@ -43,21 +41,48 @@ export interface PostgresEngineOptions {
   readonly upkeepClock?: Clock;
 }
 
+export interface PostgresEngineOptions extends EngineOptions {
+  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
+  readonly url: string;
+}
+
+/**
+ * Exchanges wait for each other in the server, so more sessions would only use up the server's `max_connections` (100 by default)
+ * with many workers.
+ */
+const SESSIONS = 8;
+
+/** Throws what {@link openEngineOn} throws. */
+export async function openPostgresEngine({ url, ...options }: PostgresEngineOptions): Promise<Engine> {
+  const server: PostgresServer = {
+    connection: { connectionString: sessionAddress(url) },
+    address: shownAddress(url),
+    todo: 'see that PostgreSQL runs and can be reached, then run again',
+    sessions: SESSIONS,
+    redact: (text) => withoutPassword(text, url),
+  };
+  return openEngineOn('postgres', server, options);
+}
+
 /**
  * Connects, brings both schemas up to date and removes what nobody needs any more.
  *
  * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in, `engine-unfit` when it is too old,
  * may not make our schemas, or was used by a later release.
  */
-export async function openPostgresEngine(options: PostgresEngineOptions): Promise<Engine> {
-  const { url, log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
-  const address = shownAddress(url);
+export async function openEngineOn(
+  kind: 'postgres' | 'embedded',
+  server: PostgresServer,
+  options: EngineOptions,
+): Promise<Engine> {
+  const { log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
+  const { address } = server;
   const releasers = createReleasers();
-  const failure = (error: unknown) => storeFailure(address, error);
-  const connections = createConnectionPool(url, address, log);
+  const failure = (error: unknown) => storeFailure(server, error);
+  const connections = createConnectionPool(server, log);
   releasers.push(() => connections.close());
   try {
-    (await connect(() => connections.pool.connect(), address, url)).release();
+    (await connect(() => connections.pool.connect(), server)).release();
     const calls = createStoreCalls(connections, clockOffsetMs);
     // A server that lets us in and then ends the session is away for a moment, and no more.
     const patience = createPatience({ log, stop });
@@ -67,7 +92,7 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
       });
       let isLost = true;
       try {
-        const warned = await prepare(client, address, url);
+        const warned = await prepare(client, server);
         isLost = false;
         return warned;
       } finally {
@@ -83,15 +108,13 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
     releasers.push(() => queues.close());
     return {
       id,
-      kind: 'postgres',
+      kind,
       address,
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
       notes,
       ticks: createTickStore(queues.openTickQueue, failure),
-      guests: null,
-      lost: null,
       warnings,
       openQueue: (name) => queues.openQueue(name),
       openLine: (name) => createQueueLine(queues.openQueue(name), failure),
@@ -107,11 +130,14 @@ export async function openPostgresEngine(options: PostgresEngineOptions): Promis
   }
 }
 
-async function connect(open: () => Promise<PoolClient>, address: string, url: string): Promise<PoolClient> {
+async function connect(
+  open: () => Promise<PoolClient>,
+  { address, redact }: PostgresServer,
+): Promise<PoolClient> {
   try {
     return await open();
   } catch (error) {
-    const reason = withoutPassword(systemWords(error), url);
+    const reason = redact(systemWords(error));
     // Its own word, as opposed to the system's.
     const isReply = error instanceof Error && 'severity' in error;
     throw new FailFileError(
@@ -132,7 +158,8 @@ async function connect(open: () => Promise<PoolClient>, address: string, url: st
 }
 
 /** Checks the server and brings both schemas up to date; what it warns of. */
-async function prepare(client: PoolClient, address: string, url: string): Promise<string[]> {
+async function prepare(client: PoolClient, server: PostgresServer): Promise<string[]> {
+  const { address, redact } = server;
   // pg asks for a list that it may change.
   const session: SqlSession = {
     query: (sql, params) => (params === undefined ? client.query(sql) : client.query(sql, [...params])),
@@ -145,11 +172,11 @@ async function prepare(client: PoolClient, address: string, url: string): Promis
     return durabilityWarnings(facts);
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
-    const known = storeFailure(address, error);
+    const known = storeFailure(server, error);
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
     throw new FailFileError({
       code: 'engine-unfit',
-      what: `the schemas bullmq and brand_enrich could not be made (${withoutPassword(errorText(error), url)})`,
+      what: `the schemas bullmq and brand_enrich could not be made (${redact(errorText(error))})`,
       subject: address,
       todo: 'let the user create schemas in this database',
     });

@@ -7,7 +7,8 @@ import { FailFileError } from '../../errors.js';
  * What our SQL and BullMQ's rely on, whatever the server's defaults are: BullMQ's names without a schema, and
  * statements that see what was committed before them.
  */
-const SESSION_OPTIONS = '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
+export const SESSION_OPTIONS =
+  '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
 
 /** The address without user, password and parameters: `postgres://host:port/database`. */
 export function shownAddress(url: string): string {

@@ -28,7 +28,10 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
  * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server answered that it cannot. Any
  * other answer of the server is a bug of ours and comes back as it is.
  */
-export function storeFailure(address: string, error: unknown): unknown {
+export function storeFailure(
+  { address, todo: whenGone }: { readonly address: string; readonly todo: string },
+  error: unknown,
+): unknown {
   if (error instanceof FailFileError) return error;
   const state = sqlState(error);
   const subject = `${address} (${reasonOf(error)})`;
@@ -36,7 +39,7 @@ export function storeFailure(address: string, error: unknown): unknown {
     return new FailFileError({
       code: 'engine-unreachable',
       subject,
-      todo: 'see that PostgreSQL runs and can be reached, then run again',
+      todo: whenGone,
       cause: error,
     });
   }

@@ -80,8 +80,6 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       runs: createRedisRuns(store),
       notes,
       ticks: createTickStore(queues.openTickQueue, failure),
-      guests: null,
-      lost: null,
       warnings,
       openQueue: queues.openQueue,
       openLine: (name) => createQueueLine(queues.openQueue(name), failure),

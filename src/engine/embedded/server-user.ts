@@ -1,0 +1,89 @@
+/**
+ * The user that the private server runs as. PostgreSQL refuses to run as root, so for root it runs under a number that no account of
+ * the machine has: nobody but root and the server itself can then read its files or reach its socket.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { chown, lchown, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { errorText, FailFileError } from '../../errors.js';
+import { systemWords } from '../../system-error.js';
+
+const run = promisify(execFile);
+
+export interface ServerUser {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * Above the numbers that are given to people and below those that system services and containers use (systemd, Users, Groups, UIDs
+ * and GIDs on systemd Systems).
+ */
+const SERVER_ID = 54_329;
+
+/** null: the server runs as the user of this process. */
+export function serverUser(): ServerUser | null {
+  return process.getuid?.() === 0 ? { uid: SERVER_ID, gid: SERVER_ID } : null;
+}
+
+/**
+ * An account for `initdb`, which wants a name for its user and runs before there is anything to protect. Throws
+ * {@link FailFileError} `engine-unfit` on a machine without one.
+ */
+export function namedUser(): ServerUser {
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
+    .filter(({ uid, gid }) => uid > 0 && Number.isSafeInteger(uid) && Number.isSafeInteger(gid));
+  const account = accounts.find(({ name }) => name === 'daemon' || name === 'bin') ?? accounts[0];
+  if (account !== undefined) return { uid: account.uid, gid: account.gid };
+  throw new FailFileError({
+    code: 'engine-unfit',
+    what: 'PostgreSQL does not run as root, and this machine has no other account',
+    subject: '/etc/passwd',
+    todo: 'run as another user (docker run --user 1000), or name a server with --engine redis://...',
+  });
+}
+
+/** Gives a folder with all in it to a user. Links are given away themselves, never followed. */
+export async function giveAway(folder: string, { uid, gid }: ServerUser): Promise<void> {
+  const entries = await readdir(folder, { recursive: true });
+  for (const name of entries) await lchown(join(folder, name), uid, gid);
+  await lchown(folder, uid, gid);
+}
+
+/**
+ * Sees that the server's user can work in a folder of ours, which becomes its own. Throws {@link FailFileError} `engine-unfit`:
+ * root may not become another user here, or the folder lies below one that only root may enter.
+ */
+export async function admitServerUser(folder: string, user: ServerUser, fallback: string): Promise<void> {
+  try {
+    await chown(folder, user.uid, user.gid);
+    await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });
+  } catch (error) {
+    throw new FailFileError({
+      code: 'engine-unfit',
+      what: `root may not start a server as another user here (${systemWords(error)})`,
+      subject: folder,
+      todo: 'run as an ordinary user (docker run --user 1000), or name a server with --engine redis://...',
+      cause: error,
+    });
+  }
+  const canEnter = await run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], {
+    ...user,
+    cwd: '/',
+  }).then(
+    () => true,
+    (error: unknown) => errorText(error),
+  );
+  if (canEnter === true) return;
+  throw new FailFileError({
+    code: 'engine-unfit',
+    what: 'PostgreSQL does not run as root, and no other user can enter this state folder',
+    subject: folder,
+    todo: `use --state ${fallback}, or open the folders above it for others (chmod o+x)`,
+  });
+}

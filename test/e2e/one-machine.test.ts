@@ -1,0 +1,130 @@
+/**
+ * Several processes on one state folder: runs, workers, inboxes and looks beside each other on the embedded engine, as on any server.
+ */
+import { mkdir, readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { embeddedEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
+
+const engine = embeddedEngine();
+
+async function answered(path: string): Promise<number> {
+  const counts = countStatuses(await readRows(path));
+  return (counts.matched ?? 0) + (counts.not_found ?? 0);
+}
+
+async function serverPid(scene: Scene): Promise<number> {
+  const text = await readFile(scene.path('state/postgres/data/postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+describe('on one machine without a server of its own', () => {
+  test('two runs over the same identifiers buy each of them once, while others look', async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    await scene.write('one.csv', domainList(800));
+    await scene.write('two.csv', domainList(800));
+    const runs = ['one.csv', 'two.csv'].map((name) => scene.start(['run', name]));
+    await scene.service.until((meter) => meter.billed >= 50);
+    const status = await scene.run(['status', '--json']);
+    expect(status.code, status.stderr).toBe(0);
+    const shown = JSON.parse(status.stdout);
+    expect(shown.runs.map(({ status }: { status: string }) => status)).toEqual(['running', 'running']);
+    expect(shown.ledger.sent).toBeGreaterThan(0);
+    for (const run of runs) {
+      const { code, stderr } = await run.done;
+      expect(code, stderr).toBe(0);
+    }
+    expect(scene.service.meter.billed).toBe(800);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    for (const name of ['one', 'two']) expect(await answered(scene.path(`${name}.enriched.csv`))).toBe(800);
+    const reports = await Promise.all(
+      ['one', 'two'].map((name) => readReport(scene.path(`${name}.report.json`))),
+    );
+    expect(reports.reduce((sum, { requests }) => sum + requests.billed, 0)).toBe(800);
+  });
+
+  test('four workers keep the budget to the last request, and the run of another process is theirs', async () => {
+    const scene = await createScene(engine, { plan: 'paid', quota: 50, overageTenths: 3, latencyMs: 5 });
+    await scene.write('list.csv', domainList(120));
+    const workers = Array.from({ length: 4 }, () => scene.start(['worker']));
+    await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
+    const flags = ['--no-worker', '--plan', 'paid', '--overage-budget', '0.3', '--overage-price', '0.1'];
+    const { code, stderr } = await scene.run(['run', 'list.csv', ...flags]);
+    expect(code, stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(53);
+    expect(await answered(scene.path('list.enriched.partial.csv'))).toBe(53);
+    for (const worker of workers) worker.kill('SIGTERM');
+    for (const worker of workers) expect((await worker.done).code).toBe(0);
+  });
+
+  test('an inbox and a schedule live beside a run', async () => {
+    const scene = await createScene(engine);
+    await mkdir(scene.path('inbox'));
+    const watch = scene.start(['watch', 'inbox']);
+    await watch.untilSaid(/watching the inbox/);
+    const serve = scene.start(['schedule', 'serve']);
+    await serve.untilSaid(/schedule/);
+    await scene.write('list.csv', domainList(30));
+    const { code, stderr } = await scene.run(['run', 'list.csv']);
+    expect(code, stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(30);
+    for (const stays of [watch, serve]) {
+      stays.kill('SIGTERM');
+      expect((await stays.done).code).toBe(0);
+    }
+    await expect(serverPid(scene)).rejects.toThrow();
+  });
+
+  test('a server that is killed again and again costs no answer and no request', async () => {
+    const scene = await createScene(engine, { latencyMs: 50 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(400));
+    const run = scene.start(['run', 'list.csv', '--concurrency', '16']);
+    for (const billed of [60, 180]) {
+      await scene.service.until(() => meter.billed >= billed);
+      process.kill(await serverPid(scene), 'SIGKILL');
+    }
+    const { code, stderr } = await run.done;
+    expect(code, stderr).toBe(0);
+    expect(await answered(scene.path('list.enriched.csv'))).toBe(400);
+    expect(meter.billed).toBe(400);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('a supervisor that ends the server together with the run loses nothing', async () => {
+    const scene = await createScene(engine, { latencyMs: 200 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(200));
+    const run = scene.start(['run', 'list.csv', '--concurrency', '8']);
+    await scene.service.until(() => meter.billed >= 40 && meter.inFlight > 4);
+    const server = await serverPid(scene);
+    run.kill('SIGTERM');
+    process.kill(server, 'SIGTERM');
+    const { code, stderr } = await run.done;
+    expect(code, stderr).toBe(130);
+    expect(await answered(scene.path('list.enriched.partial.csv'))).toBe(meter.billed);
+    options.latencyMs = 0;
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.billed).toBe(200);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('two at once with files that overlap buy each identifier once, the dearest first', {
+    tags: ['long'],
+  }, async () => {
+    const scene = await createScene(engine, { latencyMs: 10, quota: 500 });
+    const all = Array.from({ length: 500 }, (_, index) => `${domainAt(index)},${index}`);
+    await scene.write('one.csv', `website,worth\n${all.slice(0, 350).join('\n')}\n`);
+    await scene.write('two.csv', `website,worth\n${all.slice(150).reverse().join('\n')}\n`);
+    const results = await Promise.all(
+      ['one.csv', 'two.csv'].map((name) => scene.run(['run', name, '--priority', 'worth'])),
+    );
+    for (const { code, stderr } of results) expect(code, stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(500);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expect(await answered(scene.path('one.enriched.csv'))).toBe(350);
+    expect(await answered(scene.path('two.enriched.csv'))).toBe(350);
+  });
+});

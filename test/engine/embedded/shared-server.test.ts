@@ -1,0 +1,233 @@
+/**
+ * The private server under its users' feet: killed, left behind, moved, without its links. Real servers and real processes.
+ */
+import { readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { judgeData } from '../../../src/engine/embedded/data-folder.js';
+import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
+import { judgeStart } from '../../../src/engine/embedded/server-process.js';
+import type { Engine } from '../../../src/engine/engine.js';
+import { createReleasers, isRunning } from '../../../src/lifecycle.js';
+import { silentLog } from '../../../src/log.js';
+import { startChild } from './child.js';
+
+const SOON = { timeout: 50_000, interval: 20 };
+const ANSWER = {
+  key: 'k',
+  status: 'matched',
+  packed: Buffer.from('a'),
+  billed: true,
+  freshMs: null,
+} as const;
+
+describe('the private server', () => {
+  const releasers = createReleasers();
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'shared-'));
+    await chmod(folder, 0o711);
+    releasers.push(() => rm(folder, { recursive: true, force: true }));
+  });
+  afterEach(() => releasers.releaseAll());
+
+  async function open(): Promise<Engine> {
+    const engine = await openEmbeddedEngine({ folder, log: silentLog() });
+    releasers.push(() => engine.close());
+    return engine;
+  }
+  const home = (...names: readonly string[]) => join(folder, 'postgres', ...names);
+  const serverPid = () => Number(readFileSync(home('data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  const starts = async () =>
+    (await readFile(home('server.log'), 'utf8')).match(/starting PostgreSQL/g)?.length ?? 0;
+
+  test('is started once by five processes that begin at the same moment', async () => {
+    const children = Array.from({ length: 5 }, () =>
+      startChild(`
+        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+        const { silentLog } = await load('src/log.js');
+        const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+        say(engine.id);
+        setInterval(() => {}, 1000);
+      `),
+    );
+    for (const child of children) releasers.push(() => child.kill('SIGKILL'));
+    const ids = await Promise.all(children.map((child) => child.nextLine()));
+    expect(new Set(ids).size).toBe(1);
+    expect(await starts()).toBe(1);
+  });
+
+  test('that is killed is started again while its clients go on, and nothing that was stored is lost', async () => {
+    const engine = await open();
+    await engine.outcomes.record('w', [ANSWER]);
+    const pid = serverPid();
+    process.kill(pid, 'SIGKILL');
+    await vi.waitUntil(
+      () =>
+        engine.outcomes.stats().then(
+          // Sessions that are there outlive their server by a moment.
+          ({ matched }) => matched === 1 && serverPid() !== pid,
+          () => false,
+        ),
+      SOON,
+    );
+  });
+
+  test('that was killed with all its clients is used by the next one', async () => {
+    await (await open()).close();
+    const child = startChild(`
+      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { silentLog } = await load('src/log.js');
+      const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+      say(engine.id);
+      setInterval(() => {}, 1000);
+    `);
+    const id = await child.nextLine();
+    const pid = serverPid();
+    await child.kill('SIGKILL');
+    const engine = await open();
+    expect(engine.id).toBe(id);
+    expect(serverPid()).toBe(pid);
+  });
+
+  test('ends by itself after its last client was killed', { tags: ['long'], timeout: 150_000 }, async () => {
+    const child = startChild(`
+      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { silentLog } = await load('src/log.js');
+      await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+      say('open');
+      setInterval(() => {}, 1000);
+    `);
+    await child.nextLine();
+    const pid = serverPid();
+    await child.kill('SIGKILL');
+    await vi.waitUntil(() => !isRunning(pid), { timeout: 120_000, interval: 500 });
+    await expect(stat(home('data', 'postmaster.pid'))).rejects.toThrow();
+  });
+
+  test('whose socket was removed is stopped and started anew', async () => {
+    const first = await open();
+    const pid = serverPid();
+    for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) await rm(home('data', name));
+    const second = await open();
+    expect(serverPid()).not.toBe(pid);
+    await vi.waitUntil(
+      () =>
+        first.outcomes.stats().then(
+          () => true,
+          () => false,
+        ),
+      SOON,
+    );
+    expect(await second.outcomes.stats()).toMatchObject({ matched: 0 });
+  });
+
+  test('is started though the number of a crashed one belongs to another program now', async () => {
+    await (await open()).close();
+    // As a crash of the machine leaves it: the file names a process that lives and is no server.
+    const other = startChild(`say('here'); setInterval(() => {}, 1000);`);
+    releasers.push(() => other.kill('SIGKILL'));
+    await other.nextLine();
+    const lines = [other.process.pid, home('data'), 1, 5432, home('data'), '', '', 'ready   '];
+    await writeFile(home('data', 'postmaster.pid'), `${lines.join('\n')}\n`);
+    const engine = await open();
+    expect(serverPid()).not.toBe(other.process.pid);
+    expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
+  });
+
+  describe('of another machine or container', () => {
+    test('that still writes its heartbeat is left alone', { timeout: 90_000 }, async () => {
+      await (await open()).close();
+      await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
+      await writeFile(home('data', 'postmaster.pid'), '7\n');
+      const beats = setInterval(() => void utimes(home('heartbeat'), new Date(), new Date()), 1_000);
+      releasers.push(() => clearInterval(beats));
+      await expect(open()).rejects.toMatchObject({
+        code: 'engine-held',
+        message: expect.stringMatching(/\(elsewhere\) works in this state folder/),
+      });
+    });
+
+    test('that is gone is forgotten', { timeout: 90_000 }, async () => {
+      const first = await open();
+      await first.outcomes.record('w', [ANSWER]);
+      await first.close();
+      await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
+      await writeFile(home('data', 'postmaster.pid'), '999999\n');
+      expect((await (await open()).outcomes.stats()).matched).toBe(1);
+    });
+  });
+
+  test('takes no settings from the environment of its users', async () => {
+    const child = startChild(`
+      Object.assign(process.env, { PGDATA: '/nowhere', PGHOST: 'nowhere', PGPORT: '1', PGUSER: 'nobody', PGOPTIONS: '-c nothing=1',
+        PGSSLMODE: 'require', PGDATABASE: 'none', PGPASSWORD: 'x', LANG: 'xx_XX', LC_ALL: 'xx_XX', TZ: 'Nowhere/Else' });
+      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { silentLog } = await load('src/log.js');
+      const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+      say(engine.kind);
+      await engine.close();
+    `);
+    releasers.push(() => child.kill('SIGKILL'));
+    expect(await child.nextLine()).toBe('embedded');
+  });
+
+  test('holds nobody who waits for the end of our output', async () => {
+    const child = startChild(`
+      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+      const { silentLog } = await load('src/log.js');
+      await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+      say('open');
+      process.kill(process.pid, 'SIGKILL');
+    `);
+    expect(await child.nextLine()).toBe('open');
+    // The pipe closes though the server lives on.
+    await new Promise((resolve) => child.process.once('close', resolve));
+    expect(isRunning(serverPid())).toBe(true);
+    await open();
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('as root', () => {
+  test('a folder that only root may enter is refused, with the folder to use', async () => {
+    const closed = await mkdtemp(join(tmpdir(), 'closed-'));
+    await mkdir(join(closed, 'state'));
+    const opening = openEmbeddedEngine({ folder: join(closed, 'state'), log: silentLog() });
+    await expect(opening).rejects.toMatchObject({
+      code: 'engine-unfit',
+      todo: expect.stringContaining('--state /var/lib/brand-enrich'),
+    });
+    await rm(closed, { recursive: true });
+  });
+});
+
+test.each([
+  [{ data: null }, 'none'],
+  [{ data: null, wasUsed: true }, 'unusable'],
+  [{ data: null, hasOlderEngine: true }, 'unusable'],
+  [{ data: [] }, 'unusable'],
+  [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n' }, 'ready'],
+  [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n', hasOlderEngine: true }, 'ready'],
+  [{ data: ['base', 'PG_VERSION'], version: '18\n' }, 'unusable'],
+  [{ data: ['base', 'global', 'PG_VERSION'], version: '' }, 'unusable'],
+] as const)('data with %j are %s', (facts, type) => {
+  expect(judgeData({ version: null, wasUsed: false, hasOlderEngine: false, ...facts }).type).toBe(type);
+});
+
+test.each([
+  ['FATAL:  lock file "postmaster.pid" already exists\nHINT:  Is another postmaster running?', 'taken', null],
+  ['FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use', 'taken', null],
+  ['FATAL:  could not write lock file "postmaster.pid": No space left on device', 'failed', /No space left/],
+  [
+    'LOG:  starting\nFATAL:  data directory "x" has invalid permissions\nDETAIL:  0700',
+    'failed',
+    /invalid permissions/,
+  ],
+  ['', 'failed', /it ended with 1/],
+])('a start that says %s', (log, type, reason) => {
+  const result = judgeStart(log, 'it ended with 1');
+  expect(result.type).toBe(type);
+  if (result.type === 'failed') expect(result.reason).toMatch(reason ?? /^$/);
+});
