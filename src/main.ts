@@ -56,6 +56,7 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     file,
     command: parsed.command,
     home: homedir(),
+    isRoot: isRoot(),
   });
   known.settings = loaded.settings;
   const { stop, graceMs } = listenForSignals(loaded.settings);
@@ -82,8 +83,13 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
         file,
         command,
         home: homedir(),
+        isRoot: isRoot(),
       }),
   });
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
 /** An empty variable counts as not set. */

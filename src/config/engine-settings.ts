@@ -13,9 +13,13 @@ const EVERY = COMMAND_NAMES;
 /** Those of pino. */
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-/** `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not count (XDG Base Directory Specification). */
-function stateFolder({ env, home }: Surroundings): string {
+/**
+ * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not count (XDG Base Directory
+ * Specification). Root's home is closed to the user that its private server runs as.
+ */
+function stateFolder({ env, home, isRoot = false }: Surroundings): string {
   const stateHome = env.XDG_STATE_HOME ?? '';
+  if (isRoot && !isAbsolute(stateHome)) return '/var/lib/brand-enrich';
   return join(isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), 'brand-enrich');
 }
 
@@ -36,8 +40,19 @@ export const ENGINE_SETTINGS = {
     fallback: stateFolder,
     group: 'Engine',
     commands: EVERY,
-    defaultNote: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich',
+    defaultNote:
+      '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     description: 'folder of the embedded engine and of what must survive a crash',
+  }),
+  startEmpty: setting({
+    flag: '--start-empty',
+    env: null,
+    isInFile: false,
+    kind: yesOrNo,
+    default: 'false',
+    group: 'Engine',
+    commands: WITH_ENGINE.filter((name) => name !== 'config'),
+    description: 'put aside what the embedded engine cannot use, and begin without it: all is bought again',
   }),
   waitForDisk: setting({
     flag: '--wait-for-disk',

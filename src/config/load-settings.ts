@@ -27,6 +27,8 @@ export interface SettingSources {
   readonly command: CommandName;
   /** The user's home folder, for the default of `--state`. */
   readonly home: string;
+  /** Whether the user is root, whose home others cannot enter. Default false. */
+  readonly isRoot?: boolean;
 }
 
 /** Where a value was found, and how people know the place. */

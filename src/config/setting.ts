@@ -53,6 +53,8 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The user's home folder. */
   readonly home: string;
+  /** Whether the user is root. Default false. */
+  readonly isRoot?: boolean;
 }
 
 /** `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the host. `token path`: shown unless it seems to be a token. */

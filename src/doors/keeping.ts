@@ -42,7 +42,13 @@ export function runKeeping(
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { log, stop } = door;
-    const stores = await openEngine({ engine: settings.engine, stateFolder: settings.state, log, stop });
+    const stores = await openEngine({
+      engine: settings.engine,
+      stateFolder: settings.state,
+      startsEmpty: settings.startEmpty,
+      log,
+      stop,
+    });
     releasers.push(() => stores.close());
     const answer = await obey(command, args, settings, stores);
     if (settings.json) printJson(door.stdout, answer.data);

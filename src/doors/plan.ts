@@ -31,6 +31,7 @@ export function runPlan(input: string, settings: Settings, door: PlanDoor): Prom
         : await openEngine({
             engine: settings.engine,
             stateFolder: settings.state,
+            startsEmpty: settings.startEmpty,
             log: door.log,
             stop: door.stop,
           });

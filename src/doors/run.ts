@@ -82,6 +82,7 @@ function runInState(
     const engine = await openEngine({
       engine: settings.sample ? 'embedded' : settings.engine,
       stateFolder,
+      startsEmpty: settings.startEmpty,
       log,
       waitsForDisk: settings.waitForDisk,
       stop,

@@ -54,6 +54,7 @@ export function runSchedule(
     const stores = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
+      startsEmpty: settings.startEmpty,
       log: door.log,
       stop: door.stop,
     });
@@ -170,6 +171,7 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
     const engine = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
+      startsEmpty: settings.startEmpty,
       log,
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,

@@ -28,6 +28,7 @@ export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCod
     const engine = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
+      startsEmpty: settings.startEmpty,
       log,
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,

@@ -98,6 +98,7 @@ export function withWorkplace<T>(
     const engine = await openEngine({
       engine: settings.sample ? 'embedded' : settings.engine,
       stateFolder,
+      startsEmpty: settings.startEmpty,
       log,
       waitsForDisk: settings.waitForDisk,
       telemetry: traces.telemetry,

@@ -14,6 +14,8 @@ export interface OpenEngineOptions {
   /** Where the embedded engine keeps its files. */
   readonly stateFolder: string;
   readonly log: Log;
+  /** Embedded: data that cannot be used are put aside. Default false. */
+  readonly startsEmpty?: boolean | undefined;
   /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
   readonly waitsForDisk?: boolean;
   /** What BullMQ tells of chunks to; absent: nothing is traced. Ticks are never traced. */
@@ -29,11 +31,14 @@ export interface OpenEngineOptions {
  * `engine-unfit`, `engine-held`) when the engine cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
-  const { engine, stateFolder, log, telemetry, stop = new AbortController().signal } = options;
+  const { engine, stateFolder, log, telemetry, startsEmpty, stop = new AbortController().signal } = options;
   const patience = createPatience({ log, stop });
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
-    return withPatience(await openEmbeddedEngine({ folder: stateFolder, log, telemetry, stop }), patience);
+    return withPatience(
+      await openEmbeddedEngine({ folder: stateFolder, log, telemetry, stop, startsEmpty }),
+      patience,
+    );
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');

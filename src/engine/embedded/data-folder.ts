@@ -5,11 +5,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../errors.js';
 import { systemWords } from '../../system-error.js';
-import type { ServerBinaries } from './server-binaries.js';
+import { type ServerBinaries, UnusableDataError } from './server-binaries.js';
 import { admitServerUser, giveAway, namedUser, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);
@@ -123,8 +124,17 @@ export function judgeData(facts: {
   return { type: 'unusable', what: 'the data folder of the embedded engine is damaged, or not ours' };
 }
 
-/** Names of files in `home`. */
+/** In `home`: the machine that the server was started on last. */
 export const OWNER_FILE = 'owner';
+
+/** Where an earlier release kept its database, and the name of a file in it that says it was used. */
+const OLDER_MARK = 'database-complete';
+
+/** Root's state was in its home then. */
+function olderFolders(state: string): string[] {
+  const ofRoot = join(homedir(), '.local', 'state', 'brand-enrich', 'embedded');
+  return [join(state, 'embedded'), ...(state === ROOT_STATE_FOLDER ? [ofRoot] : [])];
+}
 
 export async function findData({ state, home, data }: ServerFolders): Promise<DataFinding> {
   const isThere = (path: string) =>
@@ -136,14 +146,16 @@ export async function findData({ state, home, data }: ServerFolders): Promise<Da
     data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
     version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
     wasUsed: await isThere(join(home, OWNER_FILE)),
-    hasOlderEngine: await isThere(join(state, 'embedded', 'database-complete')),
+    hasOlderEngine: (
+      await Promise.all(olderFolders(state).map((path) => isThere(join(path, OLDER_MARK))))
+    ).includes(true),
   });
 }
 
-/** Throws {@link FailFileError} `engine-unfit` for what must not be replaced by an empty database. */
+/** Throws {@link UnusableDataError} for what must not be replaced by an empty database. */
 export function assertUsable(finding: DataFinding, { data }: ServerFolders): void {
   if (finding.type !== 'unusable') return;
-  throw new FailFileError({
+  throw new UnusableDataError({
     code: 'engine-unfit',
     what: finding.what,
     subject: data,
@@ -162,7 +174,7 @@ export async function setAside({ state, home, data }: ServerFolders): Promise<st
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   await rm(join(home, OWNER_FILE), { force: true });
   let aside: string | null = null;
-  for (const from of [join(state, 'embedded'), data]) {
+  for (const from of [...olderFolders(state), data]) {
     const to = `${from}.${stamp}`;
     const isMoved = await rename(from, to).then(
       () => true,

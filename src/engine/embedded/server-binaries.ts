@@ -14,6 +14,9 @@ const RUN_DEADLINE_MS = 10_000;
 /** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
 const OLDEST_MAJOR = 13;
 
+/** Data that cannot be used, in a place where only the user may say that an empty database begins. Code `engine-unfit`. */
+export class UnusableDataError extends FailFileError {}
+
 export interface ServerBinaries {
   readonly postgres: string;
   readonly initdb: string;
@@ -55,7 +58,7 @@ export async function findServerBinaries(options: FindBinariesOptions): Promise<
     }
   }
   if (options.major !== null && majors.size > 0) {
-    throw new FailFileError({
+    throw new UnusableDataError({
       code: 'engine-unfit',
       what: `the stored answers and the ledger were made by PostgreSQL ${options.major}, and this machine has ${[...majors].join(', ')}`,
       subject: options.folder,

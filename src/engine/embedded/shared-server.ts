@@ -25,7 +25,7 @@ import {
   setAside,
 } from './data-folder.js';
 import { lockFolder } from './folder-lock.js';
-import { findServerBinaries } from './server-binaries.js';
+import { findServerBinaries, UnusableDataError } from './server-binaries.js';
 import {
   assertNoForeignServer,
   clearTheWay,
@@ -84,10 +84,9 @@ export async function joinServer({
   const folders = serverFolders(state);
   const user = serverUser();
   await prepareServerFolders(folders, user);
-  if (startsEmpty) await beginAnew(folders, log);
   const sockets = await socketFolder(folders, user);
   const connection = connectionTo(sockets);
-  const place = { folders, user, sockets, connection, log };
+  const place = { folders, user, sockets, connection, startsEmpty, log };
 
   let isLeaving = false;
   let session = await openUse(place);
@@ -133,6 +132,7 @@ interface Place {
   readonly user: ServerUser | null;
   readonly sockets: string;
   readonly connection: ClientConfig;
+  readonly startsEmpty: boolean;
   readonly log: Log;
 }
 
@@ -224,32 +224,49 @@ function judgeAttempt(error: unknown): Exclude<Attempt, { type: 'open' }> {
 }
 
 async function start(place: Place, giveUpAt: number): Promise<void> {
-  const { folders, user, sockets, connection, log } = place;
+  const { folders, connection, startsEmpty, log } = place;
   const lock = await lockFolder(folders.home, giveUpAt - performance.now());
   try {
-    const answers = () => isAnswering(connection);
-    if (await answers()) return;
-    const finding = await findData(folders);
-    assertUsable(finding, folders);
-    await assertNoForeignServer(folders, () =>
+    if (await isAnswering(connection)) return;
+    try {
+      await startLocked(place, giveUpAt);
+    } catch (error) {
+      if (!startsEmpty || !(error instanceof UnusableDataError)) throw error;
+      const aside = await setAside(folders);
       log.warn(
-        'this state folder was used on another machine or in another container; looking whether it still is',
-      ),
-    );
-    const major = finding.type === 'ready' ? finding.major : null;
-    const binaries = await findServerBinaries({ user, major, folder: folders.home });
-    if (finding.type === 'none') await makeData(folders, binaries, user);
-    const stuckAt = performance.now() + STUCK_MS;
-    while (performance.now() < giveUpAt) {
-      const result = await startServer(folders, sockets, binaries, user, answers);
-      if (result.type === 'running') return;
-      if (result.type === 'failed') throw startFailure(folders, result.reason);
-      if (await answers()) return;
-      if (performance.now() > stuckAt) await clearTheWay(folders, sockets);
-      await wait(LOOK_AGAIN_MS * 4);
+        { folder: aside, reason: error.message },
+        'what the embedded engine held is put aside; it begins empty',
+      );
+      await startLocked(place, giveUpAt);
     }
   } finally {
     await lock.release();
+  }
+}
+
+async function startLocked(
+  { folders, user, sockets, connection, log }: Place,
+  giveUpAt: number,
+): Promise<void> {
+  const finding = await findData(folders);
+  assertUsable(finding, folders);
+  await assertNoForeignServer(folders, () =>
+    log.warn(
+      'this state folder was used on another machine or in another container; looking whether it still is',
+    ),
+  );
+  const major = finding.type === 'ready' ? finding.major : null;
+  const binaries = await findServerBinaries({ user, major, folder: folders.home });
+  if (finding.type === 'none') await makeData(folders, binaries, user);
+  const stuckAt = performance.now() + STUCK_MS;
+  const answers = () => isAnswering(connection);
+  while (performance.now() < giveUpAt) {
+    const result = await startServer(folders, sockets, binaries, user, answers);
+    if (result.type === 'running') return;
+    if (result.type === 'failed') throw startFailure(folders, result.reason);
+    if (await answers()) return;
+    if (performance.now() > stuckAt) await clearTheWay(folders, sockets);
+    await wait(LOOK_AGAIN_MS * 4);
   }
 }
 
@@ -280,27 +297,16 @@ const START_FAILURES: readonly (readonly [pattern: RegExp, todo: string])[] = [
 ];
 
 function startFailure({ home, log }: ServerFolders, reason: string): FailFileError {
+  const what = `the embedded engine cannot start (${reason})`;
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
-  return new FailFileError({
+  if (known !== undefined)
+    return new FailFileError({ code: 'engine-unfit', what, subject: home, todo: known });
+  return new UnusableDataError({
     code: 'engine-unfit',
-    what: `the embedded engine cannot start (${reason})`,
+    what,
     subject: home,
-    todo:
-      known ??
-      `see ${log}; restore the folder from a backup, name another with --state, or begin without what it knew with --start-empty`,
+    todo: `see ${log}; restore the folder from a backup, name another with --state, or begin without what it knew with --start-empty`,
   });
-}
-
-async function beginAnew(folders: ServerFolders, log: Log): Promise<void> {
-  const lock = await lockFolder(folders.home, JOIN_DEADLINE_MS);
-  try {
-    if ((await findData(folders)).type === 'none') return;
-    const aside = await setAside(folders);
-    if (aside !== null)
-      log.warn({ folder: aside }, 'what the embedded engine held is put aside; it begins empty');
-  } finally {
-    await lock.release();
-  }
 }
 
 /** Ends the session, and the server with it when no other process uses it. Never rejects: a server that is gone is no trouble. */

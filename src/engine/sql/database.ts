@@ -1,5 +1,5 @@
 /**
- * The seam between our SQL and whoever runs it: a `pg` pool or PGlite in a thread. All work is done by the functions
+ * The seam between our SQL and the `pg` pool that runs it. All work is done by the functions
  * of the schema `brand_enrich` (`migrations.ts`), one call for each operation of a store. BullMQ's own objects live in
  * the schema `bullmq`.
  */

@@ -13,9 +13,6 @@ const WORKER_DEAD_AFTER_MS = 15_000;
  */
 export const NEED_NOT_LAST = `PERFORM set_config('synchronous_commit', 'off', true);`;
 
-/** Why a run is `stopped` that was running when an engine with one owner was opened anew. */
-export const ENDED_WITH_OWNER = 'its process ended before it did';
-
 export const OUTCOME_TABLES = `
 CREATE TABLE brand_enrich.outcome (
   key text PRIMARY KEY,
@@ -239,13 +236,5 @@ BEGIN
   IF NOT FOUND THEN RETURN false; END IF;
   PERFORM brand_enrich.tidy(p_offset, p_keep_ms);
   RETURN true;
-END $$;
-
--- For an engine with one owner: whatever still looks alive belonged to a process that is gone. Its claims are free at
--- once and its runs bind nobody. A run that beats afterwards was a guest of that process, and is alive.
-CREATE OR REPLACE FUNCTION brand_enrich.end_others(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  DELETE FROM brand_enrich.worker;
-  UPDATE brand_enrich.run SET status = 'stopped', reason = '${ENDED_WITH_OWNER}' WHERE status = 'running';
 END $$;
 `;
