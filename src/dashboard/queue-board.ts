@@ -9,7 +9,6 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
-import type { EngineKind } from '../engine/engine.js';
 import { withinDeadline } from '../lifecycle.js';
 import { QUEUE_PATH } from './queue-section.js';
 
@@ -46,7 +45,6 @@ const AWAY = 'the engine is away; the queue is shown again when it answers\n';
 /** The caller closes the queues. `onTrouble`: is told the words of a driver that its reader is spared. */
 export function createQueueBoard(
   shown: readonly ShownQueue[],
-  engine: EngineKind,
   onTrouble: (reason: string) => void,
 ): QueueBoard {
   const adapter = new HonoAdapter(serveFiles);
@@ -62,8 +60,6 @@ export function createQueueBoard(
         boardTitle: 'brand-enrich',
         miscLinks: [{ text: 'Back to the dashboard', url: '/' }],
         hideDocsLink: true,
-        // PGlite has no server whose memory and connections could be told.
-        hideRedisDetails: engine === 'embedded',
         pollingInterval: { showSetting: false, forceInterval: EVERY_SECONDS },
       },
     },

@@ -86,7 +86,7 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
       title: 'Schedules',
       description: `times at which schedules of ${hostname()} are due`,
     };
-    return createQueueBoard(lookups === null ? [ticks] : [lookups, ticks], engine.kind, (reason) =>
+    return createQueueBoard(lookups === null ? [ticks] : [lookups, ticks], (reason) =>
       log.debug({ reason }, 'the queue cannot be shown'),
     );
   }

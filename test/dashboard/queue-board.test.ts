@@ -32,7 +32,7 @@ it('an engine that is away is said in a line, and its driver’s words go elsewh
   queue.on('error', () => undefined);
   queues.push(queue);
   const told: string[] = [];
-  const board = createQueueBoard([{ queue, title: 'Lookups', description: 'x' }], 'redis', (reason) => {
+  const board = createQueueBoard([{ queue, title: 'Lookups', description: 'x' }], (reason) => {
     told.push(reason);
   });
   const answer = await board.answer(new Request('http://127.0.0.1/queue/api/queues'));

@@ -2,7 +2,7 @@
  * Runs as SQL: what `src/runs/run-store.ts` asks for, one function for each operation.
  */
 import { INDEXES_ONLY } from './exchange-function.js';
-import { ENDED_WITH_OWNER, NEED_NOT_LAST } from './outcome-functions.js';
+import { NEED_NOT_LAST } from './outcome-functions.js';
 
 export const RUN_TABLES = `
 CREATE TABLE brand_enrich.run (
@@ -121,9 +121,6 @@ BEGIN
   ${NEED_NOT_LAST}
   UPDATE brand_enrich.run SET beat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
   RETURNING * INTO r;
-  IF r.status = 'stopped' AND r.reason = '${ENDED_WITH_OWNER}' THEN
-    UPDATE brand_enrich.run SET status = 'running', reason = NULL WHERE id = p_id;
-  END IF;
   IF NOT FOUND THEN RETURN NULL; END IF;
   RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r),
     'halt', CASE WHEN r.halt_why IS NOT NULL
