@@ -103,17 +103,17 @@ export function judgeData(facts: {
   readonly version: string | null;
   /** Whether a server of this folder was started before. */
   readonly wasUsed: boolean;
-  /** Whether an engine of an earlier release left its database. */
-  readonly hasOlderEngine: boolean;
+  /** Where an engine of an earlier release left its database; null: nowhere. */
+  readonly olderEngine: string | null;
 }): DataFinding {
-  const { data, version, wasUsed, hasOlderEngine } = facts;
+  const { data, version, wasUsed, olderEngine } = facts;
   if (data === null) {
     if (wasUsed)
       return { type: 'unusable', what: 'the database of this state folder was used before and is gone' };
-    if (hasOlderEngine) {
+    if (olderEngine !== null) {
       return {
         type: 'unusable',
-        what: 'this state folder holds answers and spending of an earlier release, which this one cannot read',
+        what: `${olderEngine} holds answers and spending of an earlier release, which this one cannot read`,
       };
     }
     return { type: 'none' };
@@ -142,13 +142,13 @@ export async function findData({ state, home, data }: ServerFolders): Promise<Da
       () => true,
       () => false,
     );
+  const older = olderFolders(state);
+  const areThere = await Promise.all(older.map((path) => isThere(join(path, OLDER_MARK))));
   return judgeData({
     data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
     version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
     wasUsed: await isThere(join(home, OWNER_FILE)),
-    hasOlderEngine: (
-      await Promise.all(olderFolders(state).map((path) => isThere(join(path, OLDER_MARK))))
-    ).includes(true),
+    olderEngine: older.find((_, index) => areThere[index]) ?? null,
   });
 }
 

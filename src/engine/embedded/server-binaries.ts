@@ -95,7 +95,8 @@ async function* packagedCandidates(
   if (await makeLinks(native, libraries)) {
     yield candidateIn(join(native, 'bin'), {
       ...SERVER_ENV,
-      [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']: libraries,
+      [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']:
+        `${libraries}:${join(native, 'lib')}`,
     });
   }
   yield candidateIn(join(await copied(native, folder), 'bin'), SERVER_ENV);

@@ -206,14 +206,14 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
 test.each([
   [{ data: null }, 'none'],
   [{ data: null, wasUsed: true }, 'unusable'],
-  [{ data: null, hasOlderEngine: true }, 'unusable'],
+  [{ data: null, olderEngine: '/x' }, 'unusable'],
   [{ data: [] }, 'unusable'],
   [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n' }, 'ready'],
-  [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n', hasOlderEngine: true }, 'ready'],
+  [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n', olderEngine: '/x' }, 'ready'],
   [{ data: ['base', 'PG_VERSION'], version: '18\n' }, 'unusable'],
   [{ data: ['base', 'global', 'PG_VERSION'], version: '' }, 'unusable'],
 ] as const)('data with %j are %s', (facts, type) => {
-  expect(judgeData({ version: null, wasUsed: false, hasOlderEngine: false, ...facts }).type).toBe(type);
+  expect(judgeData({ version: null, wasUsed: false, olderEngine: null, ...facts }).type).toBe(type);
 });
 
 test.each([
