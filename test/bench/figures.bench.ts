@@ -2,7 +2,7 @@
  * The figures: the same work by the script and by the program, in one run on one machine. Prints ratios; nothing is
  * asserted but that the work was done. `npm run bench`, or one of them with `npm run bench -- -t NAME`.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -26,6 +26,7 @@ let redis: RedisServer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'brand-enrich-bench-'));
+  await chmod(folder, 0o711);
   service = await startService(folder, 60_000);
   const started = await startRedis();
   if (!started) throw new Error('the figures need redis-server on this machine');

@@ -1,7 +1,7 @@
 /**
  * The dashboard's door on real engines: what it gathers, and Bull Board beside it, which shows everything and changes nothing.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -131,6 +131,7 @@ describeOn(engines, (under) => {
     await under.start();
     releasers.push(() => under.stop());
     const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-dashboard-'));
+    await chmod(folder, 0o711);
     releasers.push(() => rm(folder, { recursive: true, force: true }));
     scene = await createScene(under, folder, releasers);
     empty = await scene.status();
