@@ -4,12 +4,7 @@
  * own file uses too, so that pure functions can be tested, but not what the product never calls.
  */
 export default ({ production }) => ({
-  entry: [
-    'src/{cli,index}.ts!',
-    'workers/*.ts!',
-    // Started in their built form: by `npm run build` and as a thread.
-    'src/engine/embedded/{make-template,database-thread}.ts!',
-  ],
+  entry: ['src/{cli,index}.ts!', 'workers/*.ts!'],
   project: ['{src,workers}/**/*.ts!', 'test/**/*.{ts,mjs}'],
   vitest: { config: ['test/vitest*.config.ts'] },
   ignoreExportsUsedInFile: production === true,

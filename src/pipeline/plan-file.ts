@@ -117,7 +117,7 @@ const RUNS_LOOKED_AT = 200;
 async function showAsRun(
   { intake, survey }: PlanRequest,
   settings: RunSettings,
-  stores: EngineStores,
+  stores: Engine,
   contentHash: string,
 ): Promise<LedgerState> {
   const key = runKey(contentHash, { intake, survey, settings });

@@ -34,7 +34,7 @@ export function serverFolders(state: string): ServerFolders {
 }
 
 /** Where root keeps its state when no folder is named: every user may enter it. */
-export const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
+const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
  * Makes the folders, readable by the server's user alone. Throws {@link FailFileError} `engine-unfit` for a folder that cannot be made,

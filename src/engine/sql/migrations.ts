@@ -64,11 +64,6 @@ const FUNCTIONS = [
   NOTE_FUNCTIONS,
 ].join('\n');
 
-/** All of it as one text, to tell one state of the schema from another. */
-export function schemaSource(): string {
-  return [...STEPS, FUNCTIONS].join('\n');
-}
-
 const MIGRATION_LOCK = 0x62656e6d;
 
 /**
