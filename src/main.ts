@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { failureOf, failureText } from './commands/failure-text.js';
 import { parseCommandLine } from './config/command-line.js';
 import { inheritedFlags } from './config/inherited-flags.js';
 import { loadSettings } from './config/load-settings.js';
@@ -11,12 +12,11 @@ import { type ConfigFile, readConfigFile } from './config/read-config-file.js';
 import type { CommandName } from './config/setting.js';
 import type { Settings } from './config/settings.js';
 import { wantsJson } from './config/wants-json.js';
-import { failureOf, failureText } from './doors/failure-text.js';
-import { EXIT } from './errors.js';
-import { openLog } from './log.js';
-import { leftBehind } from './resolve/in-flight.js';
-import { keepSecret } from './secrets.js';
-import { printJson, printText } from './terminal-text.js';
+import { EXIT } from './core/errors.js';
+import { openLog } from './core/log.js';
+import { keepSecret } from './core/secrets.js';
+import { printJson, printText } from './core/terminal-text.js';
+import { leftBehind } from './worker/in-flight.js';
 
 /** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
 const TERM_MS = 25_000;
@@ -66,7 +66,7 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   });
   // Of a run it stays what it is everywhere: the terminal is gone.
   if (loaded.settings.logFile !== null && STAYING.includes(parsed.command)) process.on('SIGHUP', reopen);
-  const { runCommand } = await import('./doors/run-command.js');
+  const { runCommand } = await import('./commands/run-command.js');
   return runCommand(parsed.command, parsed.args, loaded, {
     stdin: process.stdin,
     stdout: process.stdout,

@@ -3,10 +3,10 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { parseAccounts } from '../src/catalogue/accounts.ts';
-import { readCatalogueLine } from '../src/catalogue/catalogue-line.ts';
 import { EXIT_MEANINGS } from '../src/config/help.ts';
-import { ERROR_CATALOGUE } from '../src/errors.ts';
+import { ERROR_CATALOGUE } from '../src/core/errors.ts';
+import { parseAccounts } from '../src/local-service/accounts.ts';
+import { readCatalogueLine } from '../src/local-service/catalogue-line.ts';
 import { settingsTable } from './support/settings-table.ts';
 
 const README = new URL('../README.md', import.meta.url);

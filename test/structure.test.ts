@@ -1,5 +1,5 @@
 /**
- * The house keeps its shape: floors, no cycles, no barrels, and the process only in the roots. What is
+ * The codebase keeps its shape: modules in order, no cycles, no barrels, and the process only in the roots. What is
  * checked here is the text of the sources; types and style are the compiler's and the linter's.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,35 +10,27 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Rooms and single files of `src`, from the ground up. What stands on one floor does not know each other, except on the ground. */
-const FLOORS: readonly (readonly string[])[] = [
-  [
-    'model.ts',
-    'errors.ts',
-    'system-error.ts',
-    'clock.ts',
-    'decimal.ts',
-    'figures.ts',
-    'log.ts',
-    'lifecycle.ts',
-    'process-identity.ts',
-    'private-file.ts',
-    'plain-file.ts',
-    'secrets.ts',
-    'terminal-text.ts',
-    'table.ts',
-    'config',
-    'contract',
-    'notify',
-  ],
-  ['intake', 'identify', 'lookup', 'quota', 'outcomes', 'runs', 'collate', 'catalogue', 'report-page'],
-  ['engine', 'metrics', 'telemetry'],
-  ['resolve', 'schedules'],
-  ['pipeline', 'inbox', 'dashboard'],
-  ['doors'],
-  ['main.ts', 'index.ts'],
-  ['cli.ts', 'workers'],
+/** The modules of `src` in order: a file imports from its own module and from those before it. */
+const MODULES: readonly string[] = [
+  'core',
+  'lookup',
+  'config',
+  'identify',
+  'intake',
+  'ledger',
+  'stores',
+  'engine',
+  'worker',
+  'notify',
+  'run',
+  'local-service',
+  'context',
+  'daemon',
+  'commands',
 ];
+/** After all modules: the process itself, and the face of the library. */
+const ROOTS = 'roots';
+
 /** `main.ts` is what the roots share. */
 const TOUCHES_PROCESS = /^(src\/(cli|index|main)\.ts|src\/config\/|workers\/)/;
 const TOP_LEVEL = [
@@ -85,20 +77,18 @@ function importsOf({ path, text }: Source): string[] {
   return found.map(([, to]) => posix.join(posix.dirname(path), (to ?? '').replace(/\.js$/, '.ts')));
 }
 
-/** `src/quota/pace.ts` is of the room `quota`, `src/model.ts` of `model.ts`, `workers/x.ts` of `workers`. */
-function roomOf(path: string): string {
-  const [top, second] = path.split('/');
-  return top === 'src' ? (second ?? '') : (top ?? '');
+/** `src/ledger/pace.ts` is of the module `ledger`; files at the top of `src`, and `workers`, are roots. */
+function moduleOf(path: string): string {
+  const [top, second = '', ...rest] = path.split('/');
+  return top === 'src' && rest.length > 0 ? second : ROOTS;
 }
 
-function floorOf(path: string): number {
-  return FLOORS.findIndex((rooms) => rooms.includes(roomOf(path)));
+function orderOf(path: string): number {
+  return [...MODULES, ROOTS].indexOf(moduleOf(path));
 }
 
 function isAllowed(from: string, to: string): boolean {
-  if (roomOf(from) === roomOf(to)) return true;
-  const floor = floorOf(from);
-  return floorOf(to) < floor || (floor === 0 && floorOf(to) === 0);
+  return orderOf(to) >= 0 && orderOf(to) <= orderOf(from);
 }
 
 /** One cycle per knot, as the files on it; empty when there is none. */
@@ -139,12 +129,12 @@ function linesWith(sources: readonly Source[], pattern: RegExp): string[] {
 const sources = sourcesUnder('src', 'workers');
 const tests = sourcesUnder('test').filter(({ path }) => path !== 'test/structure.test.ts');
 
-describe('floors', () => {
-  it('every file of src and workers stands on one', () => {
-    expect(sources.filter(({ path }) => floorOf(path) < 0).map(({ path }) => path)).toEqual([]);
+describe('modules', () => {
+  it('every file of src and workers is in one', () => {
+    expect(sources.filter(({ path }) => orderOf(path) < 0).map(({ path }) => path)).toEqual([]);
   });
 
-  it('a file imports only from lower floors and its own room', () => {
+  it('a file imports only from its own module and from those before it', () => {
     const wrong = sources.flatMap((source) =>
       importsOf(source)
         .filter((to) => !isAllowed(source.path, to))
@@ -164,16 +154,14 @@ describe('floors', () => {
   });
 
   it.each([
-    ['src/intake/rows.ts', 'src/model.ts', true],
+    ['src/intake/rows.ts', 'src/core/table.ts', true],
     ['src/intake/rows.ts', 'src/intake/limits.ts', true],
-    ['src/engine/sql/runs.ts', 'src/engine/engine.ts', true],
-    ['src/config/setting.ts', 'src/errors.ts', true],
-    ['src/intake/rows.ts', 'src/collate/sort.ts', false],
-    ['src/quota/governor.ts', 'src/resolve/ask.ts', false],
-    ['src/model.ts', 'src/quota/ledger.ts', false],
-    ['src/resolve/ask.ts', 'src/pipeline/acquire.ts', false],
+    ['src/engine/redis/redis-runs.ts', 'src/engine/engine.ts', true],
+    ['src/core/table.ts', 'src/ledger/ledger.ts', false],
+    ['src/intake/rows.ts', 'src/run/output/sort.ts', false],
+    ['src/ledger/governor.ts', 'src/worker/ask.ts', false],
     ['workers/lookup.ts', 'src/main.ts', true],
-    ['src/doors/run.ts', 'src/main.ts', false],
+    ['src/commands/run.ts', 'src/main.ts', false],
   ])('%s may import %s: %s', (from, to, allowed) => {
     expect(isAllowed(from, to)).toBe(allowed);
   });
@@ -204,7 +192,7 @@ describe('the process', () => {
 
 describe('the terminal', () => {
   it('gets its text in one way, which shows what would steer it', () => {
-    const others = sources.filter(({ path }) => path !== 'src/terminal-text.ts');
+    const others = sources.filter(({ path }) => path !== 'src/core/terminal-text.ts');
     expect(linesWith(others, /\b(?:stdout|stderr)\.write\(|\bconsole\./)).toEqual([]);
   });
 });

@@ -2,8 +2,9 @@
  * Addresses among the settings: the service's base URL, the engine, hosts and domains. Reads and normalises
  * them. What may be shown of them is in `mask.ts`; whether plain http is allowed is judged in `setting-rules.ts`.
  */
-import { pathBeforeRoutes } from '../contract/routes.js';
-import { nearest } from './nearest.js';
+
+import { nearest } from '../core/nearest.js';
+import { pathBeforeRoutes } from '../lookup/routes.js';
 import type { ValueKind } from './value-kind.js';
 import { accepted, oneText, refused } from './value-kind.js';
 

@@ -3,9 +3,10 @@
  * first problem; this explains, and so goes over the words once more. Values are never quoted: one of them may be
  * a token that was put in the wrong place.
  */
+
+import { nearest } from '../core/nearest.js';
 import type { CommandArgument } from './commands.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
-import { nearest } from './nearest.js';
 import type { Problem } from './problems.js';
 import { didYouMean, usageProblem } from './problems.js';
 import type { CommandName, Setting } from './setting.js';

@@ -2,7 +2,7 @@
  * The password of the dashboard: what it may look like, and where it is read from. No message of this file quotes what was
  * read.
  */
-import { NeverStartError } from '../errors.js';
+import { NeverStartError } from '../core/errors.js';
 import { isLoopbackHost } from './address-values.js';
 import { maskTokenPath } from './mask.js';
 import { readSecretFile, type SecretFileWords } from './read-secret-file.js';

@@ -2,8 +2,8 @@
  * What `--help` says beyond commander's own lines: groups in order, defaults, examples, exit codes. All of it from the
  * tables of commands and settings.
  */
-import type { ExitCode } from '../errors.js';
-import { EXIT } from '../errors.js';
+import type { ExitCode } from '../core/errors.js';
+import { EXIT } from '../core/errors.js';
 import type { Command } from './commands.js';
 import type { CommandName, Setting } from './setting.js';
 import { SETTING_GROUPS } from './setting.js';

@@ -1,8 +1,8 @@
 /**
  * The settings of what is read and what is written: input, columns, output.
  */
-import { IDENTIFIER_KINDS } from '../model.js';
-import { RAGGED_CHOICES } from '../table.js';
+import { IDENTIFIER_KINDS } from '../core/model.js';
+import { RAGGED_CHOICES } from '../core/table.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue } from './column-value.js';
 import { choice, count, listOf, path, yesOrNo } from './parse-value.js';
 import type { CommandName } from './setting.js';

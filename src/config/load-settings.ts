@@ -6,8 +6,8 @@
  * settings of the command are looked for. How settings bear on each other is in `setting-rules.ts`.
  */
 import { dirname, resolve } from 'node:path';
+import { nearest } from '../core/nearest.js';
 import { maskAddress } from './mask.js';
-import { nearest } from './nearest.js';
 import type { Problem } from './problems.js';
 import { didYouMean, quote, throwProblems, usageProblem } from './problems.js';
 import type { ConfigFile } from './read-config-file.js';

@@ -2,7 +2,7 @@
  * The kinds of values that notifications are set up with: webhook, mail server, addressees, secret, occasions. Whether an address may be
  * used as it is is judged in `notify-rules.ts`. Nothing here quotes a secret.
  */
-import { nearest } from './nearest.js';
+import { nearest } from '../core/nearest.js';
 import type { ValueKind } from './value-kind.js';
 import { accepted, eachText, oneText, refused } from './value-kind.js';
 

@@ -4,7 +4,7 @@
  *
  * Money and limits are in `money-values.ts`, addresses in `address-values.ts`, columns in `column-value.ts`.
  */
-import { nearest } from './nearest.js';
+import { nearest } from '../core/nearest.js';
 import type { Parsed, ValueKind } from './value-kind.js';
 import { accepted, eachText, oneText, refused } from './value-kind.js';
 

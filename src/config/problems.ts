@@ -1,8 +1,8 @@
 /**
  * Problems of usage, gathered as data, and the one error that lists them all. Who finds them is not this file's.
  */
-import type { ErrorCode } from '../errors.js';
-import { NeverStartError } from '../errors.js';
+import type { ErrorCode } from '../core/errors.js';
+import { NeverStartError } from '../core/errors.js';
 
 /** One thing to put right; reads `what: subject; todo`. Never holds a secret. */
 export interface Problem {

@@ -3,11 +3,11 @@
  * judged in `load-settings.ts`, together with those of flags and environment.
  */
 import { resolve } from 'node:path';
-import { NeverStartError } from '../errors.js';
-import { readPlainFileSync } from '../plain-file.js';
-import { systemWords } from '../system-error.js';
+import { NeverStartError } from '../core/errors.js';
+import { nearest } from '../core/nearest.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { systemWords } from '../core/system-error.js';
 import { findJsonFault } from './json-fault.js';
-import { nearest } from './nearest.js';
 import type { Problem } from './problems.js';
 import { didYouMean, usageProblem } from './problems.js';
 import { SETTING_ENTRIES } from './settings.js';

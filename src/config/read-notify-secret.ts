@@ -2,7 +2,7 @@
  * The secret that webhooks are signed with, from the environment or from its file. No message of this file quotes what was
  * read.
  */
-import { NeverStartError } from '../errors.js';
+import { NeverStartError } from '../core/errors.js';
 import { maskTokenPath } from './mask.js';
 import { notifySecretValue } from './notify-values.js';
 import { readSecretFile, type SecretFileWords } from './read-secret-file.js';

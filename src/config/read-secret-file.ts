@@ -2,9 +2,9 @@
  * A secret from a file of its own: the token, the secret of webhooks, the password of the dashboard. What it may look like is for each
  * to say. No message quotes what was read.
  */
-import { type ErrorCode, NeverStartError } from '../errors.js';
-import { readPlainFileSync } from '../plain-file.js';
-import { systemWords } from '../system-error.js';
+import { type ErrorCode, NeverStartError } from '../core/errors.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { systemWords } from '../core/system-error.js';
 import { maskTokenPath } from './mask.js';
 
 /** How the file is spoken of when it cannot be read. */

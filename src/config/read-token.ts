@@ -2,8 +2,8 @@
  * The token, from the environment or from its file. It is returned to the one who sends it and appears nowhere
  * else: no message of this file quotes what was read.
  */
-import { NeverStartError } from '../errors.js';
-import { keepSecret } from '../secrets.js';
+import { NeverStartError } from '../core/errors.js';
+import { keepSecret } from '../core/secrets.js';
 import { maskTokenPath } from './mask.js';
 import { readSecretFile, type SecretFileWords } from './read-secret-file.js';
 import type { Settings } from './settings.js';

@@ -8,7 +8,7 @@
  *   3. `--sample` brings its own service and engine: those of environment and config file do not count.
  *   4. Then contradictions and missing things are looked for.
  */
-import { findUnknownField } from '../contract/known-fields.js';
+import { findUnknownField } from '../lookup/known-fields.js';
 import { isLoopbackUrl } from './address-values.js';
 import { isPositiveDecimal } from './money-values.js';
 import { findNotifyProblems } from './notify-rules.js';

@@ -3,7 +3,7 @@
  * both were used with one state folder.
  */
 import { randomBytes } from 'node:crypto';
-import type { NoteStore } from './notes.js';
+import type { NoteStore } from '../stores/notes.js';
 
 const SCOPE = 'engine';
 const NAME = 'id';

@@ -3,11 +3,11 @@
  * the engine below it differs. Which one is opened is `open-engine.ts`'s.
  */
 import type { Job, Queue, Worker } from 'bullmq';
-import type { OutcomeStore } from '../outcomes/store.js';
-import type { Ledger } from '../quota/ledger.js';
-import type { RunStore } from '../runs/run-store.js';
-import type { NoteStore } from './notes.js';
-import type { TickProcessor, TickStore, TickWorker } from './ticks.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { NoteStore } from '../stores/notes.js';
+import type { OutcomeStore } from '../stores/outcome-store.js';
+import type { RunStore } from '../stores/run-store.js';
+import type { TickProcessor, TickStore, TickWorker } from '../stores/ticks.js';
 
 export type EngineKind = 'embedded' | 'redis' | 'postgres';
 

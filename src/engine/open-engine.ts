@@ -3,8 +3,8 @@
  * start-up time.
  */
 import type { Telemetry } from 'bullmq';
-import { NeverStartError } from '../errors.js';
-import type { Log } from '../log.js';
+import { NeverStartError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
 import type { Engine } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 

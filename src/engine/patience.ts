@@ -3,8 +3,8 @@
  * that may be made twice are made again until they are answered; those that would count twice, and those whose callers go on
  * without an answer (permits, answers, signs of life), are left as they are.
  */
-import { type ErrorCode, errorText, FailFileError } from '../errors.js';
-import type { Log } from '../log.js';
+import { type ErrorCode, errorText, FailFileError } from '../core/errors.js';
+import type { Log } from '../core/log.js';
 import type { ChunkLine, Engine } from './engine.js';
 
 const PATIENCE_MS = 120_000;

@@ -3,10 +3,10 @@
  * for, and what is listened to. Connections, and closing, are the engine's.
  */
 import type { JobsOptions, QueueOptions, Telemetry, WorkerOptions } from 'bullmq';
-import { errorText } from '../errors.js';
-import type { Log } from '../log.js';
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { TickProcessor, TickQueue, TickWorker } from '../stores/ticks.js';
 import type { ChunkProcessor, ChunkQueue, ChunkWorker } from './engine.js';
-import type { TickProcessor, TickQueue, TickWorker } from './ticks.js';
 
 /** Queues and workers of one engine. */
 export interface EngineQueues {

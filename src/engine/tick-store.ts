@@ -1,8 +1,8 @@
 /**
  * The `TickStore` on BullMQ's job schedulers, the same for every engine. A queue is opened for one call and closed after it.
  */
-import { withinDeadline } from '../lifecycle.js';
-import type { TickQueue, TickStore } from './ticks.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { TickQueue, TickStore } from '../stores/ticks.js';
 
 const CLOSE_MS = 1_000;
 

@@ -3,8 +3,8 @@
  * doubt stops the run with the flag that settles it, because a wrong guess spends money. How columns are weighed is
  * `judge-columns.ts`'s, what people are told of it `column-advice.ts`'s.
  */
-import { NeverStartError } from '../errors.js';
-import type { IdentifierKind } from '../model.js';
+import { NeverStartError } from '../core/errors.js';
+import type { IdentifierKind } from '../core/model.js';
 import { doubtful, explainBlanks, findHeaderless, kindUnclear, nothingClear } from './column-advice.js';
 import { type ColumnChoice, type ColumnRequest, columnLabel } from './column-choice.js';
 import { findColumn } from './find-column.js';

@@ -2,8 +2,8 @@
  * The words in which a choice of columns is said, refused and advised on: how full the chosen columns are, which column would
  * fill their gaps, and what to write where nothing could be chosen. What is chosen is `choose-columns.ts`'s to decide.
  */
-import { NeverStartError } from '../errors.js';
-import { IDENTIFIER_KINDS, type IdentifierKind } from '../model.js';
+import { NeverStartError } from '../core/errors.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/model.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
 import { isHeaderLike } from './header-words.js';

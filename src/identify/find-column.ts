@@ -2,8 +2,8 @@
  * Finds the column that a `--column` (or another flag) names: by the spelling of a position (`position:3`), else by its exact name, else by
  * its name without case and outer blanks, else by a bare number as its position from 1. What kind it holds is not decided here.
  */
-import { NeverStartError } from '../errors.js';
-import { IDENTIFIER_KINDS } from '../model.js';
+import { NeverStartError } from '../core/errors.js';
+import { IDENTIFIER_KINDS } from '../core/model.js';
 import {
   type ColumnRequest,
   columnFlag,

@@ -2,11 +2,12 @@
  * Cells of which nothing is known beforehand. What is certain locally goes to its own kind; the rest is `auto` and the
  * service decides, since more than half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
  */
-import type { Identified } from '../model.js';
+
+import { identifyIsin, isMistypedIsin, readIsin } from '../core/isin.js';
+import type { Identified } from '../core/model.js';
 import { identifyBrandId, isCertainBrandId, isPossibleBrandId } from './brand-id.js';
 import { skipBlank } from './clean-cell.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
-import { identifyIsin, isMistypedIsin, readIsin } from './isin.js';
 import { identifySymbol, withoutCashtag } from './symbol.js';
 
 /** A web address, an e-mail address, or a host that says `www`. */

@@ -3,8 +3,8 @@
  * `--column website:ticker` would be bought and found by nobody: where most sampled values are surely something else, the run
  * stops before anything is spent. Kinds that the values themselves showed are not looked at.
  */
-import { NeverStartError } from '../errors.js';
-import type { IdentifierKind } from '../model.js';
+import { NeverStartError } from '../core/errors.js';
+import type { IdentifierKind } from '../core/model.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
 import { type HeaderMeaning, readHeader } from './header-words.js';

@@ -2,7 +2,7 @@
  * Columns that an earlier run added. An enriched file is a valid input: its `brand_*` columns are replaced, not doubled,
  * and never taken for identifiers. A customer's own `brand_*` column must not be overwritten, so a half-match stops.
  */
-import { NeverStartError } from '../errors.js';
+import { NeverStartError } from '../core/errors.js';
 
 /** All three are written by every run, so together they mark a file as ours. */
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;

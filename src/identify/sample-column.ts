@@ -2,10 +2,11 @@
  * What a sample of one column's values looks like, as counts. Nothing is judged here: `judge-columns.ts` weighs the
  * counts with the column's name.
  */
+
+import { readIsin } from '../core/isin.js';
 import { isCertainBrandId, isPossibleBrandId } from './brand-id.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { identifyDomain } from './identify-domain.js';
-import { readIsin } from './isin.js';
 
 /** Enough for a choice; more would only cost time. */
 const MOST_ROWS = 1000;

@@ -3,9 +3,10 @@
  * and DASH are both), so the column's kind decides; refused here is only what can be no symbol at all, since each
  * symbol that is sent costs money.
  */
-import type { Identified } from '../model.js';
+
+import { readIsin } from '../core/isin.js';
+import type { Identified } from '../core/model.js';
 import { skipBlank } from './clean-cell.js';
-import { readIsin } from './isin.js';
 
 type SymbolKind = 'ticker' | 'crypto';
 

@@ -7,9 +7,9 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { FailFileError, InterruptedError, NeverStartError } from '../errors.js';
-import { openPlainFile, ownDescriptor } from '../plain-file.js';
-import { systemWords } from '../system-error.js';
+import { FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
+import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
+import { systemWords } from '../core/system-error.js';
 import type { IntakeOptions } from './input.js';
 import { spoolStream } from './spool-stream.js';
 

@@ -2,7 +2,7 @@
  * The encoding that an input is read with: the one asked for, unless the bytes contradict it, or else the one
  * they are found to be in. Judged by `sniff-encoding.ts`; here are the refusals and their words. Pure.
  */
-import { FailFileError, NeverStartError } from '../errors.js';
+import { FailFileError, NeverStartError } from '../core/errors.js';
 import { encodingName } from './encoding-name.js';
 import type { LookAhead } from './look-ahead.js';
 import { countUtf8, findBom, sniffEncoding, sniffUtf16 } from './sniff-encoding.js';

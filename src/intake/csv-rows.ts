@@ -2,7 +2,7 @@
  * Records of a CSV table as rows: cells by column, records that do not fit and oversized ones marked, blank lines passed
  * over. Where records begin and end is `record-splitter.ts`'s; which of them fit the table `row-fit.ts`'s.
  */
-import type { Row } from '../table.js';
+import type { Row } from '../core/table.js';
 import { cellsOfRecords } from './csv-cells.js';
 import { isLongerThan, MAX_FIELD_BYTES, MAX_RECORD_BYTES } from './limits.js';
 import type { LineMode } from './line-finder.js';

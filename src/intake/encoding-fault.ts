@@ -1,7 +1,7 @@
 /**
  * The words for bytes that are not in the encoding: what was seen, where, and which flag helps.
  */
-import { FailFileError } from '../errors.js';
+import { FailFileError } from '../core/errors.js';
 import type { ChosenEncoding } from './choose-encoding.js';
 import { detectLineMode, LineFinder } from './line-finder.js';
 import type { EncodingFault } from './strict-decoder.js';

@@ -2,7 +2,7 @@
  * What intake hands to the rest of the house: an opened input and the settings that it is opened with.
  * Only types; `open-input.ts` makes an `Input`.
  */
-import type { Ragged, Row, TableFormat, TableShape } from '../table.js';
+import type { Ragged, Row, TableFormat, TableShape } from '../core/table.js';
 
 export interface IntakeOptions {
   /** One character, or `tab`; detected when absent. */

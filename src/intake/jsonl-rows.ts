@@ -2,7 +2,7 @@
  * Lines of JSON as rows: one object per line, its top-level keys as columns in the order in which they are
  * first seen. Lines are cut by `record-splitter.ts`, values by `json-members.ts`.
  */
-import type { Row } from '../table.js';
+import type { Row } from '../core/table.js';
 import { memberTexts } from './json-members.js';
 import { isLongerThan, MAX_FIELD_BYTES, MAX_JSON_COLUMNS, MAX_RECORD_BYTES } from './limits.js';
 import type { LineMode } from './line-finder.js';

@@ -2,8 +2,8 @@
  * How many rows do not fit the table: the sentences about them, and from which share on they stop a run, because then the
  * delimiter or the whole file is more likely wrong than a few rows.
  */
-import { FailFileError } from '../errors.js';
-import type { Row } from '../table.js';
+import { FailFileError } from '../core/errors.js';
+import type { Row } from '../core/table.js';
 
 export interface Misfits {
   readonly count: number;

@@ -2,7 +2,7 @@
  * The door of the intake: a path or standard input becomes an `Input`. Names the stages in order: bytes,
  * encoding, layout of the table, sample, rows. Each stage knows one thing and lives in a file of its own.
  */
-import { FailFileError, NeverStartError } from '../errors.js';
+import { FailFileError, NeverStartError } from '../core/errors.js';
 import { recogniseBinary } from './binary-signature.js';
 import { type ByteSource, openByteSource, readingStopped } from './byte-source.js';
 import { type ChosenEncoding, checkEncodingName, chooseEncoding } from './choose-encoding.js';

@@ -3,7 +3,7 @@
  * as the file does by habit (every row ends in a delimiter, blank cells at the end are left out). Any other record may
  * have its cells in the wrong columns, and a wrong cell would be bought. Pure.
  */
-import type { Ragged } from '../table.js';
+import type { Ragged } from '../core/table.js';
 import { learnColumns } from './cell-kinds.js';
 
 type RowVerdict =

@@ -3,7 +3,7 @@
  * fixes content hash, columns and late warnings; later ones must find the same content.
  */
 import { createHash } from 'node:crypto';
-import type { Row } from '../table.js';
+import type { Row } from '../core/table.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
 import type { ChosenEncoding } from './choose-encoding.js';
 import { encodingFault } from './encoding-fault.js';

@@ -2,7 +2,7 @@
  * The seam between "text comes in chunks" and "rows come out": implemented for CSV and for JSONL. A reader knows
  * nothing of files, bytes or time.
  */
-import type { Row } from '../table.js';
+import type { Row } from '../core/table.js';
 
 export interface RowReader {
   /** The rows that are complete with this text. `isLast`: no more text comes. */

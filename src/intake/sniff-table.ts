@@ -2,8 +2,8 @@
  * What kind of table a text is, from its head: CSV or JSONL, how its lines end, the delimiter, the header. Stops
  * with a message that names the flag where a guess would shift rows or lose one. Pure: text in, layout out.
  */
-import { FailFileError, NeverStartError } from '../errors.js';
-import type { TableFormat, TableShape } from '../table.js';
+import { FailFileError, NeverStartError } from '../core/errors.js';
+import type { TableFormat, TableShape } from '../core/table.js';
 import { recogniseDocument } from './binary-signature.js';
 import { createCsvReader } from './csv-rows.js';
 import {

@@ -2,8 +2,8 @@
  * Keeps what can be read only once (standard input, a named pipe) in a private file.
  */
 import { type FileHandle, mkdir } from 'node:fs/promises';
-import { FailFileError } from '../errors.js';
-import { openPrivateFile, type PrivateFile } from '../private-file.js';
+import { FailFileError } from '../core/errors.js';
+import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 
 /**
  * @param name what is read, for messages

@@ -2,10 +2,11 @@
  * The client: one identifier, one request, one answer. No waiting, no retry policy, no account keeping; those
  * are `quota/`'s and `resolve/`'s.
  */
-import { lookupPath } from '../contract/routes.js';
-import type { AllowNsfw, Identifier } from '../model.js';
+
+import type { AllowNsfw, Identifier } from '../core/model.js';
 import { type Answer, readAnswer } from './read-answer.js';
 import { redactAnswers } from './redact-answers.js';
+import { lookupPath } from './routes.js';
 import type { Send } from './send.js';
 
 interface LookupOptions {

@@ -3,9 +3,9 @@
  * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
  */
 import { type Dispatcher, Pool } from 'undici';
-import { pathBeforeRoutes } from '../contract/routes.js';
-import { systemFault } from '../system-error.js';
+import { systemFault } from '../core/system-error.js';
 import { decodeBody } from './decode-body.js';
+import { pathBeforeRoutes } from './routes.js';
 import type { Send, SendResult } from './send.js';
 
 export interface HttpSendOptions {

@@ -6,11 +6,11 @@
  * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status alone.
  */
 import { isUtf8 } from 'node:buffer';
-import { type Brand, whyNoBrand } from '../contract/brand.js';
-import { BRANDS_PATH } from '../contract/routes.js';
-import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../contract/usage-headers.js';
+import { type Brand, whyNoBrand } from './brand.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';
+import { BRANDS_PATH } from './routes.js';
 import type { SendResult } from './send.js';
+import { parseCount, QUOTA_HEADER, USAGE_HEADER } from './usage-headers.js';
 
 /**
  * What a "not found" or a refusal shows of who said it. Any web server answers so to a path that it does not know.

@@ -2,8 +2,9 @@
  * Takes the token out of what a service says: a service, or something in front of it, may echo it. Done where answers come in, so
  * that whatever is made of them (rows, reports, logs, traces, notifications) is without it.
  */
-import type { Brand } from '../contract/brand.js';
-import { createRedact } from '../secrets.js';
+
+import { createRedact } from '../core/secrets.js';
+import type { Brand } from './brand.js';
 import type { Answer, Meaning } from './read-answer.js';
 
 /** In a brand shorter ones may stand by chance, and brands are handed on as they came. */

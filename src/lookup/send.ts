@@ -3,7 +3,7 @@
  * `service-send.ts` (the local service in this process). What an answer means is `read-answer.ts`'s.
  */
 
-import type { FaultKind } from '../system-error.js';
+import type { FaultKind } from '../core/system-error.js';
 
 export interface SendRequest {
   /** Path and query, beginning with `/`. */

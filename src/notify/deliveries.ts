@@ -3,10 +3,10 @@
  * end are waited for a short while. One that must arrive is tried again for days; that it outlives the process is its owner's
  * to see to.
  */
-import { type Clock, systemClock } from '../clock.js';
-import { withinDeadline } from '../lifecycle.js';
-import type { Log } from '../log.js';
-import { systemWords } from '../system-error.js';
+import { type Clock, systemClock } from '../core/clock.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { systemWords } from '../core/system-error.js';
 
 /** How a notice travels. */
 export type Channel = 'webhook' | 'e-mail';

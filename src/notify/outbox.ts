@@ -7,7 +7,7 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Clock } from '../clock.js';
+import type { Clock } from '../core/clock.js';
 import type { Channel, Deliveries } from './deliveries.js';
 import { KEPT_MS } from './deliveries.js';
 

@@ -3,8 +3,8 @@
  * time. What is said, and what a failure means, is the caller's.
  */
 import { randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.js';
-import { systemFault } from '../system-error.js';
+import { type Clock, systemClock } from '../core/clock.js';
+import { systemFault } from '../core/system-error.js';
 import { signatureHeaders } from './signature.js';
 
 export interface WebhookMessage {

@@ -8,8 +8,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { writeCatalogue } from '../../src/catalogue/generate-catalogue.js';
-import { generatedDomain } from '../../src/catalogue/generate-keys.js';
+import { writeCatalogue } from '../../src/local-service/generate-catalogue.js';
+import { generatedDomain } from '../../src/local-service/generate-keys.js';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('undici-script.mjs', import.meta.url));

@@ -5,7 +5,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInboxScene, stopWatcher } from '../inbox/inbox-scene.js';
+import { createInboxScene, stopWatcher } from '../daemon/inbox/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { FAULT_KEYS, parseFaults } from '../../src/catalogue/fault-settings.js';
 import { parseCommandLine } from '../../src/config/command-line.js';
 import { COMMANDS } from '../../src/config/commands.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
-import { DEMO_TOKEN } from '../../src/doors/serve.js';
-import { EXIT, NeverStartError } from '../../src/errors.js';
+import { EXIT, NeverStartError } from '../../src/core/errors.js';
+import { FAULT_KEYS, parseFaults } from '../../src/local-service/fault-settings.js';
+import { DEMO_TOKEN } from '../../src/local-service/serve.js';
 
 const parse = (...argv: string[]) => parseCommandLine(argv, '1.2.3');
 

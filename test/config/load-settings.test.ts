@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SettingSources } from '../../src/config/load-settings.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { NeverStartError } from '../../src/errors.js';
+import { NeverStartError } from '../../src/core/errors.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 

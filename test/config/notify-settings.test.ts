@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { readNotifySecret } from '../../src/config/read-notify-secret.js';
 import { showConfig } from '../../src/config/show-config.js';
-import { NeverStartError } from '../../src/errors.js';
+import { NeverStartError } from '../../src/core/errors.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 const SECRET = 'whsec_U2VzYW1lT3BlblNlc2FtZU9wZW4=';

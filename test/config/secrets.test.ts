@@ -7,7 +7,7 @@ import { maskAddress, maskTokenPath } from '../../src/config/mask.js';
 import { readConfigFile } from '../../src/config/read-config-file.js';
 import { readToken } from '../../src/config/read-token.js';
 import { showConfig, shownSettings } from '../../src/config/show-config.js';
-import { NeverStartError } from '../../src/errors.js';
+import { NeverStartError } from '../../src/core/errors.js';
 import { settingsTable } from '../support/settings-table.js';
 
 const SECRET = 'Sesame9OpenTheDoor';

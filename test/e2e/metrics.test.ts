@@ -2,7 +2,7 @@
  * Metrics and health of real processes: what they tell agrees with what the service counted, and readiness follows the engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scrape } from '../metrics/scrape.js';
+import { scrape } from '../context/scrape.js';
 import { redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 

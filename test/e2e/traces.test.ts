@@ -5,13 +5,13 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createInboxScene, stopWatcher } from '../inbox/inbox-scene.js';
+import { type Collector, type SpanSeen, startCollector } from '../context/collector.js';
+import { createInboxScene, stopWatcher } from '../daemon/inbox/inbox-scene.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
-import { type Collector, type SpanSeen, startCollector } from '../telemetry/collector.js';
 
-const PRELOAD = new URL('../telemetry/loaded-modules.mjs', import.meta.url);
+const PRELOAD = new URL('../context/loaded-modules.mjs', import.meta.url);
 /** What only traces need. */
 const TRACING = /@opentelemetry\/(sdk-|exporter-|otlp-|resources|core|context-)|bullmq-otel/;
 

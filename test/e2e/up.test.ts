@@ -5,8 +5,8 @@
 import { mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ScheduleState } from '../../src/schedules/schedule-book.js';
-import { createInboxScene, type InboxScene } from '../inbox/inbox-scene.js';
+import type { ScheduleState } from '../../src/daemon/schedules/schedule-book.js';
+import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';

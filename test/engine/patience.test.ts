@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
+import { FailFileError } from '../../src/core/errors.js';
+import { silentLog } from '../../src/core/log.js';
 import { createPatience, withPatience } from '../../src/engine/patience.js';
-import { FailFileError } from '../../src/errors.js';
-import { silentLog } from '../../src/log.js';
 
 const away = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
 const running = () => ({ log: silentLog(), stop: new AbortController().signal });

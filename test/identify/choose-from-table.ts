@@ -1,8 +1,8 @@
 /** Tables written as text, for the tests of column choice. */
 import { columnChoices } from '../../src/config/column-value.js';
-import { NeverStartError } from '../../src/errors.js';
+import { NeverStartError } from '../../src/core/errors.js';
+import type { IdentifierKind } from '../../src/core/model.js';
 import { type ChosenColumns, chooseColumns } from '../../src/identify/choose-columns.js';
-import type { IdentifierKind } from '../../src/model.js';
 
 export interface Options {
   readonly column?: readonly string[];

@@ -1,7 +1,7 @@
 /** ISINs, symbols, brand ids and cells of unknown kind. Domains have a table of their own. */
 import { describe, expect, it } from 'vitest';
+import type { IdentifierKind } from '../../src/core/model.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
-import type { IdentifierKind } from '../../src/model.js';
 
 /** `kind:value`, `skipped` or `invalid: reason`. */
 function read(text: string, kind: IdentifierKind): string {

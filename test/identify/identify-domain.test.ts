@@ -1,7 +1,7 @@
 /** The traps of real website and e-mail columns, one per line. */
 import { describe, expect, it } from 'vitest';
+import type { Identified } from '../../src/core/model.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
-import type { Identified } from '../../src/model.js';
 
 /** One word per result: the domain, `skipped: ...` or `invalid: ...`. */
 function read(text: string): string {

@@ -1,8 +1,8 @@
 /** What holds for every cell, not only for those that somebody thought of. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { IDENTIFIER_KINDS } from '../../src/core/model.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
-import { IDENTIFIER_KINDS } from '../../src/model.js';
 
 const kind = fc.constantFrom(...IDENTIFIER_KINDS);
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError } from '../../src/errors.js';
+import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { openInput } from '../../src/intake/open-input.js';
 import { createFolder, type Folder, intakeOptions, readContent } from './reading.js';
 

@@ -1,9 +1,9 @@
 /** Which records are rows of their table: habits of whole files, and one delimiter too many or too few in any place. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Ragged, Row } from '../../src/core/table.js';
 import { fitTable } from '../../src/intake/row-fit.js';
 import { sniffTable } from '../../src/intake/sniff-table.js';
-import type { Ragged, Row } from '../../src/table.js';
 
 function read(text: string, options: { ragged?: Ragged; delimiter?: string; hasHeader?: boolean } = {}) {
   const layout = sniffTable(

@@ -3,10 +3,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { qualityScoreOf, qualityTier } from '../../src/contract/brand.js';
-import { lookupPath, parseLookupPath } from '../../src/contract/routes.js';
-import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../../src/contract/usage-headers.js';
-import { type AllowNsfw, IDENTIFIER_KINDS, type IdentifierKind } from '../../src/model.js';
+import { type AllowNsfw, IDENTIFIER_KINDS, type IdentifierKind } from '../../src/core/model.js';
+import { qualityScoreOf, qualityTier } from '../../src/lookup/brand.js';
+import { lookupPath, parseLookupPath } from '../../src/lookup/routes.js';
+import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../../src/lookup/usage-headers.js';
 
 describe('routes', () => {
   test.each<[IdentifierKind, string, AllowNsfw, string]>([

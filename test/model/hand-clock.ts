@@ -3,7 +3,7 @@
  * before the next one wakes, so that an order of events is asserted and never measured.
  */
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import type { Clock } from '../../src/clock.js';
+import type { Clock } from '../../src/core/clock.js';
 
 /** 2030-01-15, 12:00 UTC: far from every turn of month, day and hour. */
 const HAND_CLOCK_START = Date.UTC(2030, 0, 15, 12);

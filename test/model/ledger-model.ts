@@ -1,7 +1,7 @@
 /**
  * The ledger as arithmetic: one process, no store, time handed in. It is the reference that the engines'
  * ledgers are compared with, operation by operation, and the subject of the exhaustive search in
- * `ledger-search.test.ts`. What the operations mean is told in `src/quota/ledger.ts`.
+ * `ledger-search.test.ts`. What the operations mean is told in `src/ledger/ledger.ts`.
  */
 import type {
   ExchangeAnswer,
@@ -11,9 +11,9 @@ import type {
   Reading,
   RunSpending,
   Settlement,
-} from '../../src/quota/ledger.js';
-import type { RunSettings } from '../../src/runs/run-store.js';
-import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../src/runs/run-store.js';
+} from '../../src/ledger/ledger.js';
+import type { RunSettings } from '../../src/stores/run-store.js';
+import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../src/stores/run-store.js';
 
 const ALONE_AFTER_MS = 300_000;
 const PROBE_EVERY_MS = 60_000;

@@ -2,7 +2,7 @@
  * The ledger by its own rules, and nine ways of getting them wrong that look right. Each is the model with one thing
  * changed from outside, so that it is the rule that is tried and not another ledger.
  */
-import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/quota/ledger.js';
+import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/ledger/ledger.js';
 import { exchange, type ModelWorld } from './ledger-model.js';
 import { accountIn, LIMIT } from './small-world.js';
 

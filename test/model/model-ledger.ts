@@ -2,8 +2,8 @@
  * The `Ledger` seam over the model, on a clock turned by hand: what a governor meets in tests. It notes every request,
  * can be out of reach, can lose an answer after having done what was asked, and can keep an answer until it is let go.
  */
-import type { Clock } from '../../src/clock.js';
-import type { ExchangeRequest, Ledger } from '../../src/quota/ledger.js';
+import type { Clock } from '../../src/core/clock.js';
+import type { ExchangeRequest, Ledger } from '../../src/ledger/ledger.js';
 import * as model from './ledger-model.js';
 
 export interface ModelLedger extends Ledger {

@@ -4,8 +4,8 @@
  *   - what is billed to us, and what may be ours together with what others provably spent, never exceeds the limit
  *   - while nothing crashed, got lost or ran out, nobody is told that the limit is reached before it is
  */
-import type { ExchangeRequest } from '../../src/quota/ledger.js';
-import { judgeDenial } from '../../src/quota/policy.js';
+import type { ExchangeRequest } from '../../src/ledger/ledger.js';
+import { judgeDenial } from '../../src/ledger/policy.js';
 import type { Step } from './explore.js';
 import type { LedgerRules } from './ledger-rules.js';
 import {

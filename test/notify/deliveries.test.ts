@@ -3,7 +3,7 @@ import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDeliveries, nextTryMs } from '../../src/notify/deliveries.js';
 import { sendMail } from '../../src/notify/mail.js';
-import { startMailServer } from '../catalogue/small-servers.js';
+import { startMailServer } from '../local-service/small-servers.js';
 
 function listening() {
   const lines: Record<string, unknown>[] = [];

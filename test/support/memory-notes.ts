@@ -1,5 +1,5 @@
-/** Notes in memory, dated by the test's clock: what `src/engine/notes.ts` asks for, each call at once. */
-import type { NoteStore } from '../../src/engine/notes.js';
+/** Notes in memory, dated by the test's clock: what `src/stores/notes.ts` asks for, each call at once. */
+import type { NoteStore } from '../../src/stores/notes.js';
 
 export function createMemoryNotes(now: () => number): NoteStore {
   const scopes = new Map<string, Map<string, { text: string; at: number }>>();

@@ -8,8 +8,8 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText, FailFileError } from '../../errors.js';
-import { systemWords } from '../../system-error.js';
+import { errorText, FailFileError } from '../../core/errors.js';
+import { systemWords } from '../../core/system-error.js';
 import { type ServerBinaries, UnusableDataError } from './server-binaries.js';
 import { admitServerUser, giveAway, namedUser, type ServerUser } from './server-user.js';
 

@@ -19,7 +19,7 @@ import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { FailFileError } from '../../errors.js';
+import { FailFileError } from '../../core/errors.js';
 
 const PREFIX = 'lock-';
 const SUFFIX = '.sock';

@@ -2,8 +2,8 @@
  * The engine without a server of the user's own: a private PostgreSQL server in the state folder, and the postgres engine on it.
  */
 import type { Telemetry } from 'bullmq';
-import type { Clock } from '../../clock.js';
-import type { Log } from '../../log.js';
+import type { Clock } from '../../core/clock.js';
+import type { Log } from '../../core/log.js';
 import type { Engine } from '../engine.js';
 import { openEngineOn } from '../postgres/open-postgres-engine.js';
 import { joinServer } from './shared-server.js';

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText, FailFileError } from '../../errors.js';
+import { errorText, FailFileError } from '../../core/errors.js';
 import type { ServerUser } from './server-user.js';
 
 const run = promisify(execFile);

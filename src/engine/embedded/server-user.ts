@@ -7,8 +7,8 @@ import { readFileSync } from 'node:fs';
 import { chown, lchown, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText, FailFileError } from '../../errors.js';
-import { systemWords } from '../../system-error.js';
+import { errorText, FailFileError } from '../../core/errors.js';
+import { systemWords } from '../../core/system-error.js';
 
 const run = promisify(execFile);
 

@@ -10,9 +10,9 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
-import { errorText, FailFileError } from '../../errors.js';
-import { withinDeadline } from '../../lifecycle.js';
-import type { Log } from '../../log.js';
+import { errorText, FailFileError } from '../../core/errors.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import type { Log } from '../../core/log.js';
 import { SESSION_OPTIONS } from '../postgres/server-address.js';
 import {
   assertUsable,

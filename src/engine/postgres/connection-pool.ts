@@ -4,10 +4,10 @@
  */
 import { Socket } from 'node:net';
 import { type ClientConfig, Pool } from 'pg';
-import { errorText } from '../../errors.js';
-import { withinDeadline } from '../../lifecycle.js';
-import type { Log } from '../../log.js';
-import type { SqlDatabase, SqlParam, SqlRow } from '../sql/database.js';
+import { errorText } from '../../core/errors.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import type { Log } from '../../core/log.js';
+import type { SqlDatabase, SqlParam, SqlRow } from './database.js';
 import { storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;

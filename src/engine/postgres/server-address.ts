@@ -1,7 +1,7 @@
 /**
  * The address of a PostgreSQL server: what people are shown of it, and what each session is told when it starts.
  */
-import { FailFileError } from '../../errors.js';
+import { FailFileError } from '../../core/errors.js';
 
 /**
  * What our SQL and BullMQ's rely on, whatever the server's defaults are: BullMQ's names without a schema, and

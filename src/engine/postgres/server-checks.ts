@@ -1,8 +1,8 @@
 /**
  * What is asked of a PostgreSQL server before it is used: new enough, and told to keep what it acknowledged.
  */
-import { FailFileError } from '../../errors.js';
-import type { SqlSession } from '../sql/database.js';
+import { FailFileError } from '../../core/errors.js';
+import type { SqlSession } from './database.js';
 
 /** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
 const OLDEST_MAJOR = 13;

@@ -2,7 +2,7 @@
  * What an error of the PostgreSQL client means for the caller, as one of our errors: the server was not reached or ended the
  * session, or it answered that it cannot. Messages are the server's; passwords are in none of them.
  */
-import { errorText, FailFileError } from '../../errors.js';
+import { errorText, FailFileError } from '../../core/errors.js';
 
 /** By code (SQLSTATE), or the first two characters of one: what passes by itself. */
 const PASSING: readonly string[] = [

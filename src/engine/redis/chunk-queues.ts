@@ -5,8 +5,9 @@
 import type { Processor, Telemetry } from 'bullmq';
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { withinDeadline } from '../../lifecycle.js';
-import type { Log } from '../../log.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import type { Log } from '../../core/log.js';
+import type { TickData } from '../../stores/ticks.js';
 import type { ChunkData, ChunkWorker } from '../engine.js';
 import {
   type EngineQueues,
@@ -15,7 +16,6 @@ import {
   watchWorker,
   workerOptions,
 } from '../queue-options.js';
-import type { TickData } from '../ticks.js';
 import type { ConnectOptions } from './connect.js';
 import { closeConnection, createConnection } from './connect.js';
 import { queuePrefix } from './store-keys.js';

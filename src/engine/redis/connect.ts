@@ -7,10 +7,10 @@
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
-import { FailFileError } from '../../errors.js';
-import { withinDeadline } from '../../lifecycle.js';
-import type { Log } from '../../log.js';
-import { systemWords } from '../../system-error.js';
+import { FailFileError } from '../../core/errors.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import type { Log } from '../../core/log.js';
+import { systemWords } from '../../core/system-error.js';
 import { storeFailure } from './store-failure.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;

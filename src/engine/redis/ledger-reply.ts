@@ -2,7 +2,7 @@
  * The ledger's requests as arguments of a script, and its answers from the texts that `lua-state.ts` and `lua-take.ts`
  * write. The order here and there is one contract.
  */
-import type { ExchangeRequest, LedgerState, PermitAnswer, RunSpending } from '../../quota/ledger.js';
+import type { ExchangeRequest, LedgerState, PermitAnswer, RunSpending } from '../../ledger/ledger.js';
 import type { ReplyReader } from './reply-reader.js';
 import { createReplyReader } from './reply-reader.js';
 import type { ScriptArgument } from './script.js';

@@ -2,7 +2,7 @@
  * Lua: the account as numbers, loaded and saved whole, its two counters of time, and the policy of its live runs.
  * What the numbers mean is told in `quota/ledger.ts`; the reference is `test/model/ledger-model.ts`.
  */
-import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../runs/run-store.js';
+import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../stores/run-store.js';
 import { CLOCK_BACK_MS } from './lua-prelude.js';
 
 export const LUA_ACCOUNT = `

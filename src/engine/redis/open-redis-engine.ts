@@ -3,8 +3,8 @@
  * For many processes and machines; Redis 6.2 or later, or Valkey.
  */
 import type { Telemetry } from 'bullmq';
-import { NeverStartError } from '../../errors.js';
-import type { Log } from '../../log.js';
+import { NeverStartError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
 import { createQueueLine } from '../queue-line.js';

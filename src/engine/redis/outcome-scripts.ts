@@ -1,7 +1,7 @@
 /**
  * The scripts of the outcome store. Batches are one call each; bodies pass through as bytes.
  */
-import { KEEP_ANSWERS_MS } from '../../outcomes/freshness.js';
+import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
 import { CLAIM_KEPT_MS, DOUBTS_KEPT_MS } from './lua-permits.js';
 import { LUA_PRELUDE, WORKER_DEAD_AFTER_MS } from './lua-prelude.js';
 import { HEADER_BYTES, MATCHED } from './outcome-value.js';

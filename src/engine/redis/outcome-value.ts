@@ -7,7 +7,7 @@
  *
  * The scripts write and judge it with Lua's `struct` (`>dd`); this file reads it.
  */
-import type { NewOutcome, OutcomeKey, StoredOutcome } from '../../outcomes/store.js';
+import type { NewOutcome, OutcomeKey, StoredOutcome } from '../../stores/outcome-store.js';
 
 export const MATCHED = 1;
 const BILLED = 2;

@@ -3,7 +3,7 @@
  * repeats the same request, which is safe because permits are settled and granted once.
  */
 import { randomUUID } from 'node:crypto';
-import type { ExchangeAnswer, ExchangeRequest, Ledger } from '../../quota/ledger.js';
+import type { ExchangeAnswer, ExchangeRequest, Ledger } from '../../ledger/ledger.js';
 import { exchangeArguments, readLedgerState, readPermitAnswer } from './ledger-reply.js';
 import {
   EXCHANGE_SCRIPT,

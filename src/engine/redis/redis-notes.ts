@@ -1,7 +1,7 @@
 /**
  * The `NoteStore` on Redis: a hash for each scope. A note is kept behind the time at which it was written.
  */
-import type { NoteStore } from '../notes.js';
+import type { NoteStore } from '../../stores/notes.js';
 import { LUA_PRELUDE } from './lua-prelude.js';
 import { createReplyReader, texts } from './reply-reader.js';
 import { script } from './script.js';

@@ -2,8 +2,8 @@
  * The `OutcomeStore` on Redis: each operation is one call, except those that walk over everything (`stats`, `purge`), which go
  * page by page so that nobody waits for them.
  */
-import { isFresh } from '../../outcomes/freshness.js';
-import type { ClaimAnswer, OutcomeStore } from '../../outcomes/store.js';
+import { isFresh } from '../../stores/freshness.js';
+import type { ClaimAnswer, OutcomeStore } from '../../stores/outcome-store.js';
 import {
   BEAT_SCRIPT,
   CLAIM_SCRIPT,

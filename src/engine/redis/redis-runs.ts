@@ -1,8 +1,8 @@
 /**
  * The `RunStore` on Redis: each operation is one call of one script.
  */
-import { FailFileError } from '../../errors.js';
-import type { LookupFailure, RunHalt, RunRecord, RunStore } from '../../runs/run-store.js';
+import { FailFileError } from '../../core/errors.js';
+import type { LookupFailure, RunHalt, RunRecord, RunStore } from '../../stores/run-store.js';
 import { createReplyReader, list, texts } from './reply-reader.js';
 import { readRunRecord, readTally, runFields, tallyFields } from './run-record.js';
 import {

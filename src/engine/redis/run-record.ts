@@ -2,7 +2,7 @@
  * A run as fields of a hash, and back. The settings travel whole as JSON; those that the ledger judges by stand beside them
  * as fields of their own.
  */
-import type { NewRun, RunRecord, RunSettings, RunStatus, Tally } from '../../runs/run-store.js';
+import type { NewRun, RunRecord, RunSettings, RunStatus, Tally } from '../../stores/run-store.js';
 import type { ReplyReader } from './reply-reader.js';
 import type { ScriptArgument } from './script.js';
 

@@ -1,7 +1,7 @@
 /**
  * The address of a Redis server as people may see it: never with user or password, never with query parameters.
  */
-import { NeverStartError } from '../../errors.js';
+import { NeverStartError } from '../../core/errors.js';
 
 const PROTOCOLS = ['redis:', 'rediss:'];
 

@@ -3,7 +3,7 @@
  * bottom; the judgement is pure.
  */
 import type { Redis } from 'ioredis';
-import { FailFileError } from '../../errors.js';
+import { FailFileError } from '../../core/errors.js';
 
 export interface ServerFacts {
   /** `major.minor.patch` of the Redis protocol it speaks (Valkey reports 7.2.4); null when it does not say. */

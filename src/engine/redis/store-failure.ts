@@ -2,9 +2,9 @@
  * What an error of the Redis client means for the caller, as one of the house's errors. Errors of ioredis carry the
  * command with all its arguments, credentials and brands among them, so only their text goes further.
  */
-import type { BrandEnrichError } from '../../errors.js';
-import { errorText, FailFileError } from '../../errors.js';
-import { systemWords } from '../../system-error.js';
+import type { BrandEnrichError } from '../../core/errors.js';
+import { errorText, FailFileError } from '../../core/errors.js';
+import { systemWords } from '../../core/system-error.js';
 
 /** Replies by which a server says that it cannot do its work until somebody mends it, as told by Redis' own sources. */
 const REFUSALS = [

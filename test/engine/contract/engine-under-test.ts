@@ -2,7 +2,7 @@
  * What a contract suite needs to run against one engine: a way to open it on an empty store, with the store's
  * clock moved by as much as the test says. Which server or folder lies below is the caller's.
  */
-import type { Clock } from '../../../src/clock.js';
+import type { Clock } from '../../../src/core/clock.js';
 import type { Engine } from '../../../src/engine/engine.js';
 
 export interface EngineUnderTest {

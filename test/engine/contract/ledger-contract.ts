@@ -4,8 +4,8 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ExchangeRequest, LedgerState } from '../../../src/quota/ledger.js';
-import { freshnessOf } from '../../../src/runs/run-store.js';
+import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js';
+import { freshnessOf } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';

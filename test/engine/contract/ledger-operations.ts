@@ -3,8 +3,8 @@
  * Slots name runs, workers, keys and permits that `ledger-twin.ts` gives real names.
  */
 import fc from 'fast-check';
-import type { SettledAs } from '../../../src/quota/ledger.js';
-import type { RunSettings } from '../../../src/runs/run-store.js';
+import type { SettledAs } from '../../../src/ledger/ledger.js';
+import type { RunSettings } from '../../../src/stores/run-store.js';
 
 export const WORKERS = 3;
 export const KEYS = 6;

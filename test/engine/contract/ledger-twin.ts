@@ -3,9 +3,9 @@
  * store answered with, so that rules of time can be compared exactly; only the age of workers is read from this machine's clock.
  */
 import type { Engine } from '../../../src/engine/engine.js';
-import type { ClaimAnswer } from '../../../src/outcomes/store.js';
-import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/quota/ledger.js';
-import { freshnessOf } from '../../../src/runs/run-store.js';
+import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/ledger/ledger.js';
+import type { ClaimAnswer } from '../../../src/stores/outcome-store.js';
+import { freshnessOf } from '../../../src/stores/run-store.js';
 import type { ModelWorld } from '../../model/ledger-model.js';
 import * as model from '../../model/ledger-model.js';
 import type { TurnedClock } from './engine-under-test.js';

@@ -3,8 +3,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveEngineId, readEngineId } from '../../../src/engine/engine-id.js';
-import type { TickData } from '../../../src/engine/ticks.js';
-import { dueAtOf } from '../../../src/engine/ticks.js';
+import type { TickData } from '../../../src/stores/ticks.js';
+import { dueAtOf } from '../../../src/stores/ticks.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 

@@ -1,10 +1,11 @@
 /**
  * Short ways of saying things to an outcome store, for the tests of its contract.
  */
+
+import type { Freshness } from '../../../src/core/model.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import type { Freshness } from '../../../src/model.js';
-import type { NewOutcome } from '../../../src/outcomes/store.js';
-import type { ExchangeRequest } from '../../../src/quota/ledger.js';
+import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
+import type { NewOutcome } from '../../../src/stores/outcome-store.js';
 import type { TurnedClock } from './engine-under-test.js';
 
 export const DAY_MS = 86_400_000;

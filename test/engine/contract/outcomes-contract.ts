@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isFresh } from '../../../src/outcomes/freshness.js';
+import { isFresh } from '../../../src/stores/freshness.js';
 import { testClaims } from './claims-contract.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';

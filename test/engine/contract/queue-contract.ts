@@ -5,9 +5,9 @@
 import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
 import type { ChunkData, ChunkProcessor, ChunkQueue, ChunkWorker } from '../../../src/engine/engine.js';
 import { promoteParked } from '../../../src/engine/promote-parked.js';
-import { createReleasers } from '../../../src/lifecycle.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 
 /** Stands in for 15 s of lock and 5 s between checks, so that a test need not take as long. */

@@ -3,10 +3,10 @@
  */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FailFileError } from '../../../src/core/errors.js';
+import { createReleasers } from '../../../src/core/lifecycle.js';
 import type { ChunkData, ChunkLine } from '../../../src/engine/engine.js';
-import { FailFileError } from '../../../src/errors.js';
-import { createReleasers } from '../../../src/lifecycle.js';
-import { freshnessOf, type RunRecord } from '../../../src/runs/run-store.js';
+import { freshnessOf, type RunRecord } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
 

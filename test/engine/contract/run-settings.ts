@@ -1,7 +1,7 @@
 /**
  * Settings of a run for tests: nothing is limited unless the test says so.
  */
-import type { RunSettings } from '../../../src/runs/run-store.js';
+import type { RunSettings } from '../../../src/stores/run-store.js';
 
 export function runSettings(some: Partial<RunSettings> = {}): RunSettings {
   return {

@@ -2,7 +2,7 @@
  * What every engine's run store must do, told once and run against each engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Tally } from '../../../src/runs/run-store.js';
+import type { Tally } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { silentLog } from '../../../src/core/log.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
-import { silentLog } from '../../../src/log.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeLedger } from '../contract/ledger-contract.js';
 import { describeNotes } from '../contract/notes-contract.js';

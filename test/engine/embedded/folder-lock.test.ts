@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
 import type { FolderLock } from '../../../src/engine/embedded/folder-lock.js';
 import { lockFolder } from '../../../src/engine/embedded/folder-lock.js';
-import { createReleasers } from '../../../src/lifecycle.js';
 import type { Child } from './child.js';
 import { startChild } from './child.js';
 

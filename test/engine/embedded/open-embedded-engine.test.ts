@@ -2,10 +2,10 @@ import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { createReleasers } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
 import { runSettings } from '../contract/run-settings.js';
 import { startChild } from './child.js';
 
@@ -173,7 +173,7 @@ describe('the embedded engine', () => {
     for (let round = 0; round < 3; round += 1) {
       const child = startChild(`
         const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-        const { silentLog } = await load('src/log.js');
+        const { silentLog } = await load('src/core/log.js');
         const { ledger, outcomes, runs } =
           await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
         const run = 'run-${round}';

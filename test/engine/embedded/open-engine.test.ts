@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
 import { openEngine } from '../../../src/engine/open-engine.js';
-import { silentLog } from '../../../src/log.js';
 
 describe('an engine by its address', () => {
   test.each([

@@ -6,12 +6,12 @@ import { chmod, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createReleasers, isRunning } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
 import { judgeData } from '../../../src/engine/embedded/data-folder.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
 import { judgeStart } from '../../../src/engine/embedded/server-process.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { createReleasers, isRunning } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
 import { startChild } from './child.js';
 
 const SOON = { timeout: 50_000, interval: 20 };
@@ -47,7 +47,7 @@ describe('the private server', () => {
     const children = Array.from({ length: 5 }, () =>
       startChild(`
         const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-        const { silentLog } = await load('src/log.js');
+        const { silentLog } = await load('src/core/log.js');
         const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
         say(engine.id);
         setInterval(() => {}, 1000);
@@ -79,7 +79,7 @@ describe('the private server', () => {
     await (await open()).close();
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-      const { silentLog } = await load('src/log.js');
+      const { silentLog } = await load('src/core/log.js');
       const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say(engine.id);
       setInterval(() => {}, 1000);
@@ -95,7 +95,7 @@ describe('the private server', () => {
   test('ends by itself after its last client was killed', { tags: ['long'], timeout: 150_000 }, async () => {
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-      const { silentLog } = await load('src/log.js');
+      const { silentLog } = await load('src/core/log.js');
       await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say('open');
       setInterval(() => {}, 1000);
@@ -165,7 +165,7 @@ describe('the private server', () => {
       Object.assign(process.env, { PGDATA: '/nowhere', PGHOST: 'nowhere', PGPORT: '1', PGUSER: 'nobody', PGOPTIONS: '-c nothing=1',
         PGSSLMODE: 'require', PGDATABASE: 'none', PGPASSWORD: 'x', LANG: 'xx_XX', LC_ALL: 'xx_XX', TZ: 'Nowhere/Else' });
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-      const { silentLog } = await load('src/log.js');
+      const { silentLog } = await load('src/core/log.js');
       const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say(engine.kind);
       await engine.close();
@@ -177,7 +177,7 @@ describe('the private server', () => {
   test('holds nobody who waits for the end of our output', async () => {
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-      const { silentLog } = await load('src/log.js');
+      const { silentLog } = await load('src/core/log.js');
       await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
       say('open');
       process.kill(process.pid, 'SIGKILL');

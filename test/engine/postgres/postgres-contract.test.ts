@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
-import { silentLog } from '../../../src/log.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';

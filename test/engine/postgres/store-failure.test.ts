@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { errorText, FailFileError } from '../../../src/core/errors.js';
 import { storeFailure } from '../../../src/engine/postgres/store-failure.js';
-import { errorText, FailFileError } from '../../../src/errors.js';
 
 const failed = (message: string, code?: string) =>
   Object.assign(new Error(message), code === undefined ? {} : { code });

@@ -2,8 +2,8 @@
  * A run with claims on a Redis engine, for the tests of what Redis alone does.
  */
 import type { Engine } from '../../../src/engine/engine.js';
-import type { ExchangeRequest } from '../../../src/quota/ledger.js';
-import { freshnessOf } from '../../../src/runs/run-store.js';
+import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
+import { freshnessOf } from '../../../src/stores/run-store.js';
 import { runSettings } from '../contract/run-settings.js';
 
 export interface RunFixture {

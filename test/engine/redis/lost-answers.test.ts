@@ -3,10 +3,10 @@
  * nobody waits for ever.
  */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { createReleasers } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import { startCutProxy } from './cut-proxy.js';

@@ -2,9 +2,9 @@
  * Closing lets go of every connection, whether Redis answers, is gone, or hangs.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { createReleasers } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 
 const sockets = () => process.getActiveResourcesInfo().filter((kind) => kind.startsWith('TCP')).length;

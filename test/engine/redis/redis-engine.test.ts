@@ -2,8 +2,8 @@
  * The contracts of the engine, held by Redis.
  */
 import { afterAll, beforeAll, describe } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { silentLog } from '../../../src/log.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';

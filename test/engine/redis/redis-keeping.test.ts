@@ -3,12 +3,12 @@
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { outcomeFlags, readOutcomeValue } from '../../../src/engine/redis/outcome-value.js';
-import { silentLog } from '../../../src/log.js';
-import type { NewOutcome } from '../../../src/outcomes/store.js';
-import { NO_TALLY } from '../../../src/runs/run-store.js';
+import type { NewOutcome } from '../../../src/stores/outcome-store.js';
+import { NO_TALLY } from '../../../src/stores/run-store.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import { beginRun } from './fixture.js';

@@ -2,12 +2,12 @@
  * What is asked of a Redis server: the judgement as a table, and real servers that are set up wrongly.
  */
 import { afterEach, describe, expect, test } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import { shownAddress } from '../../../src/engine/redis/server-address.js';
 import type { ServerFacts } from '../../../src/engine/redis/server-facts.js';
 import { freeShare, judgeServer, parseInfo } from '../../../src/engine/redis/server-facts.js';
-import { createReleasers } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 
 const FIT: ServerFacts = {

@@ -2,9 +2,9 @@
  * Redis 7.2 and later can be asked whether a write has reached the disk: what is asked, when, and what follows from the answer.
  */
 import { afterEach, expect, test } from 'vitest';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { createReleasers } from '../../../src/lifecycle.js';
-import { silentLog } from '../../../src/log.js';
 import { bulk, bulks, startScriptedRedis } from './scripted-redis.js';
 
 const releasers = createReleasers();

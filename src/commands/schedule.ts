@@ -1,0 +1,201 @@
+/**
+ * The doors of schedules: `schedule add`, `list`, `remove` and `run-now` look and give orders, through the holder of the state
+ * folder where there is one; `schedule serve` takes the ticks of this machine until it is stopped.
+ */
+import { randomBytes } from 'node:crypto';
+import { access } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { throwProblems, usageProblem } from '../config/problems.js';
+import type { CommandName } from '../config/setting.js';
+import type { LoadedSettings, Settings } from '../config/settings.js';
+import { openMetrics } from '../context/open-metrics.js';
+import { openTelemetry } from '../context/open-telemetry.js';
+import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
+import { untilAborted, withReleasers } from '../core/lifecycle.js';
+import { printJson, printText } from '../core/terminal-text.js';
+import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../daemon/schedules/cron-time.js';
+import { isScheduleName, type Schedule } from '../daemon/schedules/schedule.js';
+import { createScheduleBook, type ScheduleBook } from '../daemon/schedules/schedule-book.js';
+import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
+import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { openEngine } from '../engine/open-engine.js';
+import type { RunDoor } from './run.js';
+import { schedulesText, zonedTime } from './schedule-text.js';
+
+export interface ScheduleDoor extends RunDoor {
+  /** What relative paths count from. */
+  readonly folder: string;
+  /** Settings of a command from flags and the surroundings of the process; `fallback` for variables that are not set. */
+  readonly load: (
+    command: CommandName,
+    flags: Record<string, unknown>,
+    fallback?: Readonly<Record<string, string>>,
+  ) => LoadedSettings;
+}
+
+/** Address and token are the runner's: where a schedule is added, they need not be known. */
+const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
+
+interface Answer {
+  readonly data: unknown;
+  readonly text: string;
+}
+
+/** Throws NeverStartError for what means nothing, and what opening the engine throws. */
+export function runSchedule(
+  command: CommandName,
+  args: readonly string[],
+  settings: Settings,
+  door: ScheduleDoor,
+): Promise<ExitCode> {
+  if (command === 'schedule serve') return serveSchedules(settings, door);
+  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, door) : null;
+  return withReleasers(async (releasers) => {
+    const stores = await openEngine({
+      engine: settings.engine,
+      stateFolder: settings.state,
+      startsEmpty: settings.startEmpty,
+      log: door.log,
+      stop: door.stop,
+    });
+    releasers.push(() => stores.close());
+    const book = createScheduleBook(stores);
+    const answer =
+      schedule === null ? await obey(command, args[0] ?? '', book) : await add(schedule, book, door);
+    if (settings.json) printJson(door.stdout, answer.data);
+    else printText(door.stdout, answer.text);
+    return EXIT.done;
+  });
+}
+
+function readNewSchedule(args: readonly string[], settings: Settings, door: ScheduleDoor): Schedule {
+  const [name = '', ...command] = args;
+  const tz = settings.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const problems = [];
+  if (!isScheduleName(name)) {
+    problems.push(
+      usageProblem('not a name for a schedule', name, 'write up to 64 letters, digits, ".", "_" and "-"'),
+    );
+  }
+  const zoneProblem = findTimeZoneProblem(tz);
+  if (zoneProblem !== null) {
+    problems.push(usageProblem(`not ${zoneProblem}`, `--tz ${tz}`, 'write one such as Europe/Berlin'));
+  }
+  if (settings.cron === null) {
+    problems.push(
+      usageProblem('--cron is missing', name, "say when it is due, for example --cron '0 2 * * *'"),
+    );
+  } else {
+    const cronProblem = zoneProblem === null ? findCronProblem(settings.cron, tz, Date.now()) : null;
+    if (cronProblem !== null) {
+      problems.push(
+        usageProblem(
+          `not a cron expression (${cronProblem})`,
+          `--cron ${settings.cron}`,
+          "write one such as '0 2 * * *'",
+        ),
+      );
+    }
+  }
+  throwProblems(problems);
+  const read = readScheduledCommand(command, door.folder, (of, flags) => door.load(of, flags, KNOWN_LATER));
+  return {
+    name,
+    id: randomBytes(8).toString('hex'),
+    cron: settings.cron ?? '',
+    tz,
+    host: hostname(),
+    ...read,
+    catchesUp: settings.catchUp,
+    addedAt: Date.now(),
+  };
+}
+
+async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleDoor): Promise<Answer> {
+  const { name, cron, tz, host, input } = schedule;
+  if (!(await book.add(schedule))) {
+    throwProblems([
+      usageProblem(
+        'there is a schedule of this name',
+        name,
+        `remove it first: brand-enrich schedule remove ${name}`,
+      ),
+    ]);
+  }
+  await access(input).catch(() => printText(stderr, `note: ${input} is not there yet\n`));
+  const state = (await book.list()).find((each) => each.schedule.name === name);
+  const away = state?.isHostAway
+    ? `; start \`brand-enrich up\` or \`schedule serve\` on ${host}, which take its ticks`
+    : '';
+  const nextAt = nextTickAt(cron, tz, Date.now());
+  return {
+    data: { schedule, nextAt },
+    text: `${name} is added, next on ${zonedTime(nextAt, tz)}${away}\n`,
+  };
+}
+
+async function obey(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
+  if (command === 'schedule list') {
+    const states = await book.list();
+    return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
+  }
+  if (command === 'schedule remove') {
+    if (!(await book.remove(name))) throw unknownSchedule(name);
+    return { data: { removed: name }, text: `${name} is removed; a run that is going on comes to its end\n` };
+  }
+  const state = (await book.list()).find((each) => each.schedule.name === name);
+  if (state === undefined) throw unknownSchedule(name);
+  await book.runNow(state.schedule);
+  const { host } = state.schedule;
+  return {
+    data: { asked: name, isHostAway: state.isHostAway },
+    text: state.isHostAway
+      ? `${name} runs as soon as \`brand-enrich up\` or \`schedule serve\` is there on ${host}, which is away\n`
+      : `${name} runs on ${host}; \`brand-enrich schedule list\` says what it comes to\n`,
+  };
+}
+
+function unknownSchedule(name: string): Error {
+  return new NeverStartError({
+    code: 'usage-invalid',
+    what: 'there is no such schedule',
+    subject: name,
+    todo: '`brand-enrich schedule list` shows them',
+  });
+}
+
+function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCode> {
+  return withReleasers(async (releasers) => {
+    const { log, stop, graceMs } = door;
+    const traces = await openTelemetry(settings, log, releasers);
+    const engine = await openEngine({
+      engine: settings.engine,
+      stateFolder: settings.state,
+      startsEmpty: settings.startEmpty,
+      log,
+      waitsForDisk: settings.waitForDisk,
+      telemetry: traces.telemetry,
+      stop,
+    });
+    releasers.push(() => engine.close());
+    for (const warning of engine.warnings) log.warn(warning);
+    const metrics = await openMetrics(settings, engine, stop, releasers);
+    if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
+    const runner = createHostedScheduleRunner({
+      engine,
+      settings,
+      load: door.load,
+      streams: door,
+      metrics,
+      traces,
+      shared: null,
+      log,
+      graceMs,
+    });
+    releasers.push(() => runner.stop());
+    await runner.start();
+    log.info({ host: hostname(), engine: engine.address }, 'taking the ticks of schedules');
+    await untilAborted(stop);
+    return EXIT.done;
+  });
+}

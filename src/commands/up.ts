@@ -1,0 +1,125 @@
+/**
+ * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one
+ * process, until it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
+ */
+
+import { realpath } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve, sep } from 'node:path';
+import { readDashboardPassword } from '../config/dashboard-password.js';
+import { throwProblems, usageProblem } from '../config/problems.js';
+import type { LoadedSettings } from '../config/settings.js';
+import { type Workplace, type WorkplaceDoor, withWorkplace } from '../context/workplace.js';
+import { EXIT, type ExitCode } from '../core/errors.js';
+import { untilAborted } from '../core/lifecycle.js';
+import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
+import { type InboxFolders, openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
+import type { LoadFlags } from '../daemon/schedules/scheduled-command.js';
+import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { watchIn } from './watch.js';
+
+export interface UpDoor extends WorkplaceDoor {
+  /** For the sign-in link of the dashboard, which is not for the log. */
+  readonly stderr: NodeJS.WritableStream;
+  /** What relative paths count from. */
+  readonly folder: string;
+  readonly load: LoadFlags;
+}
+
+/** The port that Prometheus' exporters of telemetry use by custom. */
+const METRICS_PORT = 9464;
+
+/**
+ * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws what opening throws, and
+ * NeverStartError for folders that are named twice. An inbox whose `brand-enrich.json` means nothing is closed; the rest works.
+ */
+export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitCode> {
+  // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
+  if (loaded.settings.dashboard) readDashboardPassword(loaded.settings);
+  const inboxes = await openInboxes(loaded, door.folder);
+  const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
+  const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
+  const ending = new AbortController();
+  const doorWithEnd = { ...door, stop: AbortSignal.any([door.stop, ending.signal]) };
+  return withWorkplace(withMetrics, doorWithEnd, async (place, releasers) => {
+    const { metrics, service, engine, log, stop } = place;
+    const { settings } = loaded;
+    metrics.watchQueue(service.queueName);
+    const folders = inboxes.map(({ root }) => root);
+    const shown = { settings, engine, names: service, inboxes: folders };
+    const trouble = () => place.worker?.worker.trouble ?? null;
+    await openDashboard({ ...shown, trouble, log, stderr: door.stderr, stop, releasers });
+
+    await place.begin();
+    const schedules = settings.sample ? null : hostSchedules(place, door);
+    let stopped: Promise<void> | undefined;
+    const stopSchedules = () => {
+      stopped ??= schedules?.stop();
+      return stopped;
+    };
+    releasers.push(stopSchedules);
+    await schedules?.start();
+    const facts = { host: hostname(), engine: engine.address, worker: place.worker?.worker.name };
+    log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
+
+    let isRefused = false;
+    const watching = inboxes.map(async (folders) => {
+      try {
+        isRefused = (await watchIn(place, folders, door)) === 'refused' || isRefused;
+      } finally {
+        // An inbox ends by itself only when none of them could go on.
+        ending.abort(new Error('an inbox has ended'));
+      }
+    });
+    const watched = Promise.all(watching);
+    watched.catch(() => undefined);
+    await untilAborted(stop);
+    log.info({ inFlight: place.worker?.worker.inFlight ?? 0 }, 'stopping: requests in flight are waited for');
+    await Promise.all([Promise.allSettled(watching), stopSchedules()]);
+    await watched;
+    return isRefused ? EXIT.credentials : EXIT.done;
+  });
+}
+
+async function openInboxes(loaded: LoadedSettings, folder: string): Promise<InboxFolders[]> {
+  const paths = await Promise.all(loaded.settings.inboxes.map((each) => truePath(resolve(folder, each))));
+  throwProblems(
+    paths.flatMap((path, at) => {
+      if (paths.indexOf(path) !== at) {
+        return [usageProblem('this inbox is named twice', `--inbox ${path}`, 'name it once')];
+      }
+      const places = paths.flatMap((other) => PLACES.map((place) => join(other, place)));
+      return places.some((place) => path === place || path.startsWith(`${place}${sep}`))
+        ? [
+            usageProblem(
+              'this folder belongs to another inbox',
+              `--inbox ${path}`,
+              'name the folder above it',
+            ),
+          ]
+        : [];
+    }),
+  );
+  return Promise.all(paths.map((path) => openFolders(path)));
+}
+
+/** Through symbolic links; as it is while nothing is there. */
+function truePath(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
+function hostSchedules(place: Workplace, door: UpDoor) {
+  const { engine, loaded, worker, service, metrics, traces, log, graceMs } = place;
+  const { settings } = loaded;
+  return createHostedScheduleRunner({
+    engine,
+    settings,
+    load: door.load,
+    streams: door,
+    metrics,
+    traces,
+    shared: worker === null ? null : { worker, service, settings },
+    log,
+    graceMs: () => graceMs(),
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows.
+ */
+import type { Settings } from '../config/settings.js';
+import { costOf, requestsFor } from '../core/money.js';
+import type { Engine } from '../engine/engine.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import { limitOf } from '../ledger/policy.js';
+import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
+import type { OutcomeStats } from '../stores/outcome-store.js';
+import { isAlive, type RunRecord } from '../stores/run-store.js';
+import type { AccountNames } from './account.js';
+
+export interface AccountStatus {
+  readonly engine: Engine['kind'];
+  /** Where the engine is, without credentials. */
+  readonly address: string;
+  /** What its settings put at risk, as sentences. */
+  readonly warnings: readonly string[];
+  /** null, and all that hangs on it, where the settings do not name it. */
+  readonly account: string | null;
+  readonly ledger: LedgerState | null;
+  readonly limit: number | null;
+  readonly projection: Projection | null;
+  readonly budget: BudgetState | null;
+  /** Chunks by state; null where only the queue's owner could tell. */
+  readonly queue: Readonly<Record<string, number>> | null;
+  readonly outcomes: OutcomeStats;
+  /** Newest first. */
+  readonly runs: readonly RunRecord[];
+}
+
+/** What the settings of the process that looks say of the plan. `isHost`: it has the account's files enriched itself (`up`). */
+export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
+  readonly isHost?: boolean;
+}
+
+export interface PlanTerms extends Pick<LedgerState, 'overage' | 'quotaCap'> {
+  readonly plan: Settings['plan'];
+}
+
+/**
+ * The terms by which an account is judged: those of its live runs, of which the ledger knows the lowest; else those of who has its
+ * files enriched; else what its newest run was given. The settings of whoever looks hold where there was no run yet.
+ */
+export function termsOf(
+  account: string,
+  ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
+  runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
+  said: SaidTerms,
+): PlanTerms {
+  const ofAccount = runs.filter(({ settings }) => settings.account === account);
+  const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
+  const live = ofAccount.find((run) => isAlive(run, ledger.now));
+  if (live) return { plan: planOf(live.settings), overage: ledger.overage, quotaCap: ledger.quotaCap };
+  const [newest] = ofAccount;
+  if (newest && said.isHost !== true) {
+    const { overage, quotaCap } = newest.settings;
+    return { plan: planOf(newest.settings), overage, quotaCap };
+  }
+  const { plan, overageBudget, overagePrice, quota } = said;
+  return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
+}
+
+/** Of an engine's stores what is looked at. */
+export interface StatusStores
+  extends Pick<Engine, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
+  queueCounts(name: string): Promise<AccountStatus['queue']>;
+}
+
+/** `runsShown`: how many runs at most. Throws what the engine throws. */
+export async function readAccountStatus(
+  stores: StatusStores,
+  names: AccountNames | null,
+  terms: SaidTerms,
+  runsShown: number,
+): Promise<AccountStatus> {
+  const [runs, seen, queue, outcomes] = await Promise.all([
+    stores.runs.list(runsShown),
+    names && stores.ledger.show(names.account),
+    names && stores.queueCounts(names.queueName),
+    stores.outcomes.stats(),
+  ]);
+  const held = names && seen && termsOf(names.account, seen, runs, terms);
+  const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
+  const { overagePrice: price } = terms;
+  const budget =
+    ledger && held && budgetStateOf(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
+  const limit = ledger && limitOf(ledger);
+  return {
+    engine: stores.kind,
+    address: stores.address,
+    warnings: stores.warnings,
+    account: names?.account ?? null,
+    ledger,
+    limit,
+    projection: ledger && projectPeriodEnd(ledger, limit),
+    budget,
+    queue,
+    outcomes,
+    runs,
+  };
+}

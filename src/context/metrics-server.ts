@@ -1,0 +1,94 @@
+/**
+ * Serves `/metrics`, `/healthz` and `/readyz` over plain HTTP, and nothing else. There is no password: it listens on
+ * loopback unless told otherwise, and what it tells holds no token, brand or row.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import { FailFileError } from '../core/errors.js';
+import { systemWords } from '../core/system-error.js';
+import type { Metrics } from './metrics.js';
+import type { Readiness } from './readiness.js';
+
+export interface MetricsServer {
+  /** `http://host:port`, without a slash at its end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
+  readonly readiness: Readiness;
+}
+
+interface Page {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+/** Throws `FailFileError` when the port cannot be had. */
+export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+  const { host, port } = options;
+  const server = createServer((request, response) => {
+    answer(request, options).then(
+      (page) => send(response, page, request.method === 'HEAD'),
+      () => response.destroy(),
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new FailFileError({
+          code: 'service-unreachable',
+          what: 'the address for metrics cannot be listened on',
+          subject: `${host}:${port} (${systemWords(cause)})`,
+          todo: 'choose another --metrics-port or --metrics-host',
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, options: MetricsServerOptions): Promise<Page> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return words(405, 'only GET is answered');
+  switch ((request.url ?? '/').split('?')[0]) {
+    case '/metrics':
+      return { status: 200, type: options.metrics.contentType, text: await options.metrics.text() };
+    case '/healthz':
+      return words(200, 'alive');
+    case '/readyz': {
+      const whyNot = await options.readiness.whyNot();
+      return whyNot === null ? words(200, 'ready') : words(503, whyNot);
+    }
+    default:
+      return words(404, 'here are /metrics, /healthz and /readyz');
+  }
+}
+
+function words(status: number, text: string): Page {
+  return { status, type: 'text/plain; charset=utf-8', text: `${text}\n` };
+}
+
+function send(response: ServerResponse, { status, type, text }: Page, isHead: boolean): void {
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+  });
+  response.end(isHead ? undefined : text);
+}

@@ -1,0 +1,121 @@
+/**
+ * The traces of one process: a root span for each run, below it what BullMQ tells of its chunks. No span
+ * holds a row, an identifier, a brand, the token or the words of an error: traces go to others.
+ *
+ * BullMQ's adapter asks OpenTelemetry's globals, so there is one of these per process at a time; making it sets them, closing it gives
+ * them back. This file is loaded by those alone who send traces: it brings the whole SDK.
+ */
+import { hostname } from 'node:os';
+import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Telemetry } from 'bullmq';
+import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { StatusCounts } from '../core/model.js';
+import type { Client } from '../lookup/client.js';
+import { createDelivery } from './delivery.js';
+import { createLookupTallies } from './lookup-tallies.js';
+import { createQueueTelemetry } from './queue-spans.js';
+
+/** What a run came to, as far as others may know it. */
+export interface RunOutline {
+  readonly id: string;
+  readonly rows: number;
+  readonly identifiers: number;
+  readonly counts: StatusCounts;
+  readonly billed: number;
+  readonly exitCode: ExitCode;
+}
+
+export interface Traces {
+  /** For the queues and workers of an engine. */
+  readonly telemetry: Telemetry;
+  /** The same client, its lookups summed up on the span of their chunk. */
+  watchClient(client: Client): Client;
+  /** `work` as a run in a trace of its own; what it resolves or rejects with is passed on. */
+  traceRun<T>(engine: string, work: () => Promise<T>, outline: (result: T) => RunOutline): Promise<T>;
+  /** Sends what is left, for 2 s at most. Never rejects. */
+  close(): Promise<void>;
+}
+
+const SCOPE = 'brand-enrich';
+const CLOSE_MS = 2_000;
+/** Deliveries end by themselves before closing gives them up: none holds the process, and what became of them is known. */
+const DELIVERY_MS = 1_800;
+const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
+
+/** `url`: the whole address of the collector, with credentials if it wants them. */
+export function createTraces({ url, log }: { readonly url: string; readonly log: Log }): Traces {
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(
+        resourceFromAttributes({
+          'service.name': SCOPE,
+          'host.name': hostname(),
+          'process.pid': process.pid,
+        }),
+      )
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, DELIVERY_MS, log) })],
+  });
+  trace.setGlobalTracerProvider(provider);
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator());
+  const tracer = provider.getTracer(SCOPE);
+  const lookups = createLookupTallies();
+
+  return {
+    telemetry: createQueueTelemetry(SCOPE, lookups),
+    watchClient: lookups.watchClient,
+    traceRun(engine, work, outline) {
+      // A root, so that a run which a tick of a schedule began is no part of the trace of all its ticks.
+      const attributes = { 'brand_enrich.engine': engine };
+      return tracer.startActiveSpan('run', { root: true, attributes }, async (span) => {
+        try {
+          const result = await work();
+          const { exitCode, ...rest } = outline(result);
+          span.setAttributes(attributesOf({ exitCode, ...rest }));
+          if (FAILING.has(exitCode)) span.setStatus({ code: SpanStatusCode.ERROR });
+          return result;
+        } catch (error) {
+          span.setAttribute('error.type', error instanceof BrandEnrichError ? error.code : 'bug');
+          span.setStatus({ code: SpanStatusCode.ERROR });
+          throw error;
+        } finally {
+          span.end();
+        }
+      });
+    },
+    async close() {
+      await withinDeadline(
+        provider.shutdown().catch(() => undefined),
+        CLOSE_MS,
+      );
+      trace.disable();
+      context.disable();
+      propagation.disable();
+    },
+  };
+}
+
+function attributesOf({ id, rows, identifiers, counts, billed, exitCode }: RunOutline): Attributes {
+  return {
+    'brand_enrich.run.id': id,
+    'brand_enrich.rows': rows,
+    'brand_enrich.identifiers': identifiers,
+    ...Object.fromEntries(
+      Object.entries(counts).map(([status, count]) => [`brand_enrich.rows.${status}`, count]),
+    ),
+    'brand_enrich.billed': billed,
+    'brand_enrich.exit_code': exitCode,
+  };
+}

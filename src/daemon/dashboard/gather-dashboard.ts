@@ -1,0 +1,91 @@
+/**
+ * Gathers what the dashboard shows, from the engine and from the watched folders.
+ */
+import { access } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { AccountNames } from '../../context/account.js';
+import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import { readPlainFile } from '../../core/plain-file.js';
+import type { ChunkQueue, Engine } from '../../engine/engine.js';
+import { listClosedInboxes, whyClosedHere } from '../inbox/closed-inboxes.js';
+import type { ParkedJob } from '../inbox/job-end.js';
+import { REASON_FILE } from '../inbox/job-note.js';
+import { listWaiting } from '../inbox/waiting-files.js';
+import { createScheduleBook } from '../schedules/schedule-book.js';
+import type { DashboardData, ShownInbox, WaitingFile } from './dashboard-data.js';
+
+export interface DashboardSources {
+  readonly engine: Engine;
+  readonly names: AccountNames | null;
+  /** The account's; null where there is none. */
+  readonly queue: ChunkQueue | null;
+  readonly terms: SaidTerms;
+  /** Watched folders, absolute. */
+  readonly inboxes: readonly string[];
+}
+
+/** More than are shown, so that those that are alive are among them. */
+const RUNS_READ = 50;
+/** Reasons are read for so many files of a folder, the longest waiting. */
+const REASONS_READ = 50;
+
+/** Throws what the engine throws. A folder that cannot be read is no error. */
+export async function gatherDashboard(sources: DashboardSources): Promise<DashboardData> {
+  const { engine, names, queue, terms, inboxes } = sources;
+  const stores = {
+    kind: engine.kind,
+    address: engine.address,
+    ledger: engine.ledger,
+    warnings: engine.warnings,
+    outcomes: engine.outcomes,
+    runs: engine.runs,
+    queueCounts: async () => (queue === null ? null : queue.getJobCounts('waiting', 'active', 'delayed')),
+  };
+  const [status, schedules, shownInboxes, closed] = await Promise.all([
+    readAccountStatus(stores, names, terms, RUNS_READ),
+    createScheduleBook(engine).list(),
+    Promise.all(inboxes.map(readInbox)),
+    listClosedInboxes(engine.notes),
+  ]);
+  const at = Date.now();
+  const { outcomes: answers, ...account } = status;
+  return {
+    ...account,
+    answers,
+    schedules,
+    inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
+    at,
+    storeNow: account.ledger?.now ?? at,
+  };
+}
+
+async function readInbox(folder: string): Promise<Omit<ShownInbox, 'closed'>> {
+  const place = join(folder, 'waiting');
+  const isThere = await access(place).then(
+    () => true,
+    () => false,
+  );
+  if (!isThere) return { folder, waiting: null };
+  const parked = await listWaiting(place);
+  return { folder, waiting: await Promise.all(parked.map(readWaiting)) };
+}
+
+async function readWaiting(job: ParkedJob, position: number): Promise<WaitingFile> {
+  const text =
+    position < REASONS_READ && job.file !== REASON_FILE
+      ? await readPlainFile(join(job.folder, REASON_FILE)).catch(() => '')
+      : '';
+  return {
+    file: job.file,
+    folder: basename(job.folder),
+    since: job.parkedAt,
+    reason: reasonOf(text),
+  };
+}
+
+/** The sentence of a `reason.txt`, without its opening words. Pure. */
+function reasonOf(text: string): string {
+  const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
+  if (first === '') return 'Goes on when quota and budget allow it and the service answers.';
+  return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
+}

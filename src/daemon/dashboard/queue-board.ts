@@ -1,0 +1,101 @@
+/**
+ * Bull Board, to look into the queues and nothing else: its queues are read-only, and only GET gets to it, since removing
+ * or retrying a job by hand could buy something twice or leave rows without an answer. Its page is served without the fonts
+ * that it would have from elsewhere.
+ */
+import { resolve } from 'node:path';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { HonoAdapter } from '@bull-board/hono';
+import { serveStatic } from '@hono/node-server/serve-static';
+import type { Queue } from 'bullmq';
+import { withinDeadline } from '../../core/lifecycle.js';
+import { QUEUE_PATH } from './queue-section.js';
+
+export interface ShownQueue {
+  readonly queue: Queue;
+  /** For people. */
+  readonly title: string;
+  readonly description: string;
+}
+
+export interface QueueBoard {
+  /** `request`: of a path below `QUEUE_PATH`. */
+  answer(request: Request): Promise<Response>;
+}
+
+/** Its own scripts, styles and pictures; styles also where its components write them. */
+const POLICY = [
+  "default-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+const EVERY_SECONDS = 5;
+/** An engine that is away may never answer. */
+const DEADLINE_MS = 10_000;
+/** Elements that would load something from another host. */
+const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
+
+const AWAY = 'the engine is away; the queue is shown again when it answers\n';
+
+/** The caller closes the queues. `onTrouble`: is told the words of a driver that its reader is spared. */
+export function createQueueBoard(
+  shown: readonly ShownQueue[],
+  onTrouble: (reason: string) => void,
+): QueueBoard {
+  const adapter = new HonoAdapter(serveFiles);
+  adapter.setBasePath(QUEUE_PATH);
+  createBullBoard({
+    queues: shown.map(
+      ({ queue, title, description }) =>
+        new BullMQAdapter(queue, { readOnlyMode: true, displayName: title, description }),
+    ),
+    serverAdapter: adapter,
+    options: {
+      uiConfig: {
+        boardTitle: 'brand-enrich',
+        miscLinks: [{ text: 'Back to the dashboard', url: '/' }],
+        hideDocsLink: true,
+        pollingInterval: { showSetting: false, forceInterval: EVERY_SECONDS },
+      },
+    },
+  });
+  const app = adapter.registerPlugin();
+  return {
+    async answer(request) {
+      if (request.method !== 'GET') {
+        return new Response('the queue can only be looked at\n', { status: 405, headers: { allow: 'GET' } });
+      }
+      const url = new URL(request.url);
+      url.pathname = url.pathname.slice(QUEUE_PATH.length);
+      const asked = Promise.resolve(app.fetch(new Request(url, { headers: request.headers })));
+      const answer = await withinDeadline(asked, DEADLINE_MS);
+      if (answer === undefined) return new Response(AWAY, { status: 504 });
+      if (answer.status >= 500) {
+        onTrouble(await answer.text());
+        return new Response(AWAY, { status: 503 });
+      }
+      const headers = new Headers(answer.headers);
+      headers.set('content-security-policy', POLICY);
+      if (!headers.get('content-type')?.startsWith('text/html')) {
+        return new Response(answer.body, { status: answer.status, headers });
+      }
+      headers.delete('content-length');
+      const text = (await answer.text()).replace(FROM_ELSEWHERE, '');
+      return new Response(text, { status: answer.status, headers });
+    },
+  };
+}
+
+/** The adapter names its folder from the working one, and strips a path that is stripped already. */
+function serveFiles(options: Parameters<typeof serveStatic>[0] = {}): ReturnType<typeof serveStatic> {
+  return serveStatic({
+    ...options,
+    root: resolve(options.root ?? ''),
+    rewriteRequestPath: (path) => path.replace(/^\/static/, ''),
+  });
+}

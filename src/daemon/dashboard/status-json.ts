@@ -1,0 +1,103 @@
+/**
+ * The data of the dashboard for programs: chosen field by field, so that nothing gets out because it happens to be there.
+ * Pure. Times are ISO 8601, UTC.
+ */
+
+import { foundNothing } from '../../stores/run-store.js';
+import type { DashboardData, DashboardView } from './dashboard-data.js';
+import { holdOf, partsOf } from './run-standing.js';
+import { judgeRuns } from './runs-section.js';
+
+/** `data` null: the engine has not answered yet. */
+export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView) {
+  return {
+    host,
+    isStopping,
+    engineAwayNoticedAt: momentOf(awayNoticedAt),
+    serviceTrouble,
+    data: data === null ? null : dataOf(data),
+  };
+}
+
+function dataOf(data: DashboardData) {
+  const { ledger, answers } = data;
+  return {
+    at: momentOf(data.at),
+    engine: data.engine,
+    account: data.account,
+    hold: holdOf(ledger, data.limit),
+    quota: ledger && {
+      period: ledger.period,
+      quota: ledger.quota,
+      limit: data.limit,
+      sent: ledger.sent,
+      inFlight: ledger.held,
+      others: ledger.others,
+      left: data.limit === null ? null : Math.max(0, data.limit - ledger.sent - ledger.held - ledger.others),
+      closedAt: momentOf(ledger.closedAt),
+      pacePerSecond: ledger.pace.rate,
+    },
+    budget: data.budget,
+    projection: data.projection,
+    queue: data.queue && {
+      waiting: data.queue.waiting ?? 0,
+      active: data.queue.active ?? 0,
+      delayed: data.queue.delayed ?? 0,
+    },
+    answers: {
+      matched: answers.matched,
+      notFound: answers.notFound,
+      oldestFetchedAt: momentOf(answers.oldestFetchedAt),
+      newestFetchedAt: momentOf(answers.newestFetchedAt),
+    },
+    runs: judgeRuns(data).map(({ run, standing }) => {
+      const { matched, notFound, failed, stored, left } = partsOf(run);
+      return {
+        id: run.id,
+        label: run.label,
+        standing,
+        startedAt: momentOf(run.asOf),
+        heardAt: momentOf(run.beatAt),
+        rows: run.rows,
+        identifiers: run.identifiers,
+        counts: { matched, notFound, failed, stored, left },
+        requests: run.tally.requests,
+        billed: run.tally.billed,
+        nothingMatched: foundNothing(run),
+        reason: run.reason,
+      };
+    }),
+    inboxes: data.inboxes.map(({ folder, closed, waiting }) => ({
+      folder,
+      closed,
+      waiting:
+        waiting?.map((file) => ({
+          file: file.file,
+          folder: file.folder,
+          since: file.since === 0 ? null : momentOf(file.since),
+          reason: file.reason,
+        })) ?? null,
+    })),
+    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => ({
+      name: schedule.name,
+      line: schedule.line,
+      cron: schedule.cron,
+      tz: schedule.tz,
+      host: schedule.host,
+      isHostAway,
+      isRunning,
+      nextAt: momentOf(nextAt),
+      last: ended && {
+        startedAt: momentOf(ended.startedAt),
+        endedAt: momentOf(ended.endedAt),
+        exitCode: ended.exitCode,
+        sentence: ended.sentence,
+        output: ended.output,
+      },
+    })),
+  };
+}
+
+function momentOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,132 @@
+/**
+ * The settings of one inbox: `brand-enrich.json` in the watched folder, for those who drop files and have no command
+ * line. Read anew for each file. It chooses how files are read, written and capped, with the keys of the config file; what
+ * addresses service, account and engine belongs to whoever runs the watcher.
+ *
+ * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower holds.
+ */
+import { join } from 'node:path';
+import { findSettings } from '../../config/load-settings.js';
+import { didYouMean, type Problem, throwProblems, usageProblem } from '../../config/problems.js';
+import { type ConfigFile, parseConfigFile } from '../../config/read-config-file.js';
+import type { Setting, SettingGroup } from '../../config/setting.js';
+import { findFieldProblems } from '../../config/setting-rules.js';
+import {
+  type LoadedSettings,
+  SETTING_ENTRIES,
+  type SettingName,
+  type Settings,
+} from '../../config/settings.js';
+import { errorText, NeverStartError } from '../../core/errors.js';
+import { nearest } from '../../core/nearest.js';
+import { readPlainFile } from '../../core/plain-file.js';
+import { isMoreThan } from '../../run/lookups/spending.js';
+import { isErrorCode } from './file-trouble.js';
+
+export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
+
+const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
+const OTHERS: readonly SettingName[] = [
+  'allowNsfw',
+  'allowUnknown',
+  'maxRequests',
+  'maxCost',
+  'maxErrors',
+  'maxAgeMs',
+  'maxAgeMissingMs',
+  'refresh',
+  'priority',
+  'strict',
+];
+/** What a folder may not say of these groups: which service is asked. */
+const NOT_HERE: readonly SettingName[] = ['sample'];
+
+/** What `brand-enrich.json` of an inbox may say. */
+export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
+  ([name, line]) =>
+    line.isInFile &&
+    line.commands.includes('watch') &&
+    (GROUPS.includes(line.group) || OTHERS.includes(name)) &&
+    !NOT_HERE.includes(name),
+);
+
+/**
+ * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every key and value of
+ * `brand-enrich.json` that means nothing, with the nearest right one.
+ */
+export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
+  const path = join(folder, FOLDER_SETTINGS_FILE);
+  let text: string;
+  try {
+    text = await readPlainFile(path);
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT')) return base.settings;
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: 'the settings of this inbox cannot be read',
+      subject: `${path} (${errorText(error)})`,
+      todo: 'put a file of its own there that can be read, or remove it',
+      cause: error,
+    });
+  }
+  return applyFolderSettings(parseConfigFile(path, text), base);
+}
+
+/** The same from what the file holds. Pure. */
+export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Settings {
+  const foreign = findOtherKeys(file);
+  const known = Object.entries(file.values).filter(([key]) => !foreign.has(key));
+  const own = { path: file.path, values: Object.fromEntries(known) };
+  const found = findSettings({ flags: {}, env: {}, file: own, command: 'config', home: '' });
+  throwProblems([...foreign.values(), ...found.problems]);
+  const said = found.loaded;
+  const { settings, origins } = base;
+  const changes: Partial<Record<SettingName, unknown>> = {};
+  for (const [name] of FOLDER_ENTRIES) {
+    if (said.origins[name] !== 'file') continue;
+    if (name === 'maxRequests') changes[name] = lowerCount(said.settings[name], settings[name]);
+    else if (name === 'maxCost') changes[name] = lowerAmount(said.settings[name], settings[name]);
+    else if (origins[name] !== 'flag') changes[name] = said.settings[name];
+  }
+  // Each value was read by the line of its own name.
+  const merged = { ...settings, ...(changes as Partial<Settings>) };
+  throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
+  return merged;
+}
+
+/** By key. */
+function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
+  const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);
+  const problems = Object.keys(values)
+    .filter((key) => !allowed.includes(key))
+    .map((key): [string, Problem] => {
+      const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
+      const subject = `${key} in ${path}`;
+      const problem =
+        line === undefined
+          ? usageProblem(
+              'no such setting',
+              subject,
+              didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
+            )
+          : usageProblem('this setting is not for the folder to say', subject, belongsTo(line));
+      return [key, problem];
+    });
+  return new Map(problems);
+}
+
+function belongsTo(line: Setting<unknown>): string {
+  return line.commands.includes('watch')
+    ? `leave it out; whoever runs the watcher says ${line.flag ?? line.env}`
+    : 'leave it out; it means nothing to an inbox';
+}
+
+function lowerCount(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other;
+  return Math.min(one, other);
+}
+
+function lowerAmount(one: string | null, other: string | null): string | null {
+  if (one === null || other === null) return one ?? other;
+  return isMoreThan(one, other) ? other : one;
+}

@@ -1,0 +1,84 @@
+/**
+ * What an inbox tells of its files, once each has come to where it belongs: so the report is where the notice says. How it is
+ * delivered is the notifier's.
+ */
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Clock } from '../../core/clock.js';
+import type { EnrichProgress, EnrichResult } from '../../run/enrich-request.js';
+import { bareNotice, type Notice, type NoticeScene, noticeOfReport } from '../../run/notices/notice.js';
+import type { Notifier } from '../../run/notices/notifier.js';
+import type { RunReport } from '../../run/report/report.js';
+import type { JobEnd } from './job-end.js';
+import type { Job } from './job-folder.js';
+
+export interface InboxNotices {
+  noteProgress(job: Job, progress: EnrichProgress, account: string): void;
+  /** Its report is written, still in the folder where it was processed. */
+  noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void;
+  /** `folder`: where the file and what was made of it lie for good; null: where they were taken from. */
+  noteEnd(job: Job, end: JobEnd, folder: string | null): void;
+}
+
+export interface InboxNoticesOptions {
+  readonly notifier: Notifier;
+  readonly isSample: boolean;
+  readonly clock: Clock;
+}
+
+export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOptions): InboxNotices {
+  /** By the folder of the job. */
+  const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
+  let isRefusalTold = false;
+
+  const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
+
+  return {
+    noteProgress(job, progress, account) {
+      notifier.tellNearLimit(account, progress.ledger, runOf(job, progress.runId));
+    },
+    noteReport(job, result, report, account) {
+      reports.set(job.folder, { report, file: basename(result.names.report) });
+      notifier.tellNearLimit(account, result.ledger, runOf(job, result.run.id));
+    },
+    noteEnd(job, end, folder) {
+      const written = reports.get(job.folder) ?? null;
+      reports.delete(job.folder);
+      const event = eventOf(end, job);
+      if (event === null || (end.type === 'refused' && isRefusalTold)) return;
+      if (end.type === 'refused') isRefusalTold = true;
+      const run = runOf(job, written?.report.run.id ?? null);
+      const scene: NoticeScene = { at: clock.now(), isSample, run };
+      const reason = reasonOf(end);
+      if (written === null || folder === null) {
+        notifier.tell(bareNotice(event, scene, reason));
+        return;
+      }
+      const notice = noticeOfReport(event, scene, written.report, join(folder, written.file));
+      // A file that is done has no reason of its own; that nothing matched is worth one.
+      notifier.tell(end.type === 'done' ? notice : { ...notice, reason });
+    },
+  };
+}
+
+/** A file that was parked before and is parked again is no news, and one that is tried again has not ended. */
+function eventOf(end: JobEnd, job: Job): Notice['event'] | null {
+  switch (end.type) {
+    case 'done':
+      return 'finish';
+    case 'failed':
+    case 'refused':
+      return 'failure';
+    case 'parked':
+      return job.note.parked === null ? 'parked' : null;
+    case 'again':
+    case 'put_back':
+      return null;
+  }
+}
+
+/** Reasons are texts of several lines; the first says it. */
+function reasonOf(end: JobEnd): string | null {
+  if (end.type === 'refused') return end.why;
+  return end.type === 'failed' || end.type === 'parked' ? (end.reason.split('\n', 1)[0] ?? null) : null;
+}

@@ -1,0 +1,116 @@
+/**
+ * When a parked file of an inbox may go on. Asking costs nothing where the service's own brand is known; elsewhere one file
+ * goes ahead about once a minute and finds out, with the one probe that the ledger allows it, and the others follow when it
+ * comes through. Pure, but for what it remembers between looks being handed in.
+ *
+ *   the account has room           all go on, except files that only their own cap holds back
+ *   it has none, as far as known   one goes ahead, when a probe is due
+ *   the service was away           all try again after a minute
+ */
+import { z } from 'zod';
+import type { LedgerState } from '../../ledger/ledger.js';
+import { mayHaveTurned, periodOf } from '../../ledger/period.js';
+import { roomOf } from '../../ledger/policy.js';
+import type { RunSettings } from '../../stores/run-store.js';
+import type { ParkedJob } from './job-end.js';
+
+const memoShape = z.object({
+  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),
+  /** What a file that its own cap holds back waits for a change of; null: it waits for the account. */
+  capMark: z.string().nullable(),
+});
+export type ParkedMemo = z.infer<typeof memoShape>;
+
+/** The account with the policy of the folder's files. */
+export interface AccountView {
+  readonly state: LedgerState;
+  readonly settings: RunSettings;
+  /** A free look has just told the quota: nobody needs to go ahead for it. */
+  readonly isQuotaTold: boolean;
+  /** Our clock, in milliseconds. */
+  readonly now: number;
+  /** When a file last went ahead, by the same clock. */
+  readonly wentAheadAt: number;
+}
+
+export interface Retries {
+  readonly jobs: readonly ParkedJob[];
+  /** Whether they are one that goes ahead: it opens the account, so that a probe is due. */
+  readonly goesAhead: boolean;
+}
+
+const AWAY_MS = 60_000;
+/** A raised limit is to be seen within a minute, the time to the next look and that of the file included. */
+const AHEAD_EVERY_MS = 45_000;
+/** The ledger's own interval between probes. */
+const PROBE_EVERY_MS = 60_000;
+
+export function chooseRetries(parked: readonly ParkedJob[], view: AccountView): Retries {
+  const memos = parked.map((job) => ({ job, memo: readMemo(job.memo) }));
+  const away = memos
+    .filter(
+      ({ job, memo }) => memo !== null && memo.why !== 'limit' && hasPassed(AWAY_MS, job.parkedAt, view.now),
+    )
+    .map(({ job }) => job);
+  const limited = memos.filter(({ memo }) => memo === null || memo.why === 'limit');
+  if (hasRoom(view.state, view.settings)) {
+    const mark = capMarkOf(view.settings, view.state, view.now);
+    const free = limited.filter(
+      ({ memo }) => memo === null || memo.capMark === null || memo.capMark !== mark,
+    );
+    return { jobs: [...free.map(({ job }) => job), ...away], goesAhead: false };
+  }
+  const first = limited.find(({ memo }) => memo === null || memo.capMark === null) ?? limited[0];
+  if (first === undefined || !mayGoAhead(view)) return { jobs: away, goesAhead: false };
+  return { jobs: [first.job, ...away], goesAhead: true };
+}
+
+function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountView): boolean {
+  if (isQuotaTold && !mayHaveTurned(state.period, settings.period, now)) return false;
+  const sinceProbeMs = state.now - (state.nextProbeAt - PROBE_EVERY_MS);
+  return hasPassed(AHEAD_EVERY_MS, wentAheadAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
+}
+
+/** Whether so much time has passed since a date. One that has not come yet was written before the clock was set back. */
+function hasPassed(ms: number, since: number, now: number): boolean {
+  return now - since >= ms || since > now;
+}
+
+/** Whether a request could be taken, as the files of this folder see the account. */
+function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolean {
+  const room = roomOf({ ...state, overage, quotaCap });
+  return state.closedAt === null && (room === null || room > 0);
+}
+
+/** For a file that is parked: what `chooseRetries` wants to know of it. */
+export function memoOf(
+  why: ParkedMemo['why'],
+  state: LedgerState | null,
+  settings: RunSettings,
+  now: number,
+): string {
+  const isCapped = why === 'limit' && state !== null && hasRoom(state, settings);
+  const memo: ParkedMemo = { why, capMark: isCapped ? capMarkOf(settings, state, now) : null };
+  return JSON.stringify(memo);
+}
+
+/** Changes when a cap, a budget, the quota or the period does. */
+function capMarkOf(settings: RunSettings, state: LedgerState, now: number): string {
+  const { maxRequests, maxOverageRequests, overage, quotaCap, period } = settings;
+  return JSON.stringify([
+    maxRequests,
+    maxOverageRequests,
+    overage,
+    quotaCap,
+    state.quota,
+    periodOf(now, period),
+  ]);
+}
+
+function readMemo(text: string): ParkedMemo | null {
+  try {
+    return memoShape.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * The work of one watcher: what it may begin next, what is running, and where each file goes when it has ended. What
+ * there is to take is offered by `watch-inbox.ts`.
+ *
+ * Order: what has to be tried again, then parked files that may go on, then files from the inbox.
+ */
+import { basename, join } from 'node:path';
+import type { Clock } from '../../core/clock.js';
+import { errorText } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
+import type { InboxFolders } from './inbox-folders.js';
+import type { InboxWork, JobEnd, ParkedJob } from './job-end.js';
+import { arrive, claim, type Job, lookAt, putBack, take } from './job-folder.js';
+import { CRASHED_TOO_OFTEN, LINK_REFUSED } from './reason-text.js';
+import { isSameFile, type SeenFile } from './settled-files.js';
+
+export interface JobDeskOptions {
+  readonly folders: InboxFolders;
+  /** This watcher's folder under `processing`. */
+  readonly own: string;
+  readonly filesAtOnce: number;
+  readonly work: InboxWork;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+  /** Something has changed: fill again. */
+  readonly wake: () => void;
+}
+
+export interface JobDesk {
+  /** Whether it could begin more files than it knows of. */
+  readonly isHungry: boolean;
+  /** Whether no parked file is waiting to be begun. */
+  readonly hasNoParked: boolean;
+  readonly isRefused: boolean;
+  /** When it should be filled again, in milliseconds; null: when it wakes. */
+  readonly nextAt: number | null;
+  /** Jobs that are ours already. */
+  adopt(jobs: readonly Job[]): void;
+  /** Files of the inbox that are whole; replaces what was offered before. */
+  offer(files: readonly SeenFile[]): void;
+  offerParked(jobs: readonly ParkedJob[]): void;
+  /** Begins as many files as there is room for. Never rejects. */
+  fill(): Promise<void>;
+  /** Waits for what is running, and puts back what has not been begun. Never rejects. */
+  clear(): Promise<void>;
+}
+
+/** A job of ours that is not running: to be processed, or with its end still to be carried out. */
+interface Due {
+  readonly job: Job;
+  readonly tries: number;
+  readonly at: number;
+  readonly end: JobEnd | null;
+}
+
+/** A watcher may be killed now and then while it is at a file, but not by the file. */
+const ADOPTIONS_AT_MOST = 10;
+const TROUBLE_MS = 10_000;
+
+export function createJobDesk(options: JobDeskOptions): JobDesk {
+  const { folders, own, work, clock, log, stop, wake } = options;
+  const running = new Set<Promise<void>>();
+  const due: Due[] = [];
+  let parked: ParkedJob[] = [];
+  let ready: SeenFile[] = [];
+  let holdUntil = 0;
+  let isRefused = false;
+
+  const hasRoom = () =>
+    running.size < options.filesAtOnce && !stop.aborted && !isRefused && clock.monotonic() >= holdUntil;
+
+  function hold(forMs: number, why: string): void {
+    const until = clock.monotonic() + forMs;
+    if (holdUntil <= clock.monotonic())
+      log.warn({ seconds: Math.round(forMs / 1_000) }, `no file is taken for a while: ${why}`);
+    holdUntil = Math.max(holdUntil, until);
+  }
+
+  /** The next one to begin; null when there is none. Throws errors of the file system. */
+  async function next(): Promise<Due | null> {
+    const now = clock.monotonic();
+    const index = due.findIndex(({ at }) => at <= now);
+    const [again] = index < 0 ? [] : due.splice(index, 1);
+    if (again !== undefined) return again;
+    for (let job = parked.shift(); job !== undefined; job = parked.shift()) {
+      const taken = await take(folders, own, job.folder);
+      if (taken !== null) return { job: taken, tries: 0, at: now, end: null };
+    }
+    for (let file = ready.shift(); file !== undefined; file = ready.shift()) {
+      const latest = await lookAt(join(folders.inbox, file.name));
+      if (latest === null || latest === 'folder' || !isSameFile(latest, file)) continue;
+      const job = await claim(folders, own, file, clock.now());
+      if (job === null) continue;
+      const end = file.kind === 'link' ? ({ type: 'failed', reason: LINK_REFUSED } as const) : null;
+      return { job, tries: 0, at: now, end };
+    }
+    return null;
+  }
+
+  function begin(item: Due): void {
+    const done = run(item)
+      .catch((error) => log.error({ err: error, file: item.job.file }, 'a file could not be put away'))
+      .finally(() => {
+        running.delete(done);
+        wake();
+      });
+    running.add(done);
+  }
+
+  async function run({ job, tries, end: known }: Due): Promise<void> {
+    if (known === null) log.info({ file: job.file, job: basename(job.folder) }, 'taken');
+    const end = known ?? (await work.process(job, tries));
+    if ((await lookAt(job.folder)) === null) {
+      log.error(
+        { file: job.file },
+        'the folder of this file is gone: removed, or taken over by another watcher; what was paid for is kept',
+      );
+      return;
+    }
+    try {
+      await carryOut(job, tries, end);
+    } catch (error) {
+      hold(TROUBLE_MS, errorText(error));
+      due.push({ job, tries, at: clock.monotonic() + TROUBLE_MS, end });
+    }
+  }
+
+  async function carryOut(job: Job, tries: number, end: JobEnd): Promise<void> {
+    const { file } = job;
+    const now = clock.now();
+    switch (end.type) {
+      case 'done': {
+        const name = await arrive(folders, job, { place: 'done', reason: null }, now);
+        log.info({ file, job: name }, 'done');
+        if (name !== null) work.ended?.(job, end, join(folders.done, name));
+        return;
+      }
+      case 'failed': {
+        const name = await arrive(folders, job, { place: 'failed', reason: end.reason }, now);
+        log.warn({ file, job: name, reason: end.reason.split('\n', 1)[0] }, 'failed');
+        if (name !== null) work.ended?.(job, end, join(folders.failed, name));
+        return;
+      }
+      case 'parked': {
+        const { reason, memo } = end;
+        // Others would fare no better; the next look at the waiting ones tells when.
+        parked = [];
+        const name = await arrive(folders, job, { place: 'waiting', reason, memo }, now);
+        log.warn({ file, job: name, reason: reason.split('\n', 1)[0] }, 'waiting: goes on by itself');
+        if (name !== null) work.ended?.(job, end, join(folders.waiting, name));
+        if (end.holdMs > 0) hold(end.holdMs, reason.split('\n', 1)[0] ?? '');
+        return;
+      }
+      case 'again':
+        log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `tried again: ${end.why}`);
+        if (end.holds) hold(end.inMs, end.why);
+        due.push({ job, tries: tries + 1, at: clock.monotonic() + end.inMs, end: null });
+        return;
+      case 'refused':
+        isRefused = true;
+        log.error({ file }, `${end.why}; no file is taken any more, all are where they were`);
+        await giveBack(job);
+        work.ended?.(job, end, null);
+        return;
+      case 'put_back':
+        await giveBack(job);
+        work.ended?.(job, end, null);
+    }
+  }
+
+  async function giveBack(job: Job): Promise<void> {
+    const { file } = job;
+    const isBack = await putBack(folders, job);
+    log.info(
+      { file },
+      isBack
+        ? 'stopped before its end: it is back where it was taken from'
+        : 'stopped before its end: it stays in processing, and the next watcher takes it up',
+    );
+  }
+
+  return {
+    get isHungry() {
+      return hasRoom() && ready.length === 0;
+    },
+    get hasNoParked() {
+      return parked.length === 0;
+    },
+    get isRefused() {
+      return isRefused;
+    },
+    get nextAt() {
+      if (holdUntil > clock.monotonic()) return holdUntil;
+      if (running.size >= options.filesAtOnce || due.length === 0) return null;
+      return Math.min(...due.map(({ at }) => at));
+    },
+    adopt(jobs) {
+      for (const job of jobs) {
+        log.info({ file: job.file }, 'taken over: its watcher ended without a word');
+        const isDangerous = job.note.adoptions > ADOPTIONS_AT_MOST;
+        const end = isDangerous ? ({ type: 'failed', reason: CRASHED_TOO_OFTEN } as const) : null;
+        due.push({ job, tries: 0, at: clock.monotonic(), end });
+      }
+    },
+    offer(files) {
+      ready = [...files];
+    },
+    offerParked(jobs) {
+      parked = [...jobs];
+    },
+    async fill() {
+      try {
+        while (hasRoom()) {
+          const item = await next();
+          if (item === null) return;
+          begin(item);
+        }
+      } catch (error) {
+        hold(TROUBLE_MS, errorText(error));
+      }
+    },
+    async clear() {
+      while (running.size > 0) await Promise.all(running);
+      for (const { job, end } of due.splice(0)) {
+        const rest = end === null || end.type === 'again' ? ({ type: 'put_back' } as const) : end;
+        await carryOut(job, 0, rest).catch((error) =>
+          log.warn(
+            { err: error, file: job.file },
+            'it stays in processing, and the next watcher takes it up',
+          ),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * One watcher of one inbox. It takes files while it has room, has them processed, several at once, and moves each to
+ * where it belongs. It keeps its own heartbeat and takes up what dead watchers left.
+ *
+ *   watching   files are taken from the inbox, from `waiting/` when they may go on, from dead watchers
+ *   holding    trouble that every file would meet (disk full, engine or service away): nothing is taken for a while
+ *   closed     the inbox's own settings cannot be used: nothing is taken until they can
+ *   away       the folder is gone: nothing is done until it is back
+ *   refused    the service refuses the credentials: what runs is put back, and the watcher ends
+ *   stopping   a signal: what runs is ended and put back
+ *
+ * How a file is processed, and when a parked one may go on, is handed in.
+ */
+import { randomBytes } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Clock } from '../../core/clock.js';
+import { errorText } from '../../core/errors.js';
+import { createReleasers } from '../../core/lifecycle.js';
+import type { Log } from '../../core/log.js';
+import { adoptJobs } from './adopt-jobs.js';
+import { BEAT_MS, beat, HEARTBEAT_FILE, ownIdentity } from './heartbeat.js';
+import { createInboxFiles } from './inbox-files.js';
+import { openFolders } from './inbox-folders.js';
+import { createJobDesk, type JobDesk } from './job-desk.js';
+import type { InboxWork } from './job-end.js';
+import { removeDesk } from './job-folder.js';
+import { listWaiting } from './waiting-files.js';
+import { type FolderWatch, watchFolder } from './watch-folder.js';
+
+export interface InboxOptions {
+  /** The folder that holds, or will hold, `inbox/` and the others. */
+  readonly folder: string;
+  /** How long a file must have been still before it is taken. */
+  readonly settleMs: number;
+  /** How often to look where the system tells no changes; null: it does. */
+  readonly pollMs: number | null;
+  readonly filesAtOnce: number;
+  readonly work: InboxWork;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+}
+
+/** `refused`: the service refused the credentials; the files are where they were. */
+export type InboxEnd = 'stopped' | 'refused';
+
+/** The safety net under the events. */
+const LOOK_MS = 5_000;
+const LOOK_LEAST_MS = 200;
+const WAITING_LOOK_MS = 5_000;
+
+/** Watches until `stop`, or until the credentials are refused. Throws what `openFolders` throws at the start. */
+export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
+  const { clock, log, stop, work } = options;
+  const releasers = createReleasers();
+  let wakeUp = new AbortController();
+  const wake = () => wakeUp.abort();
+  stop.addEventListener('abort', wake);
+  releasers.push(() => stop.removeEventListener('abort', wake));
+
+  const folders = await openFolders(options.folder);
+  const identity = await ownIdentity();
+  const own = join(folders.processing, watcherName());
+  const beating = setInterval(() => void beat(own, identity).catch(() => undefined), BEAT_MS);
+  releasers.push(() => clearInterval(beating));
+  await beat(own, identity);
+
+  const desk: JobDesk = createJobDesk({ ...options, folders, own, wake });
+  const files = createInboxFiles(folders.inbox, options);
+  let watching: FolderWatch | null = null;
+  releasers.push(() => watching?.close());
+  let watchedIno = 0;
+  let isAway = true;
+  let isTold = false;
+  let isChanged = true;
+  let lookedAt = 0;
+  let filesAt = 0;
+  let sweepAt = 0;
+  let waitingAt = 0;
+  let isLookingAtWaiting = false;
+  let closedWhy: string | null = null;
+
+  async function sweep(now: number): Promise<void> {
+    sweepAt = now + LOOK_MS;
+    const found = await openFolders(options.folder).catch((error: unknown) => errorText(error));
+    if (typeof found === 'string') {
+      if (!isTold) log.error({ reason: found }, 'the inbox is away: waiting until it is back');
+      isTold = true;
+      isAway = true;
+      return;
+    }
+    const { ino } = await lstat(folders.inbox);
+    if (ino !== watchedIno) {
+      await watching?.close();
+      watching = watchFolder(folders.inbox, { ...options, onChange });
+      watchedIno = ino;
+    }
+    if (isAway) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+    isAway = false;
+    isTold = false;
+    await lookWhetherClosed();
+    desk.adopt(await adoptJobs({ folders, desk: own, identity }, await beat(own, identity)));
+  }
+
+  async function lookWhetherClosed(): Promise<void> {
+    const why = await work.whyClosed();
+    if (why !== null && why !== closedWhy)
+      log.error(
+        { folder: folders.root, reason: why },
+        'the inbox is closed: no file is taken until this is mended',
+      );
+    if (why === null && closedWhy !== null) log.info({ folder: folders.root }, 'the inbox is open again');
+    closedWhy = why;
+  }
+
+  function onChange(): void {
+    isChanged = true;
+    wake();
+  }
+
+  async function lookAtFiles(now: number): Promise<void> {
+    isChanged = false;
+    lookedAt = now;
+    const look = await files.look(now);
+    desk.offer(look.ready);
+    filesAt = Math.min(now + (options.pollMs ?? LOOK_MS), look.nextAt ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** Not more often than that, however many events there are. */
+  const nextLookAt = () => Math.max(isChanged ? 0 : filesAt, lookedAt + LOOK_LEAST_MS);
+
+  async function lookAtWaiting(): Promise<void> {
+    isLookingAtWaiting = true;
+    try {
+      const parked = await listWaiting(folders.waiting);
+      if (parked.length > 0) desk.offerParked(await work.chooseRetries(parked));
+    } finally {
+      isLookingAtWaiting = false;
+      wake();
+    }
+  }
+
+  async function step(): Promise<void> {
+    const now = clock.monotonic();
+    if (now >= sweepAt) await sweep(now);
+    if (isAway || closedWhy !== null) return;
+    if (now >= waitingAt && !isLookingAtWaiting && desk.hasNoParked) {
+      waitingAt = now + WAITING_LOOK_MS;
+      lookAtWaiting().catch((error) => log.warn({ err: error }, 'the waiting files could not be looked at'));
+    }
+    await desk.fill();
+    if (!desk.isHungry || now < nextLookAt()) return;
+    await lookAtFiles(now);
+    await desk.fill();
+  }
+
+  try {
+    while (!stop.aborted && !desk.isRefused) {
+      await step().catch((error) => {
+        log.error({ err: error }, 'the inbox could not be looked at; trying again');
+        sweepAt = clock.monotonic() + LOOK_MS;
+        isAway = true;
+      });
+      const next =
+        isAway || closedWhy !== null
+          ? sweepAt
+          : Math.min(sweepAt, desk.isHungry ? nextLookAt() : sweepAt, desk.nextAt ?? sweepAt);
+      await clock.sleep(Math.max(next - clock.monotonic(), 0), wakeUp.signal).catch(() => undefined);
+      if (wakeUp.signal.aborted) wakeUp = new AbortController();
+    }
+    await desk.clear();
+  } finally {
+    await removeDesk(own, HEARTBEAT_FILE).catch(() => undefined);
+    await releasers.releaseAll();
+  }
+  return desk.isRefused ? 'refused' : 'stopped';
+}
+
+function watcherName(): string {
+  const host = hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
+  return `${host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+}

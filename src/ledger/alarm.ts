@@ -1,0 +1,47 @@
+/**
+ * An alarm on the house's clock: it rings once, at the earliest of the times it was set to. What is done then is
+ * the caller's.
+ */
+import type { Clock } from '../core/clock.js';
+
+export interface Alarm {
+  /** Rings in `ms` milliseconds at the latest; 0: as soon as this turn of the event loop is over. */
+  ringWithin(ms: number): void;
+  clear(): void;
+}
+
+/** One for all: to make the standard reason, with its stack, takes longer than everything else here. */
+const CANCELLED = new Error('another time was set');
+
+export function createAlarm(clock: Clock, ring: () => void): Alarm {
+  let set: { readonly at: number; cancel(): void } | null = null;
+
+  return {
+    ringWithin(ms) {
+      const at = clock.monotonic() + ms;
+      if (set !== null && set.at <= at) return;
+      set?.cancel();
+      const mine = { at, cancel: (): void => undefined };
+      const goOff = () => {
+        // A wait may be over and yet be cancelled before its turn comes.
+        if (set !== mine) return;
+        set = null;
+        ring();
+      };
+      set = mine;
+      if (ms <= 0) {
+        // A microtask would be too early: whatever is asked for in this turn of the loop belongs together.
+        const immediate = setImmediate(goOff);
+        mine.cancel = () => clearImmediate(immediate);
+      } else {
+        const cancelling = new AbortController();
+        mine.cancel = () => cancelling.abort(CANCELLED);
+        clock.sleep(ms, cancelling.signal).then(goOff, () => undefined);
+      }
+    },
+    clear() {
+      set?.cancel();
+      set = null;
+    },
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * Where an account will be when its period ends, if it goes on as it has so far, and what of the overage budget is used. Pure:
+ * numbers in, numbers out; the words are the doors'.
+ */
+
+import { costOf, requestsFor } from '../core/money.js';
+import type { LedgerState } from './ledger.js';
+import { nextPeriodAt } from './period.js';
+
+const DAY_MS = 86_400_000;
+/** Less than this tells more of the hour than of the month. */
+const LEAST_GONE_MS = DAY_MS;
+
+/** Requests of the account, in flight included. */
+interface Spending {
+  readonly byUs: number;
+  readonly byOthers: number;
+  readonly total: number;
+}
+
+export interface Projection {
+  /** First day of the period that comes next, `YYYY-MM-DD`, UTC. */
+  readonly endsOn: string;
+  /** Days of the period, with their fractions. */
+  readonly daysGone: number;
+  readonly daysLeft: number;
+  readonly used: Spending;
+  /** At the end of the period, rounded up. */
+  readonly projected: Spending;
+  /** Day on which `limit` is reached at this rate; null when it is not, or is not known. */
+  readonly limitReachedOn: string | null;
+}
+
+/**
+ * Goes on from the whole period so far in a straight line. null when there is too little to go on: no period or none that ends,
+ * less than a day of it, nothing used, or a period that is over and has not been seen to turn. `limit`: null while unknown.
+ */
+export function projectPeriodEnd(
+  state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'others'>,
+  limit: number | null,
+): Projection | null {
+  const { now, period } = state;
+  const endsAt = nextPeriodAt(period, 'month');
+  if (period === null || endsAt === null) return null;
+  const startedAt = Date.parse(`${period}T00:00:00Z`);
+  const goneMs = now - startedAt;
+  const used = spendingOf(state.sent + state.held, state.others);
+  if (goneMs < LEAST_GONE_MS || now >= endsAt || used.total === 0) return null;
+  const growth = (endsAt - startedAt) / goneMs;
+  const projected = spendingOf(Math.ceil(used.byUs * growth), Math.ceil(used.byOthers * growth));
+  const reachedAt = limit === null ? endsAt : Math.max(now, startedAt + (goneMs * limit) / used.total);
+  return {
+    endsOn: dayOf(endsAt),
+    daysGone: goneMs / DAY_MS,
+    daysLeft: (endsAt - now) / DAY_MS,
+    used,
+    projected,
+    limitReachedOn: reachedAt < endsAt ? dayOf(reachedAt) : null,
+  };
+}
+
+export interface BudgetTerms {
+  readonly plan: 'free' | 'paid' | null;
+  /** Exact decimal text. */
+  readonly budget: string;
+  readonly price: string;
+}
+
+/** Money as exact decimal text. */
+export interface BudgetState {
+  readonly budget: string;
+  readonly price: string;
+  /** Requests beyond the quota, whoever sent them, and what they cost. */
+  readonly overageRequests: number;
+  readonly used: string;
+  /** What the rest of the budget buys, and what that costs. */
+  readonly requestsLeft: number;
+  readonly left: string;
+}
+
+/**
+ * Taken from the account as a whole: what was used beyond the quota that the service tells is overage. null unless the plan is paid and the
+ * quota is known.
+ */
+export function budgetStateOf(
+  state: Pick<LedgerState, 'quota' | 'sent' | 'held' | 'others'>,
+  { plan, budget, price }: BudgetTerms,
+): BudgetState | null {
+  if (plan !== 'paid' || state.quota === null) return null;
+  const overageRequests = Math.max(0, state.sent + state.held + state.others - state.quota);
+  const requestsLeft = Math.max(0, requestsFor(budget, price) - overageRequests);
+  return {
+    budget,
+    price,
+    overageRequests,
+    used: costOf(overageRequests, price),
+    requestsLeft,
+    left: costOf(requestsLeft, price),
+  };
+}
+
+function spendingOf(byUs: number, byOthers: number): Spending {
+  return { byUs, byOthers, total: byUs + byOthers };
+}
+
+function dayOf(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}

@@ -1,0 +1,54 @@
+/**
+ * Waiting for a slot of the shared pace. A slot that was missed is not sent late: a process that was held up would
+ * otherwise send all that it slept through in one bunch.
+ */
+import type { Clock } from '../core/clock.js';
+import type { LedgerState } from './ledger.js';
+import { createStoreTime } from './store-time.js';
+
+/** Timers may be late by so much before a slot counts as missed. */
+const LATE_MS = 10;
+
+export interface Slots {
+  /**
+   * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's clock: true, or false when it was
+   * missed by more than a slot's length; without a rate slots cannot be missed. To be called when the answer arrives. Rejects with the reason
+   * of the signal or of `close`.
+   */
+  await(waitMs: number, given: Pick<LedgerState, 'now' | 'pace'>, signal: AbortSignal): Promise<boolean>;
+  /** Ends every wait. */
+  close(reason: unknown): void;
+}
+
+export function createSlots(clock: Clock): Slots {
+  const storeTime = createStoreTime(clock);
+  const waits = new Set<AbortController>();
+
+  async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    const wait = new AbortController();
+    const onAbort = () => wait.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    waits.add(wait);
+    try {
+      // A timer counts from the last turn of the event loop, which may be some milliseconds ago.
+      while (clock.monotonic() < at) await clock.sleep(at - clock.monotonic(), wait.signal);
+    } finally {
+      waits.delete(wait);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  return {
+    async await(waitMs, { now, pace: { rate } }, signal) {
+      storeTime.heard(now);
+      if (waitMs <= 0) return true;
+      const at = storeTime.toLocal(now + waitMs);
+      await sleepUntil(at, signal);
+      return rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
+    },
+    close(reason) {
+      for (const wait of waits) wait.abort(reason);
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * The accounts of the local service: who may ask, on which terms, and whom to tell. Read from a JSON file:
+ *
+ *   {
+ *     "smtp": { "url": "smtp://user:password@mail.example:587", "from": "brands@brand-service.example" },
+ *     "accounts": [{
+ *       "name": "data-team", "tokenSha256": "<64 hex digits>", "plan": "paid", "quota": 5000,
+ *       "overageBudget": 100, "overagePrice": 0.1, "period": "month",
+ *       "notices": { "webhook": "https://hooks.example/usage", "email": "data-team@example.com" }
+ *     }]
+ *   }
+ *
+ * Needed: `name`, `quota` and one of `tokenSha256` and `token`. A `token` in clear is hashed while reading and kept
+ * nowhere; the file is never written. Usage is counted under the name, so a token may be changed and the usage stays.
+ */
+import { z } from 'zod';
+import { parseDecimal } from '../core/decimal.js';
+import { NeverStartError } from '../core/errors.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { systemWords } from '../core/system-error.js';
+import { bearerToken, findHolder, hashToken } from './credentials.js';
+import type { PlanTerms } from './plan-terms.js';
+
+export interface Account extends PlanTerms {
+  readonly name: string;
+  readonly tokenHash: Buffer;
+  /** Where the 80 % notice goes besides the log. */
+  readonly notices: { readonly webhook: string | null; readonly email: string | null };
+}
+
+/** The mail server that notices go through. */
+export interface MailSettings {
+  /** `smtp://` or `smtps://`, credentials included. */
+  readonly url: string;
+  readonly from: string;
+}
+
+export interface Accounts {
+  readonly all: readonly Account[];
+  readonly mail: MailSettings | null;
+  /** Names of accounts whose token stands in the file in clear: worth a warning. */
+  readonly inClear: readonly string[];
+  /** The account of an `Authorization` header; undefined without valid credentials. */
+  authenticate(authorization: string | undefined): Account | undefined;
+}
+
+/** The specification's defaults ("Limits"). */
+const DEFAULT_OVERAGE_BUDGET = 100;
+const DEFAULT_OVERAGE_PRICE = 0.1;
+
+const amount = z.union([z.number(), z.string()]).transform((value, context) => {
+  const decimal = parseDecimal(value);
+  if (decimal !== null) return decimal;
+  context.addIssue({ code: 'custom', message: 'not an amount of money of zero or more' });
+  return z.NEVER;
+});
+
+const accountSchema = z
+  .strictObject({
+    name: z.string().min(1).max(100),
+    tokenSha256: z
+      .string()
+      .regex(/^[0-9a-fA-F]{64}$/, '64 hex digits')
+      .optional(),
+    token: z.string().regex(/^\S+$/, 'one word without blanks').optional(),
+    plan: z.enum(['free', 'paid']).default('free'),
+    quota: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+    period: z.enum(['month', 'lifetime']).default('month'),
+    overageBudget: amount.prefault(DEFAULT_OVERAGE_BUDGET),
+    overagePrice: amount
+      .refine((price) => price.units > 0n, 'must be more than 0')
+      .prefault(DEFAULT_OVERAGE_PRICE),
+    notices: z.strictObject({ webhook: z.url().optional(), email: z.email().optional() }).optional(),
+  })
+  .refine((account) => (account.token === undefined) !== (account.tokenSha256 === undefined), {
+    message: 'needs either tokenSha256 or token',
+  });
+
+const fileSchema = z.strictObject({
+  smtp: z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) }).optional(),
+  accounts: z.array(accountSchema).min(1),
+});
+
+/**
+ * Reads the text of an accounts file. Throws `NeverStartError` naming `source` and listing every problem at once;
+ * values are not repeated in it, since they may be secrets.
+ */
+export function parseAccounts(text: string, source: string): Accounts {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw unusable(source, ['it is not JSON']);
+  }
+  const parsed = fileSchema.safeParse(json);
+  if (!parsed.success) {
+    throw unusable(
+      source,
+      parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`),
+    );
+  }
+  const all = parsed.data.accounts.map(toAccount);
+  const mail = parsed.data.smtp ?? null;
+  const problems = [
+    ...repeated(all.map((account) => account.name)).map((name) => `two accounts are named ${name}`),
+    ...repeated(all.map((account) => account.tokenHash.toString('hex'))).map(
+      () => 'two accounts share a token',
+    ),
+    ...all
+      .filter((account) => account.notices.email !== null && mail === null)
+      .map((account) => `${account.name}: notices.email needs smtp`),
+  ];
+  if (problems.length > 0) throw unusable(source, problems);
+  const inClear = parsed.data.accounts
+    .filter((entry) => entry.token !== undefined)
+    .map((entry) => entry.name);
+  return createAccounts(all, { mail, inClear });
+}
+
+/** Reads an accounts file. Throws `NeverStartError` when it cannot be read or is not as described above. */
+export async function loadAccounts(path: string): Promise<Accounts> {
+  let text: string;
+  try {
+    text = readPlainFileSync(path);
+  } catch (error) {
+    throw unusable(path, [systemWords(error)]);
+  }
+  return parseAccounts(text, path);
+}
+
+/** Puts accounts together that were not read from a file. */
+export function createAccounts(
+  all: readonly Account[],
+  options: { mail?: MailSettings | null; inClear?: readonly string[] } = {},
+): Accounts {
+  return {
+    all,
+    mail: options.mail ?? null,
+    inClear: options.inClear ?? [],
+    authenticate(authorization) {
+      const token = bearerToken(authorization);
+      return token === null ? undefined : findHolder(all, token);
+    },
+  };
+}
+
+function toAccount(entry: z.infer<typeof accountSchema>): Account {
+  const { token, tokenSha256, notices, ...terms } = entry;
+  return {
+    ...terms,
+    tokenHash: token === undefined ? Buffer.from(tokenSha256 ?? '', 'hex') : hashToken(token),
+    notices: { webhook: notices?.webhook ?? null, email: notices?.email ?? null },
+  };
+}
+
+function repeated(texts: readonly string[]): string[] {
+  return [...new Set(texts.filter((text, index) => texts.indexOf(text) !== index))];
+}
+
+function unusable(source: string, problems: readonly string[]): NeverStartError {
+  return new NeverStartError({
+    code: 'usage-invalid',
+    what: 'the accounts file cannot be used',
+    subject: source,
+    todo: `put right: ${problems.join(' · ')}`,
+  });
+}

@@ -1,0 +1,145 @@
+/**
+ * Serves a `Service` over HTTP with `node:http`, keep-alive: status, headers and body are the service's. Its own are only
+ * the answers to what is no whole request: malformed, too large, too slow. They look like the service's errors, JSON and
+ * `{}`. Requests carry no body; one that does is not read.
+ */
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import { type Clock, systemClock } from '../core/clock.js';
+import { FailFileError } from '../core/errors.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import { systemWords } from '../core/system-error.js';
+import type { Service, ServiceResponse } from './handle.js';
+
+export interface Listener {
+  readonly port: number;
+  /** `http://host:port`, without a slash at its end. */
+  readonly url: string;
+  /** Takes no new connections, lets answers under way finish for two seconds, and lets go. The service stays open. */
+  close(): Promise<void>;
+}
+
+/** Longer than the pools of clients keep a connection, so that none is closed under a request just sent. */
+const KEEP_ALIVE_MS = 75_000;
+const CLOSE_MS = 2_000;
+/** How long a request may take to arrive, and a new connection to begin one. */
+const ARRIVAL_MS = 30_000;
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly clock?: Clock | undefined;
+  /** Default 30 s. */
+  readonly arrivalMs?: number | undefined;
+}
+
+/** Listens on `host`; port 0 takes a free one. Throws `FailFileError` when the port cannot be had. */
+export async function listen(service: Service, options: ListenOptions): Promise<Listener> {
+  const { host, port, clock = systemClock, arrivalMs = ARRIVAL_MS } = options;
+  let isClosing = false;
+  const settings = {
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: arrivalMs,
+    requestTimeout: arrivalMs,
+    connectionsCheckingInterval: Math.ceil(arrivalMs / 6),
+    // Node refuses a request without a Host with an empty body: it is refused below, like everything else.
+    requireHostHeader: false,
+  };
+  const server = createServer(settings, (request, response) => {
+    const { method = 'GET', url = '/' } = request;
+    const answer = (result: ServiceResponse) => send(response, result, isClosing);
+    if (lacksHost(request)) {
+      answer(refusal(400, clock));
+      return;
+    }
+    try {
+      const result = service.handle({ method, path: url, authorization: request.headers.authorization });
+      if (result instanceof Promise) result.then(answer, () => response.destroy());
+      else answer(result);
+    } catch {
+      response.destroy();
+    }
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    refuse(socket, statusOf(error), clock);
+  });
+  server.on('checkExpectation', (_request, response) => send(response, refusal(417, clock), true));
+  server.on('connect', (_request, socket: Socket) => refuse(socket, 405, clock, { allow: 'GET, HEAD' }));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new FailFileError({
+          code: 'service-unreachable',
+          what: 'the address cannot be listened on',
+          subject: `${host}:${port} (${systemWords(cause)})`,
+          todo: 'choose another --port or --host',
+          cause,
+        }),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+  const address = server.address();
+  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    port: boundPort,
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}`,
+    async close() {
+      isClosing = true;
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      await withinDeadline(closed, CLOSE_MS);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function send(response: ServerResponse, result: ServiceResponse, isLast: boolean): void {
+  if (isLast) response.setHeader('connection', 'close');
+  if (result.cut === 'before-headers') {
+    response.destroy();
+    return;
+  }
+  response.writeHead(result.status, result.headers);
+  if (result.cut === 'in-body') response.write(result.body, () => response.destroy());
+  else response.end(result.body);
+}
+
+/** What Node's reader of requests says, as a status. */
+function statusOf(error: NodeJS.ErrnoException): 400 | 408 | 431 {
+  if (error.code === 'HPE_HEADER_OVERFLOW') return 431;
+  return error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+}
+
+/** RFC 9112, 3.2: a request of HTTP/1.1 without a Host is malformed. */
+function lacksHost(request: IncomingMessage): boolean {
+  return request.httpVersion === '1.1' && request.headers.host === undefined;
+}
+
+function refusal(status: number, clock: Clock, more: Readonly<Record<string, string>> = {}): ServiceResponse {
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': '2',
+    date: new Date(clock.now()).toUTCString(),
+    ...more,
+  };
+  return { status, headers, body: Buffer.from('{}') };
+}
+
+/** Ends a connection on which no request was read. One that never said a word is closed without one. */
+function refuse(
+  socket: Socket,
+  status: number,
+  clock: Clock,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  if (!socket.writable || socket.bytesRead === 0) {
+    socket.destroy();
+    return;
+  }
+  const { headers, body } = refusal(status, clock, { ...more, connection: 'close' });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', ''].join('\r\n');
+  socket.end(head + body, () => socket.destroy());
+}

@@ -1,0 +1,75 @@
+/**
+ * What an account may spend: the rules of the specification's "Limits" as pure arithmetic. Who counts, and where the
+ * count is kept, is the meter's.
+ *
+ *   used < quota                       included
+ *   quota <= used < quota + overage    overage, owed at the end of the month (paid plan)
+ *   beyond                             refused with 429
+ */
+import { type Decimal, decimalText, multiply, wholeTimes } from '../core/decimal.js';
+
+export interface PlanTerms {
+  readonly plan: 'free' | 'paid';
+  readonly quota: number;
+  /** `month`: the quota is that of a UTC month. `lifetime`: it is never renewed, and there is no overage. */
+  readonly period: 'month' | 'lifetime';
+  /** Hard limit of what overage may cost in a month. Specification: 100 by default, 0 disables overage. */
+  readonly overageBudget: Decimal;
+  /** Price of one request beyond the quota. Specification: 0.1. */
+  readonly overagePrice: Decimal;
+}
+
+/** How many requests beyond the quota are served. */
+function overageAllowance(terms: PlanTerms): number {
+  if (terms.plan === 'free' || terms.period === 'lifetime') return 0;
+  return wholeTimes(terms.overageBudget, terms.overagePrice);
+}
+
+/** The number of requests at which the account is refused. */
+export function requestLimit(terms: PlanTerms): number {
+  return terms.quota + overageAllowance(terms);
+}
+
+/** Whether the usage is past 80 % of the quota ("Usage notice"), which is when the account is told. */
+export function isPastNotice(terms: PlanTerms, used: number): boolean {
+  return used * 5 > terms.quota * 4;
+}
+
+/** The month's bill of one account. Amounts are exact decimals in the currency of the price. */
+export interface Statement {
+  readonly account: string;
+  /** `YYYY-MM`, UTC. */
+  readonly month: string;
+  readonly plan: 'free' | 'paid';
+  readonly quota: number;
+  readonly requests: number;
+  readonly overageRequests: number;
+  readonly overagePrice: string;
+  readonly overageOwed: string;
+  /** Whether the month is over: nothing is added any more. */
+  readonly isFinal: boolean;
+}
+
+/**
+ * The statement for so many requests on these terms. What is owed never passes the budget, even where the quota or
+ * the budget was lowered in the course of the month.
+ */
+export function statementOf(
+  account: { readonly name: string } & PlanTerms,
+  month: string,
+  used: number,
+  isFinal: boolean,
+): Statement {
+  const overageRequests = Math.min(Math.max(0, used - account.quota), overageAllowance(account));
+  return {
+    account: account.name,
+    month,
+    plan: account.plan,
+    quota: account.quota,
+    requests: used,
+    overageRequests,
+    overagePrice: decimalText(account.overagePrice),
+    overageOwed: decimalText(multiply(account.overagePrice, overageRequests)),
+    isFinal,
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * One process meters an accounts file at a time: two would each keep counts of their own and serve a quota twice. The
+ * lock is a listening socket named after the file, which the kernel frees when its owner dies, `kill -9` included.
+ * It guards one machine (one network namespace), not a file shared between machines.
+ */
+import { createHash } from 'node:crypto';
+import { realpath, rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FailFileError } from '../core/errors.js';
+import type { Release } from '../core/lifecycle.js';
+
+/** Takes the lock of a file that exists. Throws `FailFileError` when another process has it. */
+export async function lockUsage(accountsPath: string): Promise<Release> {
+  const name = socketName(await realpath(accountsPath));
+  const server = (await tryListen(name)) ?? ((await removeIfDead(name)) ? await tryListen(name) : null);
+  if (server === null) {
+    throw new FailFileError({
+      code: 'engine-held',
+      what: 'another service counts the usage of these accounts',
+      subject: accountsPath,
+      todo: 'stop it, or serve a copy of the accounts file',
+    });
+  }
+  return () => new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+/** Linux has socket names without a file, Windows has pipes; elsewhere it is a file that a killed owner leaves behind. */
+function socketName(path: string): string {
+  const name = `brand-enrich-usage-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
+  if (process.platform === 'linux') return `\0${name}`;
+  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name);
+}
+
+/** null: the name is taken. */
+function tryListen(name: string): Promise<Server | null> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
+    );
+    server.listen(name, () => {
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+/** Whether the name was a file that nobody listens behind; then it is gone. */
+async function removeIfDead(name: string): Promise<boolean> {
+  const isAlive = await new Promise<boolean>((resolve) => {
+    const socket = connect(name, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
+  });
+  if (isAlive) return false;
+  await rm(name, { force: true });
+  return true;
+}

@@ -1,0 +1,117 @@
+/**
+ * What a run is asked to do, what it may touch, and what it comes to. Only types; `enrich-file.ts` does it.
+ */
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import type { Ragged, TableFormat } from '../core/table.js';
+import type { Engine } from '../engine/engine.js';
+import type { IntakeOptions } from '../intake/input.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
+import type { WorkerListener } from '../worker/worker-listener.js';
+import type { AcquireEnd } from './lookups/acquire.js';
+import type { SpendingEstimate } from './lookups/spending.js';
+import type { OutputNames } from './output/output-names.js';
+import type { OutputPlan } from './output/output-plan.js';
+import type { Written } from './output/write-output.js';
+import type { RunFacts } from './report/run-summary.js';
+import type { Survey, SurveyOptions } from './scan/survey.js';
+
+/** What one run is asked to do. Settings as the table of settings has them. */
+export interface EnrichRequest {
+  readonly input: string;
+  readonly stdin: NodeJS.ReadableStream | null;
+  readonly stdout: NodeJS.WritableStream | null;
+  readonly intake: {
+    readonly delimiter?: string;
+    readonly encoding?: string;
+    readonly hasHeader: boolean;
+    readonly skipLines: number;
+    readonly limit: number | null;
+    readonly ragged?: Ragged;
+  };
+  /** See intake; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
+  readonly only?: IntakeOptions['only'];
+  readonly survey: Pick<
+    SurveyOptions,
+    'requested' | 'kind' | 'allowMismatch' | 'waterfall' | 'prefix' | 'priority'
+  >;
+  readonly output: {
+    readonly path: string | null;
+    readonly format: TableFormat | null;
+    readonly fields: readonly string[] | null;
+    readonly isSorted: boolean;
+    readonly escapeFormulas: OutputPlan['escapeFormulas'];
+    readonly errors: string | null;
+    readonly report: string | null;
+  };
+  readonly settings: RunSettings;
+  readonly overagePrice: string;
+  /** Pace to begin with; see `openingPace`. */
+  readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
+  readonly onLimit: 'stop' | 'wait';
+  readonly ownDomain: string | null;
+  /** Failed lookups that are too many, as a number or a share of the identifiers; null: no limit. */
+  readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
+  /** Where spools live while the run does. */
+  readonly stateFolder: string;
+}
+
+export interface EnrichSurroundings {
+  /** One of this process, or that of another process which does the lookups. */
+  readonly engine: Engine;
+  readonly queueName: string;
+  /** null: workers elsewhere do the lookups. */
+  readonly openWorker: ((listener: WorkerListener) => LookupWorker) | null;
+  /**
+   * For a process that has several files under way: the worker of `openWorker` is not this file's to start or to stop, and the
+   * account is opened only by files for which `opensAccount` says so. Default: this file has its process to itself.
+   */
+  readonly shared?: { readonly opensAccount: () => boolean };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** No new requests; what is in flight is waited for, and what is there is written. */
+  readonly stop: AbortSignal;
+  readonly onProgress: (progress: EnrichProgress) => void;
+  /** Sentences for people, as they become true. */
+  /** `isWarning`: to be said even where little is. */
+  readonly onNotice: (notice: string, isWarning?: true) => void;
+  /** How long requests in flight are waited for once `stop` is aborted. */
+  readonly graceMs: () => number;
+  /** Asked before money is spent; false ends the run before it. */
+  readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;
+}
+
+export interface EnrichProgress {
+  /** null while the file is read. */
+  readonly runId: string | null;
+  readonly phase: 'reading' | 'asking' | 'parked' | 'writing';
+  readonly rows: number;
+  /** Distinct identifiers wanted, and those that have an answer or failed. */
+  readonly wanted: number;
+  readonly answered: number;
+  readonly run: RunProgress | null;
+  readonly ledger: LedgerState | null;
+  readonly inFlight: number;
+  /** What the service does instead of answering; null while it answers. */
+  readonly trouble: string | null;
+}
+
+export interface EnrichResult {
+  readonly run: RunRecord;
+  readonly end: AcquireEnd;
+  readonly isComplete: boolean;
+  readonly survey: Survey;
+  readonly facts: RunFacts;
+  readonly written: Written;
+  readonly names: OutputNames;
+  readonly progress: RunProgress | null;
+  readonly ledger: LedgerState | null;
+  readonly inputWarnings: readonly string[];
+  readonly inputName: string;
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** From start to end, however the clock was set meanwhile. */
+  readonly tookMs: number;
+}

@@ -1,0 +1,236 @@
+/**
+ * From "these identifiers have no answer" to "each has one, failed, or was deferred": sweeps over what is missing,
+ * wave after wave, until nothing is left or something stops the run. Parks and goes on by itself with `--on-limit wait`.
+ */
+
+import type { Clock } from '../../core/clock.js';
+import type { Log } from '../../core/log.js';
+import type { ChunkLine } from '../../engine/engine.js';
+import { limitOf, overageLeftFor } from '../../ledger/policy.js';
+import type { RunHalt, RunProgress, RunRecord } from '../../stores/run-store.js';
+import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
+import type { LookupWorker } from '../../worker/lookup-worker.js';
+import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
+import { type Survey, wantNextCandidates } from '../scan/survey.js';
+import { accountOfRun } from './account-state.js';
+import { chunksAhead, unansweredByWorth } from './buying-order.js';
+import { type GatherContext, gatherFailed, gatherStored, unanswered } from './gather.js';
+import type { HandOver } from './hand-over.js';
+import {
+  awaitStragglers,
+  type Nudge,
+  type PurchaseContext,
+  type PurchaseEnd,
+  purchase,
+  withdraw,
+} from './purchase.js';
+
+export interface AcquireContext {
+  readonly gather: GatherContext;
+  readonly survey: Survey;
+  readonly run: RunRecord;
+  readonly line: ChunkLine;
+  /** null: workers elsewhere do the lookups. */
+  readonly worker: LookupWorker | null;
+  /** It serves other runs too, and is not to be stopped with this one. */
+  readonly isWorkerShared: boolean;
+  readonly waterfall: boolean;
+  readonly onLimit: 'stop' | 'wait';
+  readonly ownDomain: string | null;
+  readonly maxFailures: number | null;
+  /** How long requests under way are waited for when the run is stopped. */
+  readonly graceMs: () => number;
+  readonly stop: AbortSignal;
+  readonly nudge: Nudge;
+  /** Told of each chunk before it is queued. */
+  readonly expect: HandOver['expect'];
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onProgress: (progress: RunProgress) => void;
+  readonly onParked: (halt: RunHalt | null) => void;
+  readonly onSilence: () => void;
+}
+
+/** How it ended; `finished`: every wanted identifier has an answer or has failed. Halted as `useless`, its answers are none. */
+export type AcquireEnd =
+  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
+  | { readonly type: 'halted'; readonly halt: RunHalt };
+
+/** Sweeps that bring nothing before the rest is deferred: the queue has lost what it was given, or nobody works. */
+const EMPTY_SWEEPS = 3;
+const FREE_LOOK_MS = 30_000;
+const PAID_LOOK_MS = 60_000;
+
+export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
+  const { gather, run, worker } = context;
+  let chunks = 0;
+  let emptySweeps = 0;
+  let hasLookedAgain = false;
+  for (;;) {
+    const before = gather.answers.answered;
+    const purchased = purchaseContext(context, chunks);
+    const end = await purchase(purchased);
+    chunks = end.chunks;
+    if (end.type === 'halted' && isWaitedOut(end.halt) && context.onLimit === 'wait') {
+      await awaitStragglers(purchased, chunks, context.graceMs());
+      await gatherStored(gather, 'api');
+      await gatherFailed(gather, run.id);
+      if (!(await park(context, end.halt))) return { type: 'stopped' };
+      continue;
+    }
+    if (end.type === 'halted' && end.halt.why === 'limit' && !hasLookedAgain) {
+      // The last word on a limit is the service's, where it costs nothing to ask: one answer may have been old, or odd.
+      hasLookedAgain = true;
+      if (await hasRoomByFreeLook(context)) {
+        await awaitStragglers(purchased, chunks, context.graceMs());
+        await gather.engine.runs.clearHalt(run.id);
+        worker?.resumeRun(run.id);
+        continue;
+      }
+    }
+    if (end.type !== 'finished' && end.type !== 'lost') return await windUp(context, purchased, end);
+    await gatherStored(gather, 'api');
+    const missing = await gatherFailed(gather, run.id);
+    if (missing > 0) {
+      emptySweeps = gather.answers.answered > before ? 0 : emptySweeps + 1;
+      if (emptySweeps < EMPTY_SWEEPS) continue;
+      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
+    }
+    if (!context.waterfall || wantNextCandidates(context.survey) === 0) return finished(context);
+    if ((await gatherWaves(context, context.stop)) === 0) return finished(context);
+    worker?.resumeRun(run.id);
+  }
+}
+
+/**
+ * Takes what the store has, and with `--waterfall` goes on to the next candidates of rows for which nothing was found,
+ * until the store has no more. How many wanted identifiers are without an answer.
+ */
+export async function gatherWaves(
+  { gather, survey, waterfall }: Pick<AcquireContext, 'gather' | 'survey' | 'waterfall'>,
+  stop: AbortSignal,
+): Promise<number> {
+  for (;;) {
+    const missing = await gatherStored(gather, 'stored', stop);
+    if (!waterfall || wantNextCandidates(survey) === 0) return missing;
+  }
+}
+
+/** All was asked for; but what nobody can believe is no answer, however little it is, nor is what was lost twice. */
+function finished({ gather, run }: AcquireContext): AcquireEnd {
+  const { failures, identifiers } = gather.summary.facts;
+  const hasGood = identifiers.matched + identifiers.notFound > 0;
+  if ([...failures.keys()].some((reason) => isUnprovenReason(reason, hasGood)))
+    return { type: 'halted', halt: unproven(run.settings.service) };
+  return identifiers.deferred > 0
+    ? { type: 'halted', halt: doubtful(identifiers.deferred) }
+    : { type: 'finished' };
+}
+
+/** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
+export function whyDeferred(end: AcquireEnd): string {
+  switch (end.type) {
+    case 'finished':
+      return '';
+    case 'halted':
+      return `not asked: ${end.halt.sentence}`;
+    case 'stopped':
+      return 'not asked: the run was stopped';
+    case 'cancelled':
+      return 'not asked: the run was cancelled';
+    case 'too_many_failures':
+      return 'not asked: more lookups failed than --max-errors allows';
+  }
+}
+
+function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseContext {
+  const { gather, survey, run, line, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
+  return {
+    engine: gather.engine,
+    line,
+    runId: run.id,
+    chunks: chunksOf(context),
+    chunksAhead:
+      survey.priorities === null
+        ? null
+        : async () => chunksAhead(await accountOfRun(gather.engine, run.id, run.settings)),
+    firstChunk,
+    stop,
+    maxFailures,
+    nudge,
+    onProgress,
+    onSilence,
+    log,
+  };
+}
+
+function* chunksOf({ gather, survey, expect }: AcquireContext): Generator<string[]> {
+  const batches =
+    survey.priorities === null ? unanswered(gather, CHUNK_SIZE) : unansweredByWorth(survey, CHUNK_SIZE);
+  for (const batch of batches) {
+    expect(batch);
+    yield batch.map(({ text }) => text);
+  }
+}
+
+/** Lets requests under way end, here and elsewhere, and takes their answers. */
+async function windUp(
+  context: AcquireContext,
+  purchased: PurchaseContext,
+  end: PurchaseEnd,
+): Promise<AcquireEnd> {
+  const { gather, run, clock } = context;
+  const worker = context.isWorkerShared ? null : context.worker;
+  const graceMs = context.graceMs();
+  const endsAt = clock.monotonic() + graceMs;
+  const stopping = worker?.stop(graceMs);
+  // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
+  await gather.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
+  await stopping;
+  await awaitStragglers(
+    purchased,
+    end.chunks,
+    worker ? Math.min(1_000, endsAt - clock.monotonic()) : endsAt - clock.monotonic(),
+  );
+  // What the stop had parked is nobody's any more.
+  await withdraw(purchased);
+  await gatherStored(gather, 'api');
+  await gatherFailed(gather, run.id);
+  if (end.type === 'halted') return { type: 'halted', halt: end.halt };
+  return { type: end.type === 'lost' || end.type === 'finished' ? 'stopped' : end.type };
+}
+
+/** Waits, without a job or a socket, until spending may be possible again. False: stopped. */
+async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
+  const { gather, run, worker, ownDomain, clock, stop } = context;
+  context.onParked(halt);
+  for (;;) {
+    try {
+      await clock.sleep(ownDomain !== null && worker ? FREE_LOOK_MS : PAID_LOOK_MS, stop);
+    } catch {
+      return false;
+    }
+    if (ownDomain !== null && worker && !(await hasRoomByFreeLook(context))) continue;
+    await gather.engine.runs.clearHalt(run.id);
+    worker?.resumeRun(run.id);
+    context.onParked(null);
+    return true;
+  }
+}
+
+/** Asks for the service's own brand, which is free, and whether the ledger knows of room afterwards; false where that cannot be asked. */
+async function hasRoomByFreeLook({ gather, run, worker, ownDomain }: AcquireContext): Promise<boolean> {
+  if (ownDomain === null || worker === null) return false;
+  await worker.readUsage(ownDomain, run);
+  const state = await gather.engine.ledger.show(run.settings.account, run.id);
+  const { run: spending } = state;
+  if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return false;
+  if (overageLeftFor(spending) === 0) return false;
+  const limit = limitOf(state);
+  return state.closedAt === null && (limit === null || state.sent + state.held + state.others < limit);
+}
+
+/** Wrong credentials and a wrong address do not pass by themselves. */
+function isWaitedOut({ why }: RunHalt): boolean {
+  return why === 'limit' || why === 'throttled';
+}

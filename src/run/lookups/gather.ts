@@ -1,0 +1,161 @@
+/**
+ * Brings outcomes from the store into the run's answers: rendered once per identifier, in the order of their numbers,
+ * so that memory holds one batch at a time.
+ */
+
+import {
+  type AnswerSource,
+  type Freshness,
+  type OutcomeStatus,
+  parseIdentifierText,
+} from '../../core/model.js';
+import type { Engine } from '../../engine/engine.js';
+import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
+import { COME_BACK_REASON } from '../../stores/freshness.js';
+import { unpackProfile } from '../../stores/profile-codec.js';
+import type { AnswerView, Renderer } from '../output/output-plan.js';
+import { rankOf } from '../output/rank.js';
+import type { RunSummary } from '../report/run-summary.js';
+import type { IdentifierSpool } from '../scan/identifier-spool.js';
+import type { Answers } from './answers.js';
+
+export interface GatherContext {
+  readonly engine: Engine;
+  readonly identifiers: IdentifierSpool;
+  readonly answers: Answers;
+  readonly renderer: Renderer;
+  readonly keyPrefix: string;
+  readonly freshness: Freshness;
+  readonly summary: RunSummary;
+  /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
+  readonly reasons: Map<number, string>;
+}
+
+const READ_AT_ONCE = 500;
+
+/** Wanted identifiers without an answer, in order, in batches. */
+export function* unanswered(
+  context: Pick<GatherContext, 'identifiers' | 'answers'>,
+  size: number,
+): Generator<{ readonly index: number; readonly text: string }[]> {
+  let batch: { index: number; text: string }[] = [];
+  for (const { first, texts } of context.identifiers.batches()) {
+    for (const [offset, text] of texts.entries()) {
+      const index = first + offset;
+      if (!context.answers.isWanted(index) || context.answers.status(index) !== null) continue;
+      batch.push({ index, text });
+      if (batch.length < size) continue;
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Takes what the store has for wanted identifiers without an answer. How many are still without. */
+export async function gatherStored(
+  context: GatherContext,
+  source: AnswerSource,
+  stop?: AbortSignal,
+): Promise<number> {
+  let missing = 0;
+  for (const batch of unanswered(context, READ_AT_ONCE)) {
+    stop?.throwIfAborted();
+    const outcomes = await context.engine.outcomes.read(
+      batch.map(({ text }) => context.keyPrefix + text),
+      context.freshness,
+    );
+    for (const [at, { index, text }] of batch.entries()) {
+      const outcome = outcomes[at];
+      if (outcome) {
+        const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
+        const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
+        const comeBack = outcome.status === 'not_found' && outcome.freshUntil !== null;
+        keepAnswer(context, index, text, { ...outcome, comeBack, profile, brand }, source);
+      } else missing += 1;
+    }
+  }
+  return missing;
+}
+
+/** Takes the lookups that failed in this run. How many identifiers are still without an answer. */
+export async function gatherFailed(context: GatherContext, runId: string): Promise<number> {
+  let missing = 0;
+  for (const batch of unanswered(context, READ_AT_ONCE)) {
+    const failures = await context.engine.runs.failures(
+      runId,
+      batch.map(({ text }) => context.keyPrefix + text),
+    );
+    for (const [at, { index, text }] of batch.entries()) {
+      const failure = failures[at];
+      const status = failure?.isDeferred === true ? 'deferred' : 'failed';
+      if (failure) settleUnanswered(context, index, text, status, failure.reason);
+      else missing += 1;
+    }
+  }
+  return missing;
+}
+
+/** Whatever is still without an answer was not asked, or not to the end: `reason`. */
+export function deferRest(context: GatherContext, reason: string): void {
+  for (const batch of unanswered(context, READ_AT_ONCE)) {
+    for (const { index, text } of batch) settleUnanswered(context, index, text, 'deferred', reason);
+  }
+}
+
+function settleUnanswered(
+  context: GatherContext,
+  index: number,
+  text: string,
+  status: 'failed' | 'deferred',
+  error: string,
+): void {
+  if (context.answers.status(index) !== null) return;
+  context.reasons.set(index, error);
+  context.summary.noteFailure(status, error);
+  set(context, index, status, null, {
+    status,
+    identifier: parseIdentifierText(text),
+    profile: null,
+    source: null,
+    fetchedAt: null,
+    error,
+  });
+}
+
+/** An answer as the store has it, unpacked. */
+export interface GatheredAnswer {
+  readonly status: 'matched' | 'not_found';
+  /** The brand is being fetched: to be asked for once more soon. */
+  readonly comeBack: boolean;
+  /** The service's JSON text, and parsed: null and empty for `not_found`. */
+  readonly profile: string | null;
+  readonly brand: Brand;
+  readonly fetchedAt: number;
+}
+
+/** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
+export function keepAnswer(
+  context: GatherContext,
+  index: number,
+  text: string,
+  { status, comeBack, profile, brand, fetchedAt }: GatheredAnswer,
+  source: AnswerSource,
+): void {
+  if (context.answers.status(index) !== null) return;
+  const score = status === 'matched' ? qualityScoreOf(brand) : null;
+  const identifier = parseIdentifierText(text);
+  const error = comeBack ? COME_BACK_REASON : null;
+  set(context, index, status, score, { status, identifier, profile, brand, source, fetchedAt, error });
+  context.summary.noteAnswer({ status, comeBack, index, identifier: text, score, fetchedAt, source, brand });
+}
+
+function set(
+  context: GatherContext,
+  index: number,
+  status: OutcomeStatus,
+  score: number | null,
+  view: AnswerView,
+): void {
+  context.answers.set(index, status, rankOf(status, score), context.renderer.answer(view));
+}

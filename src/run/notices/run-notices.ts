@@ -1,0 +1,54 @@
+/**
+ * What one run tells, and when: parked, 80 % of the limit, and its end. How it is delivered is the notifier's.
+ */
+import { hostname } from 'node:os';
+import { basename, resolve } from 'node:path';
+import type { Clock } from '../../core/clock.js';
+import type { ExitCode } from '../../core/errors.js';
+import type { EnrichProgress, EnrichResult } from '../enrich-request.js';
+import type { RunReport } from '../report/report.js';
+import { eventOfEnd, type NoticeScene, noticeOfAccount, noticeOfError, noticeOfReport } from './notice.js';
+import type { Notifier } from './notifier.js';
+
+export interface RunNotices {
+  noteProgress(progress: EnrichProgress, account: string): void;
+  noteEnd(result: EnrichResult, report: RunReport, exitCode: ExitCode, account: string): void;
+  /** What prevented the run, or broke it off. */
+  noteError(error: unknown): void;
+}
+
+export interface RunNoticesOptions {
+  readonly notifier: Notifier;
+  readonly input: string;
+  readonly isSample: boolean;
+  readonly clock: Clock;
+}
+
+export function createRunNotices({ notifier, input, isSample, clock }: RunNoticesOptions): RunNotices {
+  const label = `${hostname()}: ${input === '-' ? 'stdin' : basename(input)}`;
+  let isParked = false;
+  let runId: string | null = null;
+
+  const scene = (): NoticeScene => ({ at: clock.now(), isSample, run: { id: runId, label } });
+
+  return {
+    noteProgress(progress, account) {
+      runId = progress.runId;
+      notifier.tellNearLimit(account, progress.ledger, scene().run);
+      const wasParked = isParked;
+      isParked = progress.phase === 'parked';
+      if (!isParked || wasParked) return;
+      const sentence = progress.run?.halt?.sentence ?? 'nothing may be spent';
+      notifier.tell(noticeOfAccount('parked', scene(), `${sentence}; it goes on by itself`, progress.ledger));
+    },
+    noteEnd(result, report, exitCode, account) {
+      runId = result.run.id;
+      notifier.tellNearLimit(account, result.ledger, scene().run);
+      const event = eventOfEnd(exitCode);
+      if (event !== null) notifier.tell(noticeOfReport(event, scene(), report, resolve(result.names.report)));
+    },
+    noteError(error) {
+      notifier.tell(noticeOfError(error, scene()));
+    },
+  };
+}

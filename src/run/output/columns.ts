@@ -1,0 +1,105 @@
+/**
+ * Our columns of a CSV output: the default ones in their order, and those that `--fields` picks instead. Each knows
+ * its name without prefix and how its cell is made from what an identifier came to. Quoting is `csv-record.ts`'s,
+ * formula defence `formulas.ts`'s.
+ */
+import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
+import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
+import { bestIcon, bestLogo, isObject, mainColor, mainIndustry } from './brand-assets.js';
+import { columnOfPath, fieldAt, isScalar } from './field-path.js';
+import type { AnswerView } from './output-plan.js';
+
+export interface Column {
+  /** Without prefix: `name` for `brand_name`. */
+  readonly name: string;
+  cell(view: AnswerView, brand: Brand): string;
+}
+
+/** The column whose cell differs between rows of one identifier; it is filled in by the renderer. */
+export const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
+/** The column for the text of a row that could not be read, last when it is there. */
+export const RAW_COLUMN = 'raw';
+
+/** Text of a scalar; empty for null, absent and anything else. */
+function text(value: unknown): string {
+  return isScalar(value) ? String(value) : '';
+}
+
+function fromBrand(name: ColumnName, read: (brand: Brand) => unknown): Column {
+  return { name, cell: (_view, brand) => text(read(brand)) };
+}
+
+function fromView(name: ColumnName, read: (view: AnswerView) => string | null): Column {
+  return { name, cell: (view) => read(view) ?? '' };
+}
+
+function location(brand: Brand) {
+  const company = isObject(brand.company) ? brand.company : {};
+  return isObject(company.location) ? company.location : {};
+}
+
+function tier(brand: Brand): string {
+  const score = qualityScoreOf(brand);
+  return score === null ? '' : qualityTier(score);
+}
+
+/** The default columns in their order (design, section 10). */
+export const DEFAULT_COLUMNS: readonly Column[] = [
+  fromView('status', (view) => view.status),
+  fromView('kind', (view) => view.identifier?.kind ?? null),
+  fromView('identifier', (view) => view.identifier?.value ?? null),
+  fromBrand('name', (brand) => brand.name),
+  fromBrand('domain', (brand) => brand.domain),
+  fromBrand('quality_score', qualityScoreOf),
+  fromBrand('quality_tier', tier),
+  fromBrand('description', (brand) => brand.description),
+  fromBrand('industry', mainIndustry),
+  fromBrand('employees', (brand) => brand.company?.employees),
+  fromBrand('founded_year', (brand) => brand.company?.foundedYear),
+  fromBrand('country', (brand) => location(brand).country || location(brand).countryCode),
+  fromBrand('city', (brand) => location(brand).city),
+  fromBrand('logo_url', bestLogo),
+  fromBrand('icon_url', bestIcon),
+  fromBrand('color', mainColor),
+  fromBrand('claimed', (brand) => brand.claimed),
+  fromBrand('is_nsfw', (brand) => brand.isNsfw),
+  fromBrand('id', (brand) => brand.id),
+  fromBrand('urn', (brand) => brand.urn),
+  fromView('source', (view) => view.source),
+  fromView(DUPLICATE_COLUMN, () => null),
+  fromView('fetched_at', (view) => (view.fetchedAt === null ? null : isoTime(view.fetchedAt))),
+  fromView('error', (view) => view.error),
+];
+
+/** ISO 8601, UTC. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Always there, whatever `--fields` says: in front, and at the end. An output without them is no input of the next run. */
+const FIRST = ['status', 'identifier'];
+const LAST = ['fetched_at', 'error'];
+
+/**
+ * The columns of an output.
+ * @param fields null: the default columns. Else names of default columns, with or without prefix, and paths into the
+ *   brand, perhaps with a plus in front (`known-fields.ts`); they stand in this order between status and identifier, and fetched_at and error. One named twice stands once.
+ */
+export function columnsFor(fields: readonly string[] | null, prefix: string): readonly Column[] {
+  if (fields === null) return DEFAULT_COLUMNS;
+  const chosen = new Map<string, Column>();
+  for (const field of [...FIRST, ...fields]) {
+    const column = defaultColumn(field, prefix) ?? columnAt(uncheckedPath(field) ?? field);
+    if (!LAST.includes(column.name) && !chosen.has(column.name)) chosen.set(column.name, column);
+  }
+  return [...chosen.values(), ...LAST.flatMap((name) => defaultColumn(name, prefix) ?? [])];
+}
+
+function columnAt(path: string): Column {
+  return { name: columnOfPath(path), cell: (_view, brand) => fieldAt(brand, path) };
+}
+
+function defaultColumn(field: string, prefix: string): Column | undefined {
+  const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;
+  return DEFAULT_COLUMNS.find((column) => column.name === name);
+}

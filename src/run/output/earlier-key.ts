@@ -1,0 +1,119 @@
+/**
+ * Our one key in JSON lines, and what an earlier run left under it. The key is reserved: what it left is replaced,
+ * anything else under the key is the user's and stops the run rather than being overwritten. Columns of an earlier run in
+ * CSV are `identify`'s to find. And the reason that an earlier run left with a row that it could not read, in both formats.
+ */
+import { NeverStartError } from '../../core/errors.js';
+import type { Row } from '../../core/table.js';
+import { RAW_COLUMN } from './columns.js';
+import { cutMembers, type Member, membersOf } from './json-text.js';
+
+/** Keys that the object under our key always has. */
+const ALWAYS_THERE = ['status', 'identifier', 'fetchedAt'];
+/** Where that object keeps the text of a line that could not be read. */
+const RAW_KEY = 'raw';
+
+/** Our key: the prefix without what separates it from a column name; `brand` for a prefix of nothing else. */
+export function jsonKey(prefix: string): string {
+  const key = prefix.replace(/[_.-]+$/, '');
+  return key === '' ? 'brand' : key;
+}
+
+/** Whether the JSON text of a value under our key was written by an earlier run. */
+export function isEarlierValue(value: string): boolean {
+  const members = membersOf(value);
+  return members !== null && ALWAYS_THERE.every((key) => members.some((member) => member.key === key));
+}
+
+export interface WithoutOurs {
+  /** The line as it was before the earlier run. */
+  readonly line: string;
+  /** Its members, with their positions in the line as it came. */
+  readonly members: readonly Member[];
+  /** JSON text of what the earlier run kept of a line that it could not read; null: nothing. */
+  readonly carried: string | null;
+  /** The reason that the earlier run gave; null: none. */
+  readonly error: string | null;
+}
+
+/**
+ * Takes out what an earlier run left under our key.
+ * @throws NeverStartError `column-ours` when something else is there.
+ */
+export function withoutOurs(line: string, key: string): WithoutOurs {
+  const all = membersOf(line) ?? [];
+  const ours = all.filter((member) => member.key === key);
+  let carried: string | null = null;
+  let error: string | null = null;
+  for (const { valueStart, valueEnd } of ours) {
+    const value = line.slice(valueStart, valueEnd);
+    if (!isEarlierValue(value)) throw refusal(`the key "${key}" in ${line.slice(0, 80)}`);
+    for (const member of membersOf(value) ?? []) {
+      const text = value.slice(member.valueStart, member.valueEnd);
+      if (member.key === RAW_KEY) carried = text;
+      if (member.key === 'error' && text.startsWith('"')) error = JSON.parse(text);
+    }
+  }
+  if (ours.length === 0) return { line, members: all, carried, error };
+  return {
+    line: cutMembers(line, all, (member) => member.key === key),
+    members: all.filter((member) => member.key !== key),
+    carried,
+    error,
+  };
+}
+
+/** Why an earlier run could not read this row, whose text it kept; null for any other row. */
+export type EarlierProblem = (row: Row) => string | null;
+
+/** For the rows of a CSV whose columns at `ours` are those of an earlier run. */
+export function earlierCells(
+  columns: readonly string[],
+  ours: readonly number[],
+  prefix: string,
+): EarlierProblem {
+  const rawAt = ours.find((at) => columns[at] === prefix + RAW_COLUMN);
+  const errorAt = ours.find((at) => columns[at] === `${prefix}error`);
+  if (rawAt === undefined) return () => null;
+  const isOurs = new Set(ours);
+  return ({ cells }) => {
+    if ((cells[rawAt] ?? '') === '' || !cells.every((cell, at) => isOurs.has(at) || cell.trim() === '')) {
+      return null;
+    }
+    return reasonOf(cells[errorAt ?? -1]);
+  };
+}
+
+/**
+ * For JSON lines with our `key`.
+ * The returned function throws NeverStartError `column-ours` when something else is under it.
+ */
+export function earlierKey(key: string): EarlierProblem {
+  return ({ raw }) => {
+    if (!raw.includes(key)) return null;
+    const { carried, members, error } = withoutOurs(raw, key);
+    const isBlank = members.every(({ valueStart, valueEnd }) =>
+      /^(?:null|"\s*")$/.test(raw.slice(valueStart, valueEnd)),
+    );
+    return carried !== null && isBlank ? reasonOf(error) : null;
+  };
+}
+
+function reasonOf(error: string | null | undefined): string {
+  return error || 'an earlier run could not read this row';
+}
+
+/** The member under our key that keeps the text of a line that could not be read. */
+export function rawMember(json: string): string {
+  return `"${RAW_KEY}":${json}`;
+}
+
+/** The refusal to write over what is the user's. */
+export function refusal(subject: string): NeverStartError {
+  return new NeverStartError({
+    code: 'column-ours',
+    what: 'our key is taken',
+    subject,
+    todo: 'choose another name for what we add with --prefix, for example --prefix enriched_',
+  });
+}

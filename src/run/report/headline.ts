@@ -1,0 +1,119 @@
+/**
+ * The first two sentences of the page: what came of the file, and what to do next.
+ */
+import { EXIT } from '../../core/errors.js';
+import { countOf, countText } from '../../core/figures.js';
+import { hasNoMatch } from '../../core/model.js';
+import type { ReportFigures } from './page-data.js';
+
+/** How the run is marked beside its name; `tone` chooses the colour. */
+export interface Verdict {
+  readonly label: string;
+  readonly tone: 'good' | 'warn' | 'bad';
+}
+
+/** Complete, complete with failures or without one match, or partial. */
+export function verdictOf(report: ReportFigures): Verdict {
+  if (!report.run.isComplete) {
+    const isTrouble = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
+      (code) => code === report.run.exitCode,
+    );
+    return { label: 'Partial', tone: isTrouble ? 'bad' : 'warn' };
+  }
+  const { failed, matched, not_found: notFound } = report.rows;
+  if (failed > 0) {
+    const tone = failed > matched + notFound ? 'bad' : 'warn';
+    return { label: `Complete, ${countOf(failed, 'row')} failed`, tone };
+  }
+  if (hasNoMatch(report.rows)) return { label: 'Complete, nothing matched', tone: 'warn' };
+  return { label: 'Complete', tone: 'good' };
+}
+
+/** What a complete run without one match means for whoever chose its columns; null when something matched or the run goes on. */
+export function noMatchText({
+  run,
+  rows,
+  input,
+  identifiers,
+}: Pick<ReportFigures, 'run' | 'rows' | 'input' | 'identifiers'>): string | null {
+  if (!run.isComplete || !hasNoMatch(rows)) return null;
+  if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
+  const columns = input.columns
+    .map(({ name, kind }) => `"${name}"${kind === null ? '' : ` as ${kind}`}`)
+    .join(', ');
+  const only = input.columns.length === 1;
+  if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
+  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND says others.`;
+}
+
+/** What came of the rows, in one sentence. */
+export function headlineOf({ input, rows, run, requests }: ReportFigures): string {
+  const { records } = input;
+  if (records === 0) return 'The file holds no rows.';
+  const others = countsText([
+    [rows.not_found, 'not found'],
+    [rows.failed, 'failed'],
+    [rows.invalid, 'invalid'],
+    [rows.skipped, 'skipped'],
+    [rows.deferred, 'not asked yet'],
+  ]);
+  const money =
+    requests.billed === 0
+      ? 'nothing was billed'
+      : `${countOf(requests.billed, 'request was', 'requests were')} billed`;
+  const brands = brandsText(rows.matched, records);
+  const opening = run.isComplete ? brands : `So far ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
+  return `${opening}${others === '' ? '' : ` (${others})`}; ${money}.`;
+}
+
+function brandsText(matched: number, records: number): string {
+  if (records === 1) return matched === 1 ? 'The only row has a brand' : 'The only row has no brand';
+  if (matched === records) return `All ${countText(records)} rows have a brand`;
+  if (matched === 0) return `None of the ${countText(records)} rows has a brand`;
+  return `${countText(matched)} of ${countText(records)} rows ${matched === 1 ? 'has' : 'have'} a brand`;
+}
+
+function countsText(counts: readonly (readonly [number, string])[]): string {
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${countText(count)} ${words}`)
+    .join(', ');
+}
+
+/** What to do next; null when there is nothing to do. */
+export function nextStepOf(report: ReportFigures): string | null {
+  const { run, reason, rows, identifiers } = report;
+  const because = reason === null ? '' : ` (${reason})`;
+  const left = countOf(identifiers.deferred, 'identifier');
+  switch (run.exitCode) {
+    case EXIT.done:
+      if (identifiers.beingFetched > 0) {
+        const fetched = countOf(identifiers.beingFetched, 'identifier');
+        return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes, and only those are asked for.`;
+      }
+      return (
+        noMatchText(report) ??
+        (rows.invalid > 0
+          ? 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.'
+          : null)
+      );
+    case EXIT.someFailed:
+      if (rows.failed > 0) return 'Run the same command again: only the failed rows are asked for.';
+      return (
+        noMatchText(report) ??
+        'Correct the invalid cells listed in the errors file and run it: only those are asked for.'
+      );
+    case EXIT.tooManyErrors:
+      return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
+    case EXIT.credentials:
+      return `The service refused the credentials${because}. Check the token, then run the same command again: nothing is lost.`;
+    case EXIT.trouble:
+      return `The service could not be reached, or what answered is not the service${because}. Check its address, then run the same command again: nothing is lost.`;
+    case EXIT.limit:
+      return `Stopped at a limit${because}; ${left} ${identifiers.deferred === 1 ? 'is' : 'are'} left. Run the same command again when there is room: it goes on where it stopped.`;
+    case EXIT.interrupted:
+      return 'Interrupted. Every paid answer is kept: run the same command again to go on.';
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The report of a run as JSON: what came in, what came out, what it cost, and the three counts that agree. Plain
+ * numbers and names, so that programs can read it; no token, no brand, no row.
+ */
+
+import type { ExitCode } from '../../core/errors.js';
+import { hasNoMatch } from '../../core/model.js';
+import { costOf } from '../../core/money.js';
+import { limitOf } from '../../ledger/policy.js';
+import { unreportedOf } from '../../stores/run-store.js';
+import type { EnrichRequest, EnrichResult } from '../enrich-request.js';
+import { createOutput } from '../output/output-file.js';
+
+/** Stored and fetched answers further apart than this had scores from different times. */
+const DRIFT_MS = 7 * 86_400_000;
+
+export type RunReport = ReturnType<typeof makeReport>;
+
+/** `exitCode`: what the process will end with. Pure. */
+export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode) {
+  const { run, survey, facts, written, progress, ledger, end } = result;
+  const tally = progress?.tally;
+  return {
+    version: 1,
+    run: {
+      id: run.id,
+      key: run.key,
+      service: request.settings.service,
+      status: end.type,
+      isComplete: result.isComplete,
+      nothingMatched: result.isComplete && hasNoMatch(written.counts),
+      exitCode,
+    },
+    reason: end.type === 'halted' ? end.halt.sentence : null,
+    input: {
+      name: result.inputName,
+      sha256: survey.contentHash,
+      records: survey.rows.count,
+      columns: survey.chosen.choices.map(({ name, kind }) => ({ name, kind })),
+      warnings: result.inputWarnings,
+      unreadable: survey.counts.unreadable,
+      /** Of the unreadable ones: rows that do not fit the table. */
+      misfits: survey.counts.misfits,
+      /** Rows with cells missing at their end, and with cells beyond the last column, that were read. */
+      short: survey.counts.short,
+      long: survey.counts.long,
+      examples: survey.examples,
+    },
+    rows: written.counts,
+    reasons: Object.fromEntries([...survey.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
+    identifiers: {
+      distinct: survey.answers.wanted,
+      duplicateRows: survey.counts.duplicates,
+      byKind: Object.fromEntries(survey.byKind),
+      ...facts.identifiers,
+    },
+    failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
+    quality: { ...facts.quality, histogram: facts.histogram },
+    requests: {
+      sent: tally?.requests ?? 0,
+      billed: tally?.billed ?? 0,
+      /** May have been billed besides, by workers that were killed. */
+      unreported: unreportedOf(run),
+      overage: run.overageBilled,
+      overageCost: costOf(run.overageBilled, request.overagePrice),
+      savedByStored: facts.identifiers.stored,
+      /** Found in the store when their turn came: another run had asked meanwhile. */
+      savedByOthers: boughtMeanwhile(result),
+      savedByDuplicates: survey.counts.duplicates,
+    },
+    account: ledger && {
+      period: ledger.period,
+      quota: ledger.quota,
+      limit: limitOf(ledger),
+      sent: ledger.sent,
+      inFlight: ledger.held,
+      others: ledger.others,
+    },
+    fetchedAt: {
+      oldest: facts.oldestFetchedAt === null ? null : new Date(facts.oldestFetchedAt).toISOString(),
+      newest: facts.newestFetchedAt === null ? null : new Date(facts.newestFetchedAt).toISOString(),
+      scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
+    },
+    files: { output: written.output, errors: written.errors },
+    accounting: {
+      recordsRead: survey.rows.count,
+      rowsByStatus: Object.values(written.counts).reduce((sum, count) => sum + count, 0),
+      recordsWritten: written.readBack,
+    },
+    startedAt: new Date(result.startedAt).toISOString(),
+    endedAt: new Date(result.endedAt).toISOString(),
+    seconds: Math.round(result.tookMs) / 1_000,
+  };
+}
+
+/** Answers of the service that came while this run went on, and that no worker asked for on its behalf. */
+function boughtMeanwhile({ run, facts, progress }: EnrichResult): number {
+  const { matched, notFound, stored } = facts.identifiers;
+  const own = (progress?.tally.matched ?? 0) + (progress?.tally.notFound ?? 0);
+  return Math.max(0, matched + notFound - stored - own - unreportedOf(run));
+}
+
+/** Writes the report beside the output, in one step. */
+export async function writeReport(path: string, report: RunReport): Promise<void> {
+  const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
+  try {
+    await output.write(`${JSON.stringify(report, null, 2)}\n`);
+    await output.commit();
+  } finally {
+    await output.discard();
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * The `OutcomeStore` seam: durable answers of the service, and the claims that keep two workers from asking for
+ * the same identifier at once. The store is the checkpoint: what it holds is never bought again while fresh.
+ *
+ * Engines implement it, each call atomic per key and on the store's own clock. Keys and compression come from
+ * `key.ts` and `codec.ts`, rules of freshness from `freshness.ts`.
+ */
+import type { Freshness } from '../core/model.js';
+
+/** Service, allowNsfw, kind and value as one text; made by `outcomeKey` in `key.ts`. */
+export type OutcomeKey = string;
+
+export interface StoredOutcome {
+  readonly key: OutcomeKey;
+  readonly status: 'matched' | 'not_found';
+  /** The service's JSON as it came, packed by `codec.ts`; null for `not_found`. */
+  readonly packed: Buffer | null;
+  /** Store's clock, milliseconds. */
+  readonly fetchedAt: number;
+  readonly billed: boolean;
+  /** Stale after this time whatever the age rules say ("come back later" answers); null: no such limit. */
+  readonly freshUntil: number | null;
+}
+
+/** What `record` is handed: the store dates it, by its own clock. */
+export interface NewOutcome {
+  readonly key: OutcomeKey;
+  readonly status: 'matched' | 'not_found';
+  readonly packed: Buffer | null;
+  readonly billed: boolean;
+  /** Fresh for so many milliseconds at most; null: the age rules alone. */
+  readonly freshMs: number | null;
+  /**
+   * How long ago it was fetched, for one that waited until the store took it: dated so much earlier, and left alone where the
+   * store has a later one. Milliseconds; absent: now.
+   */
+  readonly ageMs?: number;
+}
+
+/** `fresh`: nothing to buy. `busy`: a live worker is asking. `ours`: this worker may ask. */
+export type ClaimAnswer = 'fresh' | 'busy' | 'ours';
+
+interface ClaimRequest {
+  readonly worker: string;
+  readonly run: string;
+  readonly keys: readonly OutcomeKey[];
+  readonly freshness: Freshness;
+}
+
+export interface OutcomeStats {
+  readonly matched: number;
+  readonly notFound: number;
+  readonly oldestFetchedAt: number | null;
+  readonly newestFetchedAt: number | null;
+}
+
+export interface OutcomeStore {
+  /**
+   * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is taken over when that worker's last
+   * beat is older than 15 s. Taking over a claim under which a permit was granted and never settled counts one
+   * doubt for that permit's run and key (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
+   */
+  claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
+  /**
+   * Keeps these answers and drops the claims on their keys. Resolves when they are as durable as the engine promises, with
+   * the `fetchedAt` of those without an age; 0 for none.
+   */
+  record(worker: string, outcomes: readonly NewOutcome[]): Promise<number>;
+  /** Drops this worker's claims on these keys; others' claims are left alone. */
+  release(worker: string, keys: readonly OutcomeKey[]): Promise<void>;
+  /** Renews the worker's heartbeat (every 5 s; dead after 15 s). */
+  beat(worker: string): Promise<void>;
+  /** Ends the worker's heartbeat: its claims are free at once. */
+  retire(worker: string): Promise<void>;
+  /** The stored answers, in the order of the keys, null where there is none or it is stale. */
+  read(keys: readonly OutcomeKey[], freshness: Freshness): Promise<(StoredOutcome | null)[]>;
+  stats(): Promise<OutcomeStats>;
+  /** Forgets these answers; how many there were. */
+  forget(keys: readonly OutcomeKey[]): Promise<number>;
+  /** Forgets every answer fetched before this time (store's clock); how many there were. */
+  purge(before: number): Promise<number>;
+}

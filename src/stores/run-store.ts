@@ -1,0 +1,182 @@
+/**
+ * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere can tell whether somebody still
+ * waits for an answer, and so that the run can tell how far its workers are. Engines implement it, each call atomic
+ * and on the store's own clock.
+ *
+ * Rows and files are not here: they stay on the machine that read them.
+ */
+import type { AllowNsfw, Freshness } from '../core/model.js';
+
+/** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
+export const RUN_DEAD_AFTER_MS = 30_000;
+/** A heartbeat further ahead of the store's clock is from before that clock was set back: the run is dead until it beats again. */
+export const RUN_BEAT_AHEAD_MS = 5_000;
+
+/** What workers need to know of a run; written once when it starts. */
+export interface RunSettings {
+  /** Identity of the service: its base URL without credentials, query, version or trailing slash. */
+  readonly service: string;
+  readonly account: string;
+  readonly allowNsfw: AllowNsfw;
+  /** Its 404s are believed though the address never gave a good answer; absent: no. */
+  readonly allowUnknown?: boolean;
+  readonly maxAgeMs: number;
+  readonly maxAgeMissingMs: number;
+  readonly refresh: boolean;
+  /** `paid` when the user said so; it decides whether a request beyond the quota could cost money. */
+  readonly plan: 'free' | 'paid' | 'unsaid';
+  /** `--quota`; null: the header alone. */
+  readonly quotaCap: number | null;
+  /** Overage as a number of requests, from budget and price. */
+  readonly overage: number;
+  /** Requests per second that the pace may grow to; absent or null: no ceiling. */
+  readonly maxRate?: number | null;
+  /** `month`, `none`, or the day of the month (1 to 28) on which the billing period begins. */
+  readonly period: 'month' | 'none' | number;
+  /** Statuses that are not billed besides 401, 403 and 429; `5xx` stands for 500 to 599. */
+  readonly freeStatuses: readonly string[];
+  readonly maxRequests: number | null;
+  readonly maxOverageRequests: number | null;
+  /** Total time-out of one request. */
+  readonly timeoutMs: number;
+  /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
+  readonly process?: string;
+}
+
+export interface NewRun {
+  readonly id: string;
+  /** Hash of the input's content and of the settings that choose identifiers. */
+  readonly key: string;
+  /** For people: host and file name. */
+  readonly label: string;
+  readonly settings: RunSettings;
+}
+
+export interface RunRecord extends NewRun {
+  /** Store's clock: when it started; freshness is judged at this moment. */
+  readonly asOf: number;
+  /** When the first run of this key started that no completed run has followed: `--refresh` counts from here. */
+  readonly keyStartedAt: number;
+  readonly beatAt: number;
+  readonly status: RunStatus;
+  /** Why it stopped, for people; null while it runs or when it completed. */
+  readonly reason: string | null;
+  /** How many rows and distinct identifiers it has; null until known. */
+  readonly rows: number | null;
+  readonly identifiers: number | null;
+  readonly tally: Tally;
+  /**
+   * Permits taken for it and not given back, by the ledger's own count: what was or may have been billed, and what is in
+   * flight. What workers report is in the tally; those that were killed reported nothing.
+   */
+  readonly spent: number;
+  /** Requests that the ledger counted as overage when they were settled. */
+  readonly overageBilled: number;
+}
+
+/** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
+export type RunStatus = 'running' | 'completed' | 'stopped' | 'cancelled';
+
+/** What workers did for a run, summed over finished chunks and partial reports. */
+export interface Tally {
+  readonly matched: number;
+  readonly notFound: number;
+  readonly failed: number;
+  /** Answers that the store had already. */
+  readonly stored: number;
+  /** Requests sent, and those of them that were or may have been billed. */
+  readonly requests: number;
+  readonly billed: number;
+}
+
+export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+/**
+ * Requests of a run that were or may have been billed though no worker reported an answer: their workers were killed.
+ * Only of a run that nobody is at work for any more; before, some of them are in flight.
+ */
+export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
+  return Math.max(0, spent - tally.billed);
+}
+
+/** A lookup that this run does not ask for again. Never reused by another run. */
+export interface LookupFailure {
+  readonly key: string;
+  readonly reason: string;
+  readonly billed: boolean;
+  /** It is left to the next run of the same command, and does not count as failed. */
+  readonly isDeferred?: boolean;
+}
+
+/**
+ * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. `useless`: what comes back
+ * is of no use and was or may have been billed, so that asking again would cost again. `doubtful`: all is asked, and of some
+ * lookups two requests may have been billed whose answers nobody has.
+ */
+export interface RunHalt {
+  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'useless' | 'lost' | 'doubtful';
+  readonly sentence: string;
+}
+
+export interface RunProgress {
+  /** How many chunks of `finishChunk` have been counted. */
+  readonly chunks: number;
+  readonly tally: Tally;
+  readonly halt: RunHalt | null;
+  readonly isCancelled: boolean;
+  readonly isPaused: boolean;
+}
+
+export interface RunStore {
+  start(run: NewRun): Promise<RunRecord>;
+  get(id: string): Promise<RunRecord | null>;
+  /** Newest first, at most `limit`. */
+  list(limit: number): Promise<RunRecord[]>;
+  /**
+   * Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. A run that was taken for
+   * ended because the owner of its engine was gone is running again.
+   */
+  beat(id: string): Promise<RunProgress>;
+  setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
+  /**
+   * What one who reports, named `part`, counted for a run so far. The run's tally is the sum over all of them. The same sum told
+   * again, or an earlier one, changes nothing.
+   */
+  addTally(id: string, part: string, sum: Tally): Promise<void>;
+  /** Counts a chunk as finished, once, however often it is reported. */
+  finishChunk(id: string, chunk: number): Promise<void>;
+  /** Remembers failed lookups under the run, and counts each key once. A later report of a key replaces the earlier one. */
+  fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
+  /** In the order of the keys; null where the run has no failure. */
+  failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
+  halt(id: string, halt: RunHalt): Promise<void>;
+  clearHalt(id: string): Promise<void>;
+  /** Ends a run. `completed` forgets its key: caps and `--refresh` begin anew. Failures are dropped some days later. */
+  end(id: string, status: 'completed' | 'stopped', reason: string | null): Promise<void>;
+  /** Revokes a run: nothing else is sent for it. False when there is no such run. */
+  cancel(id: string): Promise<boolean>;
+}
+
+/**
+ * Whether a run was completed and the service knew nothing of what it was asked. What was stored before may have been matched, so
+ * that a run with such answers says nothing.
+ */
+export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
+  const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;
+  return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;
+}
+
+/** Whether somebody is at a run, by its heartbeat. `now` is the store's clock. */
+export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
+  return status === 'running' && now - beatAt < RUN_DEAD_AFTER_MS && beatAt - now <= RUN_BEAT_AHEAD_MS;
+}
+
+/** How a run judges the age of stored answers: at its start, in every pass. */
+export function freshnessOf(run: RunRecord): Freshness {
+  return {
+    asOf: run.asOf,
+    maxAgeMs: run.settings.maxAgeMs,
+    maxAgeMissingMs: run.settings.maxAgeMissingMs,
+    notBefore: run.settings.refresh ? run.keyStartedAt : 0,
+  };
+}

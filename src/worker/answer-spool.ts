@@ -1,0 +1,157 @@
+/**
+ * Where paid answers wait when the engine cannot take them: private files, synced to disk, which the next start brings in.
+ * Each engine has a folder of its own under the spool, named after its id: nobody else's answers are taken. Used only in
+ * trouble; the outcome store is the place of answers.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Dirent } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { KEEP_ANSWERS_MS } from '../stores/freshness.js';
+import type { NewOutcome } from '../stores/outcome-store.js';
+
+const SUFFIX = '.answers';
+/** A file that is being written. Whoever wrote it was killed when it is older than this. */
+const PARTIAL = '.answers.part';
+const WRITTEN_WITHIN_MS = 60_000;
+const RECORD_AT_ONCE = 200;
+
+interface SpoolLine extends Omit<NewOutcome, 'packed'> {
+  readonly packed: string | null;
+}
+
+/** The folder of an engine's answers. */
+export function spoolFolderOf(spool: string, engineId: string): string {
+  return join(spool, engineId);
+}
+
+/** Writes the answers to a file of their own in `folder`, readable by the owner alone. Returns its path. */
+export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome[]): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const stem = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}`);
+  const lines = outcomes.map((outcome) =>
+    JSON.stringify({ ...outcome, packed: outcome.packed?.toString('base64') ?? null } satisfies SpoolLine),
+  );
+  const file = await open(stem + PARTIAL, 'wx', 0o600);
+  try {
+    await file.writeFile(`${lines.join('\n')}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  // Whoever brings answers in takes whole files only.
+  await rename(stem + PARTIAL, stem + SUFFIX);
+  return stem + SUFFIX;
+}
+
+/**
+ * Hands every answer spooled in `folder` to `record`, with its age, file by file, and removes a file once it is recorded. How many answers
+ * there were. Several may do so at once: each answer is recorded by one of them at least.
+ */
+export async function bringInAnswers(
+  folder: string,
+  record: (outcomes: readonly NewOutcome[]) => Promise<void>,
+  now = Date.now(),
+): Promise<number> {
+  let count = 0;
+  for (const { path, at } of await spooledFiles(folder, now)) {
+    // A file is written as soon as the engine has not taken its answers.
+    const writtenAgoMs = Math.max(0, Math.round(now - at));
+    const outcomes = (await readAnswers(path)).map((outcome) => ({
+      ...outcome,
+      ageMs: writtenAgoMs + (outcome.ageMs ?? 0),
+    }));
+    for (let from = 0; from < outcomes.length; from += RECORD_AT_ONCE) {
+      await record(outcomes.slice(from, from + RECORD_AT_ONCE));
+    }
+    count += outcomes.length;
+    await rm(path, { force: true });
+  }
+  return count;
+}
+
+/** Answers that wait for one engine. */
+export interface SpooledAnswers {
+  /** null: from a version that did not name the engine; the next one that starts takes them. */
+  readonly engine: string | null;
+  readonly folder: string;
+  readonly answers: number;
+  /** When the oldest file was written. Milliseconds. */
+  readonly since: number;
+}
+
+/** What waits in the folders under `spool`, of all engines. */
+export async function listSpooled(spool: string, now: number): Promise<SpooledAnswers[]> {
+  const found: SpooledAnswers[] = [];
+  for (const { engine, folder } of await foldersOf(spool)) {
+    const files = await spooledFiles(folder, now);
+    const answers = await Promise.all(files.map(({ path }) => readAnswers(path)));
+    const since = Math.min(...files.map(({ at }) => at));
+    if (files.length > 0) found.push({ engine, folder, answers: answers.flat().length, since });
+  }
+  return found;
+}
+
+/** Removes what has waited for 30 days, the longest that answers may be stored, of all engines. */
+export async function purgeSpooled(spool: string, now: number): Promise<void> {
+  for (const { folder } of await foldersOf(spool)) {
+    for (const { path, at } of await spooledFiles(folder, now)) {
+      if (now - at > KEEP_ANSWERS_MS) await rm(path, { force: true });
+    }
+  }
+}
+
+async function foldersOf(
+  spool: string,
+): Promise<{ readonly engine: string | null; readonly folder: string }[]> {
+  const engines = (await entriesOf(spool)).filter((entry) => entry.isDirectory());
+  return [
+    { engine: null, folder: spool },
+    ...engines.map(({ name }) => ({ engine: name, folder: spoolFolderOf(spool, name) })),
+  ];
+}
+
+/** Whole files, and those whose writer was killed, oldest first. */
+async function spooledFiles(
+  folder: string,
+  now: number,
+): Promise<{ readonly path: string; readonly at: number }[]> {
+  const found: { path: string; at: number }[] = [];
+  for (const entry of (await entriesOf(folder)).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const isPartial = entry.name.endsWith(PARTIAL);
+    if (!entry.isFile() || !(isPartial || entry.name.endsWith(SUFFIX))) continue;
+    const path = join(folder, entry.name);
+    const at = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
+    if (at === null || (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS)) continue;
+    found.push({ path, at });
+  }
+  return found;
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return readdir(folder, { withFileTypes: true }).catch(() => []);
+}
+
+/** None when somebody else has just brought the file in. */
+async function readAnswers(path: string): Promise<NewOutcome[]> {
+  try {
+    return (await readFile(path, 'utf8')).split('\n').flatMap(readLine);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** A line that was cut off by a crash in mid-write is no answer. */
+function readLine(line: string): NewOutcome[] {
+  if (line === '') return [];
+  try {
+    const parsed = JSON.parse(line) as SpoolLine;
+    return [{ ...parsed, packed: parsed.packed === null ? null : Buffer.from(parsed.packed, 'base64') }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,414 @@
+/**
+ * One identifier from claim to durable outcome: breaker, permit, request, settlement, record. Says what it came
+ * to; what follows for the chunk and the run is `resolve-chunk.ts`'s.
+ *
+ *   again      not billed and not answered, or somebody else is asking: the job comes back for it
+ *   failed     will not be asked again by this run; the next one may, if it is deferred
+ *   halted     the whole run must stop asking
+ */
+import type { Clock } from '../core/clock.js';
+import type { Identifier } from '../core/model.js';
+import type { Governor } from '../ledger/governor.js';
+import { NOTHING_HEARD } from '../ledger/mailbox.js';
+import {
+  isQuotaRefusal,
+  limitOf,
+  THROTTLED_GIVE_UP_MS,
+  THROTTLED_GIVE_UP_SILENT_MS,
+} from '../ledger/policy.js';
+import type { Client } from '../lookup/client.js';
+import type { Answer } from '../lookup/read-answer.js';
+import { COME_BACK_FRESH_MS } from '../stores/freshness.js';
+import { packProfile } from '../stores/profile-codec.js';
+import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
+import type { Breaker } from './breaker.js';
+import {
+  DOUBTFUL_REASON,
+  foreign,
+  foreignReason,
+  overstated,
+  refused,
+  throttled,
+  UNPROVEN_AT_MOST,
+  unproven,
+  unprovenReason,
+  unreachableForGood,
+  unreached,
+  useless,
+  WASTED_AT_MOST,
+} from './halt-reasons.js';
+import type { Halts } from './halts.js';
+import { heardFrom } from './heard-from.js';
+import type { Recorder } from './recorder.js';
+import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
+import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
+import { type AnswerWorth, NO_TURN, type ServiceStanding, worthOfSign } from './service-standing.js';
+import type { WorkerListener } from './worker-listener.js';
+
+/** What asking needs of its process. */
+export interface AskContext {
+  readonly client: Client;
+  readonly governor: Governor;
+  readonly recorder: Recorder;
+  readonly breaker: Breaker;
+  readonly standing: ServiceStanding;
+  readonly refusals: RefusalSeries;
+  readonly clock: Clock;
+  readonly compress: boolean;
+  readonly halts: Pick<Halts, 'get'>;
+  /** Whom to tell of answers; absent: nobody. */
+  readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
+  /** Told of each request that was sent, and whether it was or may have been billed. Absent: nobody counts. */
+  readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
+  /** Keeps a lookup that failed for its run. Resolves when it is as durable as the engine promises. */
+  readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
+  /** Keeps a run from being asked for any more, here and, once it resolves, by every other worker. */
+  readonly halt: (run: string, halt: RunHalt) => Promise<void>;
+  /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
+  readonly gauge: { inFlight: number; trouble: string | null };
+}
+
+export interface Asked {
+  readonly result:
+    | { readonly type: 'matched' | 'not_found' }
+    | {
+        readonly type: 'failed';
+        readonly reason: string;
+        readonly billed: boolean;
+        /** It may be asked for by the next run of the same command. */
+        readonly isDeferred?: boolean;
+      }
+    | {
+        readonly type: 'again';
+        readonly countsAsAttempt: boolean;
+        readonly retryInMs: number;
+        readonly reason: string;
+      }
+    | { readonly type: 'halted'; readonly halt: RunHalt }
+    | { readonly type: 'revoked' };
+  readonly requests: number;
+  readonly billed: number;
+}
+
+/** A service that was never reached is more likely misspelt than down. */
+const UNREACHABLE_MS = 60_000;
+/** Nothing listens at an address that never answered: long enough for a service that is started with the worker. */
+const REFUSED_MS = 3_000;
+/** A name that is not found, or a certificate that is not trusted, for so long: a second look, and no more. */
+const LASTING_MS = 500;
+
+/** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
+export async function ask(
+  context: AskContext,
+  run: RunRecord,
+  key: string,
+  identifier: Identifier,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+): Promise<Asked> {
+  let leave: () => Promise<void>;
+  try {
+    leave = run.settings.allowUnknown ? NO_TURN : await context.standing.enter(signals.stop);
+  } catch {
+    return { result: STOPPED, requests: 0, billed: 0 };
+  }
+  try {
+    const halt = context.halts.get(run.id);
+    if (halt) return { result: { type: 'halted', halt }, requests: 0, billed: 0 };
+    return await askInTurn(context, run, key, identifier, signals);
+  } finally {
+    await leave();
+  }
+}
+
+const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' } as const;
+
+async function askInTurn(
+  context: AskContext,
+  run: RunRecord,
+  key: string,
+  identifier: Identifier,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+): Promise<Asked> {
+  const { client, governor, recorder, breaker, refusals, standing, halts, clock } = context;
+  const { allowNsfw, freeStatuses, period } = run.settings;
+  let requests = 0;
+  let billed = 0;
+  let wasted = 0;
+  /** What was wrong with an answer that came and was billed; null: none came. */
+  let damage: string | null = null;
+  let tries = 0;
+  const come = (result: Asked['result']): Asked => ({ result, requests, billed });
+
+  for (;;) {
+    const passage = breaker.enter(clock.monotonic());
+    if (passage.type === 'turned_away') {
+      if (breaker.badForMs(clock.monotonic()) > HOPELESS_MS) {
+        return come({ type: 'failed', reason: HOPELESS_REASON, billed: false });
+      }
+      return come({
+        type: 'again',
+        countsAsAttempt: false,
+        retryInMs: passage.retryInMs,
+        reason: 'the service is unavailable',
+      });
+    }
+    let permit: string;
+    try {
+      await recorder.untilRoom(signals.stop);
+      const grant = await governor.take(
+        { id: run.id, period, maxRate: run.settings.maxRate ?? null },
+        key,
+        signals.stop,
+      );
+      if (grant.type !== 'granted') {
+        breaker.forgo(passage);
+        return come(withoutPermit(grant, damage));
+      }
+      const halt = halts.get(run.id);
+      if (halt) {
+        // Halted while this one waited for its permit: a refused token must not be shown again.
+        breaker.forgo(passage);
+        governor.settle(grant.permit, 'free', { reading: null, heard: false });
+        return come({ type: 'halted', halt });
+      }
+      if (breaker.isOpen && !passage.isProbe) {
+        // Opened while this one waited for its permit.
+        governor.settle(grant.permit, 'free', { reading: null, heard: false });
+        continue;
+      }
+      permit = grant.permit;
+    } catch {
+      breaker.forgo(passage);
+      return come(STOPPED);
+    }
+
+    context.gauge.inFlight += 1;
+    const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
+    context.gauge.inFlight -= 1;
+    requests += 1;
+    tries += 1;
+    if (answer.cost !== 'free') billed += 1;
+    context.onSent?.(run.id, answer.cost !== 'free');
+    const { meaning } = answer;
+    if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
+      // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
+      breaker.forgo(passage);
+      governor.settle(permit, answer.cost, NOTHING_HEARD);
+      return come(STOPPED);
+    }
+    if (showsService(answer)) {
+      for (const believed of await standing.prove()) await recorder.record(believed);
+    }
+    const worth = await worthOf(answer, run, standing);
+    const heard = heardFrom(answer, period, worth);
+    const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
+    breaker.note(passage, isGood, clock.monotonic());
+    const isWrong =
+      meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
+    // A wrong address is no outage to be waited out: it is said when it ends the run.
+    context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
+    const isSlow = passage.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
+    const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
+
+    if (worth === 'unproven' || worth === 'foreign') {
+      const isBilled = answer.cost !== 'free';
+      const reason = worth === 'foreign' ? foreignReason(answer) : unprovenReason(answer);
+      await context.keepFailure(run.id, { key, reason, billed: isBilled });
+      const note = {
+        run: run.id,
+        billed: isBilled,
+        ...(meaning.type === 'not_found' ? {} : ({ isFailure: true } as const)),
+      };
+      const count = worth === 'foreign' ? 0 : await standing.noteUnproven(key, note);
+      if (worth === 'foreign' || count >= UNPROVEN_AT_MOST) {
+        const { service } = standing;
+        await context.halt(run.id, worth === 'foreign' ? foreign(service, answer) : unproven(service));
+        await standing.forgetUnproven(run.id);
+      }
+      // Settled at last: whoever waits for the permit, in another process too, must meet the halt first.
+      governor.settle(permit, answer.cost, heard);
+      return come({ type: 'failed', reason, billed: isBilled });
+    }
+    if (meaning.type === 'matched' || meaning.type === 'not_found') {
+      await standing.noteGood();
+      const comeBack = meaning.type === 'not_found' && meaning.comeBack;
+      // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
+      const fetchedAt = await recorder.record({
+        key,
+        status: meaning.type,
+        packed: meaning.type === 'matched' ? packProfile(meaning.body, context.compress) : null,
+        billed: answer.cost !== 'free',
+        freshMs: comeBack ? COME_BACK_FRESH_MS : null,
+      });
+      governor.settle(permit, answer.cost, heard);
+      const profile = meaning.type === 'matched' ? meaning : null;
+      context.listener?.onAnswer({ key, status: meaning.type, comeBack, profile, fetchedAt });
+      return come({ type: meaning.type });
+    }
+    if (meaning.type === 'refused') {
+      const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
+      const { retryAfterMs } = meaning;
+      // A service that refuses even one request in ten seconds is not asked too fast: the pace would only fall to nothing.
+      if (passage.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
+      else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
+      if (!isQuota) {
+        if (usedUp !== null) return come({ type: 'halted', halt: overstated(usedUp) });
+        const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
+        const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
+        if (breaker.badForMs(clock.monotonic()) > patienceMs)
+          return come({ type: 'halted', halt: throttled(patienceMs) });
+      }
+      // A refusal costs no attempt; for quota the next take says what there is to say.
+      tries = 0;
+      continue;
+    }
+    if (meaning.type === 'credentials') {
+      const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
+      // Known before the permit is given back: whoever waits for it, anywhere, would show the same token.
+      await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
+      return come({ type: 'halted', halt });
+    }
+    const isUseless = meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand);
+    const halt = isUseless ? await haltOfUseless(context, run, permit, meaning.reason) : null;
+    if (meaning.type === 'failed' || (meaning.type === 'wasted' && wasted > 0)) {
+      const failure = { reason: meaning.reason, billed: answer.cost !== 'free' };
+      // Paid for and not asked for again, so it is kept like an answer: before it is settled.
+      if (failure.billed) await context.keepFailure(run.id, { key, ...failure });
+      if (halt) await context.halt(run.id, halt);
+      governor.settle(permit, answer.cost, heard);
+      return come({ type: 'failed', ...failure });
+    }
+    governor.settle(permit, answer.cost, heard);
+    switch (meaning.type) {
+      case 'wasted':
+        wasted += 1;
+        damage = meaning.reason;
+        if (halt) return come({ type: 'halted', halt });
+        break;
+      case 'unavailable': {
+        if (
+          meaning.isUnsent &&
+          !breaker.hasBeenGood &&
+          breaker.badForMs(clock.monotonic()) > UNREACHABLE_MS
+        ) {
+          return come({ type: 'halted', halt: unreached(meaning.reason) });
+        }
+        if (
+          meaning.isRefused &&
+          breaker.badForMs(clock.monotonic()) > REFUSED_MS &&
+          !(await isKnown(context, run))
+        ) {
+          return come({ type: 'halted', halt: refused(meaning.reason) });
+        }
+        if (isWrong && breaker.badForMs(clock.monotonic()) > LASTING_MS) {
+          return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
+        }
+        const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
+        const again = {
+          type: 'again',
+          countsAsAttempt: tries >= QUICK_TRIES || meaning.retryAfterMs !== null,
+          retryInMs: meaning.retryAfterMs ?? 0,
+          reason: meaning.reason,
+        } as const;
+        if (waitMs === null) return come(again);
+        try {
+          await clock.sleep(waitMs, signals.stop);
+        } catch {
+          return come({ ...again, countsAsAttempt: false });
+        }
+      }
+    }
+  }
+}
+
+/** Whether an answer can only be the service's: a brand, a refusal with a sign of it, or a usage header with whatever it is. */
+export function showsService({ meaning, quota, usage }: Answer): boolean {
+  if (quota !== null || usage !== null || meaning.type === 'matched') return true;
+  return (meaning.type === 'not_found' || meaning.type === 'failed') && meaning.sign === 'own';
+}
+
+/** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
+export async function worthOf(
+  { meaning }: Pick<Answer, 'meaning'>,
+  { settings }: Pick<RunRecord, 'settings'>,
+  standing: ServiceStanding,
+): Promise<AnswerWorth | null> {
+  if (meaning.type === 'matched') return 'own';
+  if (meaning.type !== 'not_found' && meaning.type !== 'failed' && meaning.type !== 'wasted') return null;
+  const { type, sign } = meaning;
+  if (sign === undefined) return null;
+  const isProven = sign !== 'own' && (await standing.isProven());
+  const worth = worthOfSign(sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
+  // What is of no use is asked for once more, and proves nothing.
+  return type === 'wasted' && worth !== 'foreign' ? null : worth;
+}
+
+/** Counts an answer of no use. Where the address never gave a good one, fewer of them end the run. */
+async function haltOfUseless(
+  { standing }: AskContext,
+  { settings }: RunRecord,
+  permit: string,
+  reason: string,
+): Promise<RunHalt | null> {
+  const count = await standing.noteUseless(permit);
+  if (count < UNPROVEN_AT_MOST) return null;
+  const isTrusted = settings.allowUnknown || (await standing.isProven());
+  return count >= (isTrusted ? WASTED_AT_MOST : UNPROVEN_AT_MOST) ? useless(count, reason) : null;
+}
+
+function withoutPermit(
+  grant: Exclude<Awaited<ReturnType<Governor['take']>>, { type: 'granted' }>,
+  damage: string | null,
+): Asked['result'] {
+  switch (grant.type) {
+    case 'lost':
+      return {
+        type: 'again',
+        countsAsAttempt: false,
+        retryInMs: BUSY_RETRY_MS,
+        reason: 'another worker is asking',
+      };
+    case 'spent':
+      // Twice in vain, and now by an answer that was there: another run would fare no better.
+      if (damage !== null) return { type: 'failed', reason: damage, billed: true };
+      return {
+        type: 'failed',
+        reason: DOUBTFUL_REASON,
+        billed: true,
+        isDeferred: true,
+      };
+    case 'exhausted':
+      return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
+    case 'revoked':
+      return { type: 'revoked' };
+  }
+}
+
+/**
+ * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before. Where it did, a
+ * host that is not found is an outage, of its name server or of this machine's.
+ */
+function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord): boolean {
+  return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
+}
+
+/** Whether anything good is known of the address: here, of the account, or on this engine. */
+async function isKnown(context: AskContext, run: RunRecord): Promise<boolean> {
+  return hasEverAnswered(context, run) || context.standing.isProven();
+}
+
+/** What the ledger counts of the quota; null while none is known. */
+function ownCountOf({ state }: Governor): UsageOfQuota | null {
+  if (state === null) return null;
+  const quota = limitOf({ ...state, overage: 0 });
+  return quota === null ? null : { usage: state.sent + state.others, quota };
+}
+
+function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
+  return answer.meaning.type === 'refused' && !isQuotaRefusal(answer.meaning.code, answer, governor.state);
+}
+
+function troubleOf({ meaning }: Answer): string {
+  if (meaning.type === 'unavailable') return meaning.reason;
+  return 'the service refuses requests as too many';
+}

@@ -1,0 +1,74 @@
+/**
+ * What a round over a chunk leaves: lookups that have failed for this run, and identifiers that come back later, each with its own
+ * time. Pure.
+ */
+import type { ChunkData } from '../engine/engine.js';
+import type { LookupFailure } from '../stores/run-store.js';
+import type { Asked } from './ask.js';
+import { LONGEST_PARK_MS, parkMs } from './retry-policy.js';
+
+type AskedTexts = readonly (readonly [string, Asked])[];
+
+/** The lookups that nobody asks for again in this run. */
+export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
+  return asked.flatMap(([text, { result }]) => {
+    const key = prefix + text;
+    if (result.type === 'failed') {
+      const { reason, billed, isDeferred } = result;
+      return [isDeferred === true ? { key, reason, billed, isDeferred } : { key, reason, billed }];
+    }
+    if (result.type !== 'again' || !givesUp(data, text, result)) return [];
+    return [
+      { key, reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`, billed: false },
+    ];
+  });
+}
+
+/**
+ * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer than was asked for when the
+ * chunk was parked: a clock that was set back since would make it wait by as much longer.
+ */
+export function dueInMs(
+  { due, parkedAt }: Pick<ChunkData, 'due' | 'parkedAt'>,
+  text: string,
+  now: number,
+): number {
+  const at = due?.[text];
+  if (at === undefined) return 0;
+  return Math.min(at - now, parkedAt === undefined ? LONGEST_PARK_MS : at - parkedAt);
+}
+
+/**
+ * The chunk as it comes back and the wait until the first of its identifiers is due; null when nothing is left. An
+ * identifier that is due later is not asked for sooner because another one is.
+ */
+export function whatIsLeft(
+  data: ChunkData,
+  asked: AskedTexts,
+  now: number,
+): { readonly data: ChunkData; readonly waitMs: number } | null {
+  const identifiers: string[] = [];
+  const attempts: Record<string, number> = {};
+  const due: Record<string, number> = {};
+  let waitMs = Number.POSITIVE_INFINITY;
+  for (const [text, { result }] of asked) {
+    if (result.type !== 'again' || givesUp(data, text, result)) continue;
+    identifiers.push(text);
+    const made = attemptsOf(data, text) + (result.countsAsAttempt ? 1 : 0);
+    if (made > 0) attempts[text] = made;
+    const wait = result.countsAsAttempt ? (parkMs(made, result.retryInMs) ?? 0) : result.retryInMs;
+    if (wait > 0) due[text] = now + wait;
+    waitMs = Math.min(waitMs, wait);
+  }
+  if (identifiers.length === 0) return null;
+  const left = { run: data.run, chunk: data.chunk, identifiers, attempts };
+  return { data: Object.keys(due).length > 0 ? { ...left, due, parkedAt: now } : left, waitMs };
+}
+
+function attemptsOf(data: ChunkData, text: string): number {
+  return data.attempts[text] ?? 0;
+}
+
+function givesUp(data: ChunkData, text: string, result: Asked['result'] & { type: 'again' }): boolean {
+  return result.countsAsAttempt && parkMs(attemptsOf(data, text) + 1, result.retryInMs) === null;
+}

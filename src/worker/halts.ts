@@ -1,0 +1,36 @@
+/**
+ * Runs that this process must not ask for any more. A halt is remembered for as long as the run's own process needs to take its
+ * chunks back; a chunk that comes later is of a run that was allowed to go on (`--on-limit wait`), by a process that
+ * cannot tell this one. What still holds then, the ledger or the service says again.
+ */
+import type { Clock } from '../core/clock.js';
+import type { RunHalt } from '../stores/run-store.js';
+
+/** The run looks three times a second, and parks for half a minute at least. */
+const REMEMBERED_MS = 10_000;
+
+export interface Halts {
+  get(run: string): RunHalt | undefined;
+  set(run: string, halt: RunHalt): void;
+  /** The run may be asked for again. */
+  forget(run: string): void;
+}
+
+export function createHalts(clock: Clock): Halts {
+  const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();
+  return {
+    get(run) {
+      const known = halts.get(run);
+      if (known === undefined) return undefined;
+      if (clock.monotonic() < known.until) return known.halt;
+      halts.delete(run);
+      return undefined;
+    },
+    set(run, halt) {
+      halts.set(run, { halt, until: clock.monotonic() + REMEMBERED_MS });
+    },
+    forget(run) {
+      halts.delete(run);
+    },
+  };
+}

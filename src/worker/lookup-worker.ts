@@ -1,0 +1,351 @@
+/**
+ * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and stops so that
+ * nothing paid is lost. Here meet the queue's at-least-once and the house's own signals.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
+import { hostname } from 'node:os';
+import { DelayedError } from 'bullmq';
+import pLimit from 'p-limit';
+import type { Clock } from '../core/clock.js';
+import { createReleasers, withinDeadline } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { ChunkJob, Engine } from '../engine/engine.js';
+import { promoteParked } from '../engine/promote-parked.js';
+import { createGovernor, type Governor } from '../ledger/governor.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import type { Client } from '../lookup/client.js';
+import type { Answer } from '../lookup/read-answer.js';
+import type { NewOutcome } from '../stores/outcome-store.js';
+import type { RunHalt, RunRecord } from '../stores/run-store.js';
+import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
+import { showsService, worthOf } from './ask.js';
+import { createBreaker } from './breaker.js';
+import { createFailureKeeper } from './failure-keeper.js';
+import { createHalts } from './halts.js';
+import { heardFrom } from './heard-from.js';
+import { countInFlight } from './in-flight.js';
+import { createRecorder } from './recorder.js';
+import { createRefusalSeries } from './refusal-series.js';
+import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
+import { createRunTallies } from './run-tallies.js';
+import { type AnswerWorth, ServiceStanding } from './service-standing.js';
+import type { WorkerListener } from './worker-listener.js';
+
+/** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
+export const CHUNK_SIZE = 50;
+const BEAT_MS = 5_000;
+/** How long a chunk of a service that this worker does not ask is left alone. */
+const NOT_OURS_MS = 5_000;
+/** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
+const IDLE_MS = 2_000;
+const LOOK_MS = 100;
+
+export interface LookupWorkerOptions {
+  readonly engine: Engine;
+  /** Chunks of one token's runs. */
+  readonly queueName: string;
+  /** A client for the service of a run; null when this worker must not talk to it. */
+  readonly clientFor: (service: string) => Client | null;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly usageLagMs: number;
+  readonly compress: boolean;
+  /** Where paid answers wait when the engine cannot take them, in a folder for each engine. */
+  readonly spoolFolder: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Whom to tell of chunks and answers, so that a run in this process need not ask the engine. */
+  readonly listener?: WorkerListener;
+}
+
+/** How long a reading that cost nothing may take to reach the ledger before whoever asked for it goes on. */
+const USAGE_TOLD_MS = 5_000;
+
+/** Requests, and those of them that were or may have been billed. */
+export interface SentCount {
+  readonly requests: number;
+  readonly billed: number;
+}
+
+const NOTHING_SENT: SentCount = { requests: 0, billed: 0 };
+/** Of a process that stays the runs of long ago are forgotten. */
+const RUNS_COUNTED = 1_000;
+
+export interface LookupWorker {
+  /** Unique over all workers and time. */
+  readonly name: string;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /** What the service does instead of answering, while the breaker is open; null otherwise. */
+  readonly trouble: string | null;
+  start(): Promise<void>;
+  /** What this worker sent for a run, by its own count. */
+  sentFor(run: string): SentCount;
+  /** Paid answers that the engine did not take before the worker was stopped: they wait on disk for the next one. */
+  readonly leftOnDisk: number;
+  /** The account of a run as this worker last saw it; null before its first exchange. */
+  ledgerState(account: string): LedgerState | null;
+  /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
+  readUsage(
+    ownDomain: string,
+    run: Pick<RunRecord, 'settings'>,
+  ): Promise<{ readonly answer: Answer; readonly worth: AnswerWorth | null } | null>;
+  /** A halted run may be asked for again. */
+  resumeRun(run: string): void;
+  /**
+   * Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. Called again it is the
+   * same stop, with the deadline of the first call.
+   */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
+  const { engine, clock, log, concurrency } = options;
+  const name = workerName();
+  const stopping = new AbortController();
+  const aborting = new AbortController();
+  setMaxListeners(0, stopping.signal, aborting.signal);
+  const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
+  const recorder = createRecorder({
+    store: engine.outcomes,
+    worker: name,
+    clock,
+    log,
+    spoolFolder: ownSpool,
+    room: concurrency,
+  });
+  const failures = createFailureKeeper(engine.runs, clock, log);
+  const standings = new Map<string, ServiceStanding>();
+  const governors = new Map<string, Governor>();
+  const contexts = new Map<string, ChunkContext>();
+  const halts = createHalts(clock);
+  const sent = new Map<string, SentCount>();
+  const shared = {
+    engine,
+    recorder,
+    clock,
+    compress: options.compress,
+    listener: options.listener,
+    gauge: { inFlight: 0, trouble: null as string | null },
+    worker: name,
+    limit: pLimit(concurrency),
+    halts,
+    keepFailure: failures.keep,
+    onSent(run: string, isBilled: boolean) {
+      const { requests, billed } = sent.get(run) ?? NOTHING_SENT;
+      sent.set(run, { requests: requests + 1, billed: billed + (isBilled ? 1 : 0) });
+      const [oldest] = sent.keys();
+      if (sent.size > RUNS_COUNTED && oldest !== undefined) sent.delete(oldest);
+    },
+    async halt(run: string, halt: RunHalt) {
+      halts.set(run, halt);
+      await engine.runs.halt(run, halt);
+    },
+    underWay: new Set<string>(),
+    tallies: createRunTallies(engine.runs, clock),
+  };
+
+  function governorOf(account: string): Governor {
+    let governor = governors.get(account);
+    if (!governor) {
+      const { timeoutMs, usageLagMs } = options;
+      governor = createGovernor({
+        ledger: engine.ledger,
+        account,
+        worker: name,
+        clock,
+        log,
+        timeoutMs,
+        usageLagMs,
+      });
+      governors.set(account, governor);
+    }
+    return governor;
+  }
+
+  function standingOf(service: string): ServiceStanding {
+    let standing = standings.get(service);
+    if (!standing) {
+      const { notes } = engine;
+      const { timeoutMs } = options;
+      standing = new ServiceStanding({ notes, service, worker: name, timeoutMs, clock, log });
+      standings.set(service, standing);
+    }
+    return standing;
+  }
+
+  /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */
+  function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
+    const known = contexts.get(`${account} ${service}`);
+    if (known) return known;
+    const client = options.clientFor(service);
+    if (client === null) return null;
+    const context = {
+      ...shared,
+      client,
+      governor: governorOf(account),
+      breaker: createBreaker(),
+      standing: standingOf(service),
+      refusals: createRefusalSeries(),
+    };
+    contexts.set(`${account} ${service}`, context);
+    return context;
+  }
+
+  async function work(job: ChunkJob, signal: AbortSignal | undefined): Promise<ChunkResult> {
+    const { data } = job;
+    const run = await engine.runs.get(data.run);
+    if (run === null || run.status !== 'running') return finishChunk(engine, data);
+    const context = contextOf(run);
+    if (context === null) {
+      log.warn(
+        { run: run.id, service: run.settings.service },
+        'this worker does not ask that service; its chunk is left to others',
+      );
+      return { type: 'parked', data, waitMs: NOT_OURS_MS };
+    }
+    const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
+    // Every identifier of the chunk listens to it.
+    setMaxListeners(0, stop);
+    // Somebody had it before and did not come to its end.
+    const isRepeat = job.stalledCounter > 0;
+    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, isRepeat);
+  }
+
+  async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
+    const result = await work(job, signal);
+    if (result.type === 'finished') {
+      options.listener?.onChunk();
+      return;
+    }
+    // A lost lock means that somebody else has the job: it is theirs to park.
+    if (signal?.aborted) throw new Error('the lock of this chunk was lost');
+    await job.updateData(result.data);
+    await job.moveToDelayed(clock.now() + result.waitMs, token);
+    throw new DelayedError();
+  }
+
+  /** Resolves when no request has been under way for a while: what holds up the queue then is an engine that is away. */
+  async function whenIdle(signal: AbortSignal): Promise<void> {
+    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = shared.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
+      const isOver = await clock.sleep(LOOK_MS, signal).then(
+        () => false,
+        () => true,
+      );
+      if (isOver) return;
+    }
+  }
+
+  // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
+  const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
+  const worker = engine.openWorker(options.queueName, processJob, chunksAtOnce);
+  const releasers = createReleasers();
+  releasers.push(countInFlight(() => shared.gauge.inFlight));
+  let ending: Promise<void> | null = null;
+
+  async function end(deadlineMs: number): Promise<void> {
+    const endsAt = clock.monotonic() + deadlineMs;
+    const left = () => Math.max(0, endsAt - clock.monotonic());
+    stopping.abort(new Error('stopping'));
+    // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
+    void recorder.close();
+    failures.close();
+    // Chunks end by themselves once their requests have; the queue's own close waits for that.
+    const closed = worker.close().catch(() => undefined);
+    const watching = new AbortController();
+    const isClosed = await withinDeadline(
+      Promise.race([closed.then(() => true), whenIdle(watching.signal).then(() => false)]),
+      left(),
+    );
+    watching.abort(new Error('closed'));
+    if (isClosed !== true) {
+      aborting.abort(new Error('stopping'));
+      // Without requests under way there is nothing that could still end.
+      if (shared.gauge.inFlight > 0) await withinDeadline(closed, 1_000);
+    }
+    await withinDeadline(recorder.close(), Math.max(left(), 1_000));
+    const settleMs = Math.max(Math.min(left(), 5_000), 500);
+    await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
+    await withinDeadline(
+      engine.outcomes.retire(name).catch(() => undefined),
+      1_000,
+    );
+    await releasers.releaseAll();
+  }
+
+  return {
+    name,
+    get inFlight() {
+      return shared.gauge.inFlight;
+    },
+    get trouble() {
+      return shared.gauge.trouble;
+    },
+    ledgerState: (account) => governors.get(account)?.state ?? null,
+    sentFor: (run) => sent.get(run) ?? NOTHING_SENT,
+    get leftOnDisk() {
+      return recorder.left;
+    },
+    async start() {
+      await engine.outcomes.beat(name);
+      const queue = engine.openQueue(options.queueName);
+      const beat = setInterval(() => {
+        engine.outcomes.beat(name).catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
+        promoteParked(queue, clock.now()).then(
+          (chunks) => {
+            if (chunks > 0)
+              log.warn(
+                { chunks },
+                'the clock was set back, or that of another worker is ahead: parked chunks go on',
+              );
+          },
+          (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
+        );
+      }, BEAT_MS);
+      releasers.push(() => queue.close());
+      releasers.push(() => clearInterval(beat));
+      await purgeSpooled(options.spoolFolder, clock.now());
+      const record = async (outcomes: readonly NewOutcome[]) => {
+        await engine.outcomes.record(name, outcomes);
+      };
+      // Beside the folders of engines lie answers of versions that did not name the engine.
+      const found =
+        (await bringInAnswers(ownSpool, record, clock.now())) +
+        (await bringInAnswers(options.spoolFolder, record, clock.now()));
+      if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
+      worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
+    },
+    async readUsage(ownDomain, run) {
+      const context = contextOf(run);
+      if (context === null) return null;
+      const { client, governor, standing } = context;
+      const { allowNsfw, freeStatuses, period } = run.settings;
+      const identifier = { kind: 'domain', value: ownDomain } as const;
+      const signal = stopping.signal;
+      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand: true });
+      if (showsService(answer)) {
+        for (const believed of await standing.prove()) await recorder.record(believed);
+      }
+      const worth = await worthOf(answer, run, standing);
+      governor.note(heardFrom(answer, period, worth));
+      await governor.told(USAGE_TOLD_MS);
+      return { answer, worth };
+    },
+    resumeRun(run) {
+      halts.forget(run);
+    },
+    stop(deadlineMs) {
+      ending ??= end(deadlineMs);
+      return ending;
+    },
+  };
+}
+
+function workerName(): string {
+  const host = hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
+  return `${host}-${process.pid}-${randomBytes(4).toString('hex')}`;
+}

@@ -1,0 +1,170 @@
+/**
+ * One chunk through claim, permit, lookup, record: the heart. Whatever is left to do afterwards comes back as a
+ * shorter chunk and a wait; nothing is waited for in here except permits and answers.
+ *
+ * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice, and every report
+ * to the run's store is idempotent or says what was just done.
+ */
+
+import { parseIdentifierText } from '../core/model.js';
+import type { ChunkData, Engine } from '../engine/engine.js';
+import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { freshnessOf, type RunRecord } from '../stores/run-store.js';
+import { type AskContext, type Asked, ask } from './ask.js';
+import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
+import type { Halts } from './halts.js';
+import { BUSY_RETRY_MS } from './retry-policy.js';
+import type { RunTallies, RunTally } from './run-tallies.js';
+
+/** Due within this time counts as due. */
+const DUE_SOON_MS = 50;
+
+export interface ChunkContext extends AskContext {
+  readonly engine: Engine;
+  readonly worker: string;
+  /** The one gate of the process: so many lookups at once, whatever the number of chunks. */
+  readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
+  /** Runs that must not be asked for any more, as far as this process knows. */
+  readonly halts: Pick<Halts, 'get'>;
+  /** Keys that some chunk of this process is at work on. */
+  readonly underWay: Set<string>;
+  /** What this worker tells runs of its progress. */
+  readonly tallies: RunTallies;
+}
+
+export type ChunkResult =
+  | { readonly type: 'finished' }
+  | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
+
+/**
+ * Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it early with the rest parked;
+ * `abort` also ends requests under way. `isRepeat`: a worker was at it before and did not come to its end.
+ */
+export async function resolveChunk(
+  context: ChunkContext,
+  run: RunRecord,
+  chunk: ChunkData,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+  isRepeat = false,
+): Promise<ChunkResult> {
+  if (context.halts.get(run.id)) return finishChunk(context.engine, chunk);
+
+  const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
+  const data = isRepeat ? await withoutFailed(context.engine, chunk, prefix) : chunk;
+  // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
+  const { underWay } = context;
+  const now = context.clock.now();
+  const asked: [string, Asked][] = [];
+  const free: string[] = [];
+  for (const text of data.identifiers) {
+    const waitMs = dueInMs(data, text, now);
+    if (waitMs > DUE_SOON_MS) asked.push([text, later(waitMs, 'its next attempt is not due')]);
+    else if (underWay.has(prefix + text)) asked.push([text, busy()]);
+    else free.push(text);
+  }
+  for (const text of free) underWay.add(prefix + text);
+  const tally = context.tallies.of(run.id);
+  try {
+    const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
+    await release(context, ours, prefix);
+    asked.push(...ours);
+  } finally {
+    for (const text of free) underWay.delete(prefix + text);
+  }
+  const failures = failuresOf(data, asked, prefix);
+  if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
+  // What a repeated chunk finds was counted when it was bought, or found, the first time.
+  if (!isRepeat) tally.add({ stored: data.identifiers.length - asked.length });
+  await tally.flush();
+  if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
+    return finishChunk(context.engine, data);
+  }
+  const left = whatIsLeft(data, asked, context.clock.now());
+  return left === null ? finishChunk(context.engine, data) : { type: 'parked', ...left };
+}
+
+/** What has failed for good before is neither asked for nor paid for again. */
+async function withoutFailed(engine: Engine, data: ChunkData, prefix: string): Promise<ChunkData> {
+  const keys = data.identifiers.map((text) => prefix + text);
+  const failures = await engine.runs.failures(data.run, keys);
+  return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
+}
+
+/** What each came to; those with a fresh answer are left out. Throws only when nothing is under way any more. */
+async function claimAndAsk(
+  context: ChunkContext,
+  run: RunRecord,
+  texts: readonly string[],
+  prefix: string,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+  tally: RunTally,
+): Promise<[string, Asked][]> {
+  if (texts.length === 0) return [];
+  const claims = await context.engine.outcomes.claim({
+    worker: context.worker,
+    run: run.id,
+    keys: texts.map((text) => prefix + text),
+    freshness: freshnessOf(run),
+  });
+  const settled = await Promise.allSettled(
+    texts.map(async (text, index): Promise<[string, Asked] | null> => {
+      const claim = claims[index];
+      if (claim === 'fresh') return null;
+      if (claim !== 'ours') return [text, busy()];
+      const asked = await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals));
+      tally.addAsked(asked);
+      return [text, asked];
+    }),
+  );
+  return settled.flatMap((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value === null ? [] : [each.value];
+  });
+}
+
+async function askUnlessHalted(
+  context: ChunkContext,
+  run: RunRecord,
+  key: string,
+  text: string,
+  signals: { stop: AbortSignal; abort: AbortSignal },
+): Promise<Asked> {
+  const known = context.halts.get(run.id);
+  if (known) return { result: { type: 'halted', halt: known }, requests: 0, billed: 0 };
+  const asked = await ask(context, run, key, parseIdentifierText(text), signals);
+  if (asked.result.type === 'halted' && !context.halts.get(run.id)) {
+    await context.halt(run.id, asked.result.halt);
+  }
+  return asked;
+}
+
+function busy(): Asked {
+  return later(BUSY_RETRY_MS, 'another worker is asking');
+}
+
+function later(retryInMs: number, reason: string): Asked {
+  return { result: { type: 'again', countsAsAttempt: false, retryInMs, reason }, requests: 0, billed: 0 };
+}
+
+/** Recording drops a claim; whatever ended otherwise gives it back. */
+async function release(
+  context: ChunkContext,
+  asked: readonly (readonly [string, Asked])[],
+  prefix: string,
+): Promise<void> {
+  const unanswered = asked.filter(
+    ([, { result }]) => result.type !== 'matched' && result.type !== 'not_found',
+  );
+  if (unanswered.length > 0) {
+    await context.engine.outcomes.release(
+      context.worker,
+      unanswered.map(([text]) => prefix + text),
+    );
+  }
+}
+
+/** Nothing is left to do for this chunk, or nobody waits for it. */
+export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
+  await engine.runs.finishChunk(data.run, data.chunk);
+  return { type: 'finished' };
+}

@@ -1,0 +1,229 @@
+/**
+ * What the engine knows of a service besides its answers, for all workers and for later runs: whether its address ever gave
+ * a good answer, which of its refusals nobody can believe yet, and how many answers in a row were of no use.
+ *
+ * Until the first good answer, one request goes at a time, whatever the number of workers: an address that is wrong is paid
+ * for once, or five times where it answers in JSON, and not for every slot.
+ */
+import type { Clock } from '../core/clock.js';
+import { errorText } from '../core/errors.js';
+import type { Log } from '../core/log.js';
+import type { AnswerSign } from '../lookup/read-answer.js';
+import type { NoteStore } from '../stores/notes.js';
+import { serviceTag } from '../stores/outcome-key.js';
+import type { NewOutcome, OutcomeKey } from '../stores/outcome-store.js';
+import { BUSY_RETRY_MS } from './retry-policy.js';
+
+/** By `serviceTag`: addresses that gave a good answer. */
+const PROVEN = 'services';
+/** By `serviceTag`: the worker whose request goes alone. */
+const ALONE = 'services-alone';
+/** Of one service, by outcome key: answers that nobody can believe yet. */
+const unprovenOf = (tag: string) => `unproven-${tag}`;
+/** Of one service, by permit: answers of no use since the last good one. */
+const uselessOf = (tag: string) => `useless-${tag}`;
+
+/** Older ones are of another trouble. */
+const STREAK_MS = 600_000;
+/** A 404 that turns out to be right later than this is asked for anew. */
+const UNPROVEN_KEPT_MS = 3_600_000;
+/** A good answer of this worker ends a row of useless ones of other workers within this time. */
+const CLEAR_EVERY_MS = 1_000;
+const ENGINE_RETRY_MS = 1_000;
+
+/**
+ * What a "not found", or a refusal of what was asked for, is worth.
+ *
+ *   own        the service said it: the address is right
+ *   believed   from an address that is right, or that the user says is right
+ *   unproven   perhaps the service
+ *   foreign    something else
+ */
+export type AnswerWorth = 'own' | 'believed' | 'unproven' | 'foreign';
+
+/** `allowsUnknown`: the user says that the address is right. */
+export function worthOfSign(
+  sign: AnswerSign,
+  { isProven, allowsUnknown }: { readonly isProven: boolean; readonly allowsUnknown: boolean },
+): AnswerWorth {
+  if (sign === 'own') return 'own';
+  if (isProven) return 'believed';
+  if (sign === 'none') return 'foreign';
+  return allowsUnknown ? 'believed' : 'unproven';
+}
+
+export interface ServiceStandingOptions {
+  readonly notes: NoteStore;
+  readonly service: string;
+  readonly worker: string;
+  /** Total time-out of one request: a worker that is alone for longer is taken to be dead. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What ends a turn that nobody needed. */
+export const NO_TURN = async (): Promise<void> => undefined;
+
+/** An answer as it was when nobody could believe it. */
+interface Unproven {
+  readonly run: string;
+  readonly billed: boolean;
+  /** It was none of a brand that is not there: it is counted, and nothing comes of it. */
+  readonly isFailure?: true;
+}
+
+/** One per process and service. Engine trouble is waited out or logged, never thrown. */
+export class ServiceStanding {
+  readonly #options: ServiceStandingOptions;
+  readonly #tag: string;
+  #isProven = false;
+  #isProofKept = false;
+  #hasSeenUseless = false;
+  #clearedAt = Number.NEGATIVE_INFINITY;
+  /** Resolves when whoever is alone in this process has left. */
+  #turn: Promise<void> = Promise.resolve();
+
+  constructor(options: ServiceStandingOptions) {
+    this.#options = options;
+    this.#tag = serviceTag(options.service);
+  }
+
+  get service(): string {
+    return this.#options.service;
+  }
+
+  /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
+  async enter(signal: AbortSignal): Promise<() => Promise<void>> {
+    if (this.#isProven) return NO_TURN;
+    const before = this.#turn;
+    let leave: () => void = () => undefined;
+    this.#turn = new Promise((resolve) => {
+      leave = resolve;
+    });
+    try {
+      await before;
+      for (;;) {
+        signal.throwIfAborted();
+        if (await this.isProven()) break;
+        if (await this.#claimTurn()) return () => this.#leaveTurn().finally(leave);
+        await this.#options.clock.sleep(BUSY_RETRY_MS, signal);
+      }
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    leave();
+    return NO_TURN;
+  }
+
+  /** Whether the address ever gave a good answer, to any worker. */
+  async isProven(): Promise<boolean> {
+    if (this.#isProven) return true;
+    const known = await this.#asked((notes) => notes.list(PROVEN), []);
+    this.#isProven = known.some(({ name }) => name === this.#tag);
+    this.#isProofKept = this.#isProven;
+    return this.#isProven;
+  }
+
+  /** An answer showed that the address is right. Gives the 404s that can be believed from now on, for their recorder. */
+  async prove(): Promise<NewOutcome[]> {
+    this.#isProven = true;
+    if (this.#isProofKept) return [];
+    const { service } = this.#options;
+    this.#isProofKept = await this.#asked(
+      (notes) => notes.put(PROVEN, this.#tag, service).then(() => true),
+      false,
+    );
+    return this.#isProofKept ? this.#believe() : [];
+  }
+
+  /** The service gave a good answer: whatever was of no use before is forgiven. */
+  async noteGood(): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    const isOwnRow = this.#hasSeenUseless;
+    if (!isOwnRow && now - this.#clearedAt < CLEAR_EVERY_MS) return;
+    this.#hasSeenUseless = false;
+    this.#clearedAt = now;
+    const cleared = this.#clear(uselessOf(this.#tag));
+    // Others' rows may end a moment later; one's own has ended before the next answer is judged.
+    if (isOwnRow) await cleared;
+  }
+
+  /** Counts an answer of no use, once per permit: how many there are in a row, whoever had them. */
+  async noteUseless(permit: string): Promise<number> {
+    this.#hasSeenUseless = true;
+    const scope = uselessOf(this.#tag);
+    const row = await this.#asked(async (notes) => {
+      await notes.put(scope, permit, this.#options.worker);
+      return notes.list(scope);
+    }, []);
+    const recent = row.filter(({ ageMs }) => ageMs <= STREAK_MS);
+    if (recent.length < row.length) await this.#clear(scope, (ageMs) => ageMs > STREAK_MS);
+    return recent.length;
+  }
+
+  /** Remembers an answer that nobody can believe yet: how many there are in this run. */
+  async noteUnproven(key: OutcomeKey, answer: Unproven): Promise<number> {
+    const scope = unprovenOf(this.#tag);
+    const { run } = answer;
+    const text = JSON.stringify(answer);
+    const all = await this.#asked(async (notes) => {
+      await notes.put(scope, key, text);
+      return notes.list(scope);
+    }, []);
+    return all.filter((note) => (JSON.parse(note.text) as Unproven).run === run).length;
+  }
+
+  /** Forgets what a run that stopped for it was answered, and what killed runs left. */
+  async forgetUnproven(run: string): Promise<void> {
+    await this.#clear(
+      unprovenOf(this.#tag),
+      (ageMs, text) => ageMs > UNPROVEN_KEPT_MS || (JSON.parse(text) as Unproven).run === run,
+    );
+  }
+
+  async #believe(): Promise<NewOutcome[]> {
+    const scope = unprovenOf(this.#tag);
+    const all = await this.#asked((notes) => notes.list(scope), []);
+    await this.#clear(scope);
+    return all
+      .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
+      .flatMap(({ name, text }) => {
+        const { billed, isFailure } = JSON.parse(text) as Unproven;
+        return isFailure ? [] : [{ key: name, status: 'not_found', packed: null, billed, freshMs: null }];
+      });
+  }
+
+  async #claimTurn(): Promise<boolean> {
+    const { worker, timeoutMs } = this.#options;
+    return this.#asked((notes) => notes.claim(ALONE, this.#tag, worker, timeoutMs + 10_000), false);
+  }
+
+  async #leaveTurn(): Promise<void> {
+    await this.#asked((notes) => notes.remove(ALONE, this.#tag, this.#options.worker), false);
+  }
+
+  async #clear(scope: string, isGone: (ageMs: number, text: string) => boolean = () => true): Promise<void> {
+    await this.#asked(async (notes) => {
+      const all = await notes.list(scope);
+      const gone = all.filter(({ ageMs, text }) => isGone(ageMs, text));
+      await Promise.all(gone.map(({ name }) => notes.remove(scope, name, null)));
+    }, undefined);
+  }
+
+  /** The engine's answer, or `otherwise` after a moment: nothing is sent while it is away anyway. */
+  async #asked<T>(ask: (notes: NoteStore) => Promise<T>, otherwise: T): Promise<T> {
+    const { notes, clock, log } = this.#options;
+    try {
+      return await ask(notes);
+    } catch (error) {
+      log.warn(
+        { reason: errorText(error) },
+        'what the engine knows of the service could not be read or kept',
+      );
+      await clock.sleep(ENGINE_RETRY_MS);
+      return otherwise;
+    }
+  }
+}

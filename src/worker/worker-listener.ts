@@ -1,0 +1,25 @@
+/**
+ * What a lookup worker tells the runs of its own process, so that they need not ask the engine. Nothing depends on it: whatever
+ * is not told, or not heard, lies in the stores.
+ */
+import type { Brand } from '../lookup/brand.js';
+import type { OutcomeKey } from '../stores/outcome-store.js';
+
+/** An answer that this process fetched, as durable as the engine promises. */
+export interface FetchedAnswer {
+  readonly key: OutcomeKey;
+  readonly status: 'matched' | 'not_found';
+  /** A "not found" that is believed for a moment only: the brand is being fetched. */
+  readonly comeBack: boolean;
+  /** The service's JSON as it came, and parsed; null for `not_found`. */
+  readonly profile: { readonly body: Buffer; readonly brand: Brand } | null;
+  /** Store's clock, milliseconds: the date under which the store keeps it. */
+  readonly fetchedAt: number;
+}
+
+export interface WorkerListener {
+  /** Called after each chunk. */
+  onChunk(): void;
+  /** Called after each answer, whichever run asked for it. Must not throw. */
+  onAnswer(answer: FetchedAnswer): void;
+}

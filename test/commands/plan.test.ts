@@ -1,0 +1,43 @@
+/** A plan in words. */
+import { expect, it } from 'vitest';
+import { planText } from '../../src/commands/plan.js';
+import type { Plan } from '../../src/run/plan-file.js';
+
+const PLAN: Plan = {
+  input: 'customers.csv',
+  warnings: [],
+  columns: 'identifiers come from column "website" as domain (as asked)',
+  rows: {
+    total: 1_010,
+    asked: 1_003,
+    duplicates: 3,
+    skipped: 4,
+    invalid: 2,
+    unreadable: 1,
+    misfits: 1,
+    short: 0,
+    long: 0,
+  },
+  reasons: { 'the cell is blank': 3, 'not a domain name': 2, odd: 2 },
+  skipReasons: { 'the cell is blank': 3, odd: 1 },
+  examples: [],
+  identifiers: { distinct: 1_000, byKind: { domain: 1_000 } },
+  stored: null,
+  requests: { least: 1_000, most: 1_000 },
+  spending: null,
+  priority: null,
+  account: null,
+};
+
+it('reasons stand under the rows that they are of', () => {
+  const lines = planText(PLAN).split('\n');
+  const from = lines.findIndex((line) => line.includes('blank or skipped'));
+  expect(lines.slice(from, from + 6)).toEqual([
+    '  blank or skipped  4',
+    '    3 x the cell is blank',
+    '    1 x odd',
+    '  invalid           3, 1 of them unreadable',
+    '    2 x not a domain name',
+    '    1 x odd',
+  ]);
+});

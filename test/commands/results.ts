@@ -1,0 +1,110 @@
+/** The end of a run, made up: everything matched unless the test says otherwise. */
+import { emptyCounts, type StatusCounts } from '../../src/core/model.js';
+import type { LedgerState } from '../../src/ledger/ledger.js';
+import type { EnrichRequest, EnrichResult } from '../../src/run/enrich-request.js';
+import type { AcquireEnd } from '../../src/run/lookups/acquire.js';
+import type { RunFacts } from '../../src/run/report/run-summary.js';
+import type { Survey } from '../../src/run/scan/survey.js';
+import type { RunHalt, RunSettings, Tally } from '../../src/stores/run-store.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+import { runRecord } from '../worker/asking.js';
+
+export const STARTED_AT = Date.UTC(2026, 2, 15, 12);
+
+export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
+  return {
+    input: 'customers.csv',
+    stdin: null,
+    stdout: null,
+    intake: { hasHeader: true, skipLines: 0, limit: null },
+    survey: { requested: [], kind: null, waterfall: false, prefix: 'brand_' },
+    output: {
+      path: null,
+      format: null,
+      fields: null,
+      isSorted: true,
+      escapeFormulas: 'ours',
+      errors: null,
+      report: null,
+    },
+    settings: runSettings(settings),
+    overagePrice: '0.1',
+    pace: { rate: null, burst: 1 },
+    onLimit: 'stop',
+    ownDomain: null,
+    maxErrors: null,
+    stateFolder: '/state',
+  };
+}
+
+export interface ResultParts {
+  readonly end?: AcquireEnd;
+  readonly rows?: Partial<StatusCounts>;
+  readonly facts?: Partial<RunFacts>;
+  readonly survey?: Partial<Survey>;
+  readonly tally?: Partial<Tally>;
+  /** By the ledger's count; what workers told unless it is said. */
+  readonly spent?: number;
+  readonly overageBilled?: number;
+  readonly ledger?: LedgerState | null;
+  readonly isComplete?: boolean;
+  readonly errors?: string | null;
+  readonly seconds?: number;
+}
+
+export function halted(why: RunHalt['why'], sentence: string): AcquireEnd {
+  return { type: 'halted', halt: { why, sentence } };
+}
+
+export function resultOf(parts: ResultParts = {}): EnrichResult {
+  const counts = { ...emptyCounts(), ...(parts.rows ?? { matched: 4 }) };
+  const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0, ...parts.tally };
+  const survey = {
+    chosen: { choices: [{ name: 'website', kind: 'domain', column: 1 }], sentence: '', ours: [] },
+    rows: { count: rows },
+    answers: { wanted: 3 },
+    counts: { asked: rows, invalid: 0, skipped: 0, unreadable: 0, duplicates: 1 },
+    byKind: new Map([['domain', 3]]),
+    reasons: new Map(),
+    examples: [],
+    columns: ['id', 'website'],
+    contentHash: 'c0ffee',
+    ...parts.survey,
+  } as unknown as Survey;
+  return {
+    run: runRecord(
+      {},
+      { tally, spent: parts.spent ?? tally.billed, overageBilled: parts.overageBilled ?? 0 },
+    ),
+    end: parts.end ?? { type: 'finished' },
+    isComplete: parts.isComplete ?? true,
+    survey,
+    facts: {
+      identifiers: { matched: 3, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
+      quality: { poor: 0, acceptable: 1, high: 2, unscored: 0 },
+      histogram: [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1],
+      brands: { best: [], lowest: [] },
+      oldestFetchedAt: STARTED_AT,
+      newestFetchedAt: STARTED_AT,
+      failures: new Map(),
+      ...parts.facts,
+    },
+    written: { output: 'customers.enriched.csv', errors: parts.errors ?? null, counts, readBack: rows },
+    names: {
+      complete: 'customers.enriched.csv',
+      partial: 'customers.enriched.partial.csv',
+      errors: 'customers.errors.csv',
+      report: 'customers.report.json',
+      reportHtml: 'customers.report.html',
+      gzip: false,
+    },
+    progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false },
+    ledger: parts.ledger ?? null,
+    inputWarnings: [],
+    inputName: 'customers.csv',
+    startedAt: STARTED_AT,
+    tookMs: (parts.seconds ?? 12) * 1_000,
+    endedAt: STARTED_AT + (parts.seconds ?? 12) * 1_000,
+  };
+}

@@ -1,0 +1,25 @@
+/** A notifier that keeps what it is handed. */
+import type { Notice } from '../../src/run/notices/notice.js';
+import type { Notifier } from '../../src/run/notices/notifier.js';
+
+export interface Told extends Notifier {
+  readonly notices: readonly Notice[];
+  /** Runs with which a look at the limit was asked for. */
+  readonly looks: readonly Notice['run'][];
+}
+
+export function createTold(): Told {
+  const notices: Notice[] = [];
+  const looks: Notice['run'][] = [];
+  return {
+    notices,
+    looks,
+    tell(notice) {
+      if (notice !== null) notices.push(notice);
+    },
+    tellNearLimit(_, __, run) {
+      looks.push(run);
+    },
+    close: async () => undefined,
+  };
+}

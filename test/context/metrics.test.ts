@@ -1,0 +1,160 @@
+/** What Prometheus reads, over real HTTP. */
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createMetrics, type Metrics } from '../../src/context/metrics.js';
+import { type MetricsServerOptions, serveMetrics } from '../../src/context/metrics-server.js';
+import { createReadiness } from '../../src/context/readiness.js';
+import { ledgerState } from '../run/ledger-state.js';
+import { answering } from '../support/answering-client.js';
+import { scrape } from './scrape.js';
+
+const NOT_STOPPED = new AbortController().signal;
+
+async function served(metrics: Metrics, some: Partial<MetricsServerOptions> = {}): Promise<string> {
+  const readiness = createReadiness(async () => undefined, NOT_STOPPED);
+  const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, readiness, ...some });
+  onTestFinished(() => server.close());
+  return server.url;
+}
+
+const MATCHED = {
+  meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
+  cost: 'billed',
+} as const;
+const MISSING = { meaning: { type: 'not_found', comeBack: false, sign: 'own' }, cost: 'billed' } as const;
+const AWAY = { meaning: { type: 'unavailable', reason: '503', retryAfterMs: null }, cost: 'free' } as const;
+const DAMAGED = { meaning: { type: 'wasted', reason: 'no JSON' }, cost: 'doubtful' } as const;
+
+const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
+const ACME = { kind: 'domain', value: 'acme.com' } as const;
+
+describe('lookups', () => {
+  it('are counted by outcome, billed and timed, and the answer is passed on', async () => {
+    const metrics = createMetrics();
+    const url = `${await served(metrics)}/metrics`;
+    const client = metrics.watchClient(answering(MATCHED, MATCHED, MISSING, AWAY, DAMAGED));
+    for (let at = 0; at < 5; at += 1) await client.lookup(ACME, OPTIONS);
+    expect(await client.lookup(ACME, OPTIONS)).toMatchObject(MATCHED);
+    const { value } = await scrape(url);
+    const lookups = (outcome: string) => value('brand_enrich_lookups_total', { outcome });
+    expect(['matched', 'not_found', 'unavailable', 'wasted', 'refused'].map(lookups)).toEqual([
+      3, 1, 1, 1, 0,
+    ]);
+    expect(value('brand_enrich_billed_total')).toBe(5);
+    expect(value('brand_enrich_lookup_duration_seconds_count')).toBe(6);
+    expect(value('brand_enrich_lookup_duration_seconds_bucket', { le: '+Inf' })).toBe(6);
+  });
+
+  it('are there with 0 before the first', async () => {
+    const { value, type } = await scrape(`${await served(createMetrics())}/metrics`);
+    expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(value('brand_enrich_lookups_total', { outcome: 'credentials' })).toBe(0);
+    expect(value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
+    expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
+  });
+
+  it('of two processes do not meet', async () => {
+    const [one, two] = [createMetrics(), createMetrics()];
+    await one.watchClient(answering(MATCHED)).lookup(ACME, OPTIONS);
+    expect((await scrape(`${await served(two)}/metrics`)).value('brand_enrich_billed_total')).toBe(0);
+  });
+});
+
+describe('gauges', () => {
+  it('are read when they are asked for', async () => {
+    const metrics = createMetrics();
+    const url = `${await served(metrics)}/metrics`;
+    const pace = { ...ledgerState().pace, rate: 90 };
+    const worker = { inFlight: 3, trouble: null as string | null, accounts: () => accounts };
+    let accounts = [
+      {
+        account: 'team',
+        state: ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace }),
+      },
+    ];
+    metrics.watchWorker(worker);
+    const first = await scrape(url);
+    expect(first.value('brand_enrich_in_flight')).toBe(3);
+    expect(first.value('brand_enrich_service_away')).toBe(0);
+    expect(first.value('brand_enrich_limit', { account: 'team' })).toBe(110);
+    expect(first.value('brand_enrich_limit_left', { account: 'team' })).toBe(78);
+    expect(first.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(90);
+
+    worker.inFlight = 0;
+    worker.trouble = 'status 503';
+    accounts = [{ account: 'other', state: ledgerState() }];
+    const second = await scrape(url);
+    expect(second.value('brand_enrich_in_flight')).toBe(0);
+    expect(second.value('brand_enrich_service_away')).toBe(1);
+    expect(second.value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
+    // Nobody has said a quota, and nothing paces.
+    expect(second.value('brand_enrich_limit_left', { account: 'other' })).toBeUndefined();
+    expect(second.value('brand_enrich_pace_per_second', { account: 'other' })).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('tell the depth of the queue, and nothing while nobody knows it', async () => {
+    const metrics = createMetrics();
+    const url = `${await served(metrics)}/metrics`;
+    const depth = { waiting: 4, active: 2, delayed: 1 };
+    metrics.watchQueue(async () => depth);
+    const known = await scrape(url);
+    expect(
+      ['waiting', 'active', 'delayed'].map((state) => known.value('brand_enrich_queue_chunks', { state })),
+    ).toEqual([4, 2, 1]);
+    metrics.watchQueue(async () => Promise.reject(new Error('the engine is away')));
+    const unknown = await scrape(url);
+    expect(unknown.status).toBe(200);
+    expect(unknown.value('brand_enrich_queue_chunks', { state: 'waiting' })).toBeUndefined();
+  });
+});
+
+describe('health', () => {
+  it('is told at paths of its own', async () => {
+    const url = await served(createMetrics());
+    expect(await scrape(`${url}/healthz?probe=1`)).toMatchObject({ status: 200, text: 'alive\n' });
+    expect(await scrape(`${url}/readyz`)).toMatchObject({ status: 200, text: 'ready\n' });
+    expect((await scrape(`${url}/`)).status).toBe(404);
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405);
+    const head = await fetch(`${url}/readyz`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  it('is not ready while the engine refuses or is silent, and alive all the same', async () => {
+    let ask: () => Promise<unknown> = async () => Promise.reject(new Error('refused'));
+    const readiness = createReadiness(() => ask(), NOT_STOPPED);
+    const url = await served(createMetrics(), { readiness });
+    expect(await scrape(`${url}/readyz`)).toMatchObject({
+      status: 503,
+      text: 'the engine does not answer\n',
+    });
+    let answer = (): void => undefined;
+    let asked = 0;
+    ask = () => {
+      asked += 1;
+      return new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    };
+    const silent = await Promise.all([1, 2, 3].map(() => scrape(`${url}/readyz`)));
+    expect(silent.map(({ status }) => status)).toEqual([503, 503, 503]);
+    expect(asked).toBe(1);
+    expect((await scrape(`${url}/healthz`)).status).toBe(200);
+    answer();
+    ask = async () => undefined;
+    await expect.poll(async () => (await scrape(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it('is not ready once it was told to stop', async () => {
+    const readiness = createReadiness(async () => undefined, AbortSignal.abort());
+    expect(await scrape(`${await served(createMetrics(), { readiness })}/readyz`)).toMatchObject({
+      status: 503,
+      text: 'stopping\n',
+    });
+  });
+
+  it('names the flags when its port is taken', async () => {
+    const port = Number(new URL(await served(createMetrics())).port);
+    await expect(served(createMetrics(), { port })).rejects.toThrow(
+      `127.0.0.1:${port} (the port is taken by another program); choose another --metrics-port or --metrics-host`,
+    );
+  });
+});

@@ -1,0 +1,265 @@
+/** What of a process reaches a collector, and what a collector that is away does to the process. */
+import { SpanKind } from 'bullmq';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTraces, type RunOutline, type Traces } from '../../src/context/traces.js';
+import { EXIT, FailFileError } from '../../src/core/errors.js';
+import { createLog, silentLog } from '../../src/core/log.js';
+import { emptyCounts } from '../../src/core/model.js';
+import { answering } from '../support/answering-client.js';
+import { type Collector, startCollector } from './collector.js';
+import { readLog, temporaryLog } from './log-lines.js';
+
+const OUTLINE: RunOutline = {
+  id: 'r-1',
+  rows: 10,
+  identifiers: 8,
+  counts: { ...emptyCounts(), matched: 7, not_found: 2, skipped: 1 },
+  billed: 8,
+  exitCode: EXIT.done,
+};
+
+async function collecting(): Promise<Collector> {
+  const collector = await startCollector();
+  onTestFinished(() => collector.stop());
+  return collector;
+}
+
+/** Closed by the test, when it wants to see what was sent; else at its end. */
+function tracesTo(collector: Collector, log = silentLog()): Traces {
+  const traces = createTraces({ url: `${collector.url}/v1/traces`, log });
+  onTestFinished(() => traces.close());
+  return traces;
+}
+
+/** As BullMQ works on a job whose options carry `metadata`. */
+async function process({ telemetry }: Traces, metadata: string, work: () => Promise<void>): Promise<void> {
+  const { tracer, contextManager } = telemetry;
+  const parent = contextManager.fromMetadata(contextManager.active(), metadata);
+  const span = tracer.startSpan('process lookups', { kind: SpanKind.CONSUMER }, parent);
+  await contextManager.with(span.setSpanOnContext(parent), work);
+  span.end();
+}
+
+const ACME = { kind: 'domain', value: 'acme.com' } as const;
+const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
+const MATCHED = {
+  meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
+  cost: 'billed',
+} as const;
+const AWAY = {
+  meaning: { type: 'unavailable', reason: 'secret-word', retryAfterMs: null },
+  cost: 'free',
+} as const;
+
+describe('a run', () => {
+  it('is a span of its own with what it came to', async () => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    const result = await traces.traceRun(
+      'redis',
+      async () => 'result',
+      () => OUTLINE,
+    );
+    expect(result).toBe('result');
+    await traces.close();
+    expect(collector.spans).toMatchObject([
+      {
+        name: 'run',
+        parentSpanId: '',
+        hasFailed: false,
+        attributes: {
+          'brand_enrich.engine': 'redis',
+          'brand_enrich.run.id': 'r-1',
+          'brand_enrich.rows': 10,
+          'brand_enrich.identifiers': 8,
+          'brand_enrich.rows.matched': 7,
+          'brand_enrich.rows.not_found': 2,
+          'brand_enrich.rows.failed': 0,
+          'brand_enrich.billed': 8,
+          'brand_enrich.exit_code': 0,
+        },
+        resource: { 'service.name': 'brand-enrich', 'process.pid': globalThis.process.pid },
+      },
+    ]);
+  });
+
+  it.each([
+    [EXIT.someFailed, false],
+    [EXIT.limit, false],
+    [EXIT.interrupted, false],
+    [EXIT.tooManyErrors, true],
+    [EXIT.credentials, true],
+    [EXIT.trouble, true],
+  ])('that ends with %i has failed: %s', async (exitCode, hasFailed) => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    await traces.traceRun(
+      'redis',
+      async () => undefined,
+      () => ({ ...OUTLINE, exitCode }),
+    );
+    await traces.close();
+    expect(collector.spans).toMatchObject([{ hasFailed }]);
+  });
+
+  it.each([
+    [new FailFileError({ code: 'input-missing', subject: 'secret-word.csv', todo: 'look' }), 'input-missing'],
+    [new TypeError('secret-word is not a function'), 'bug'],
+  ])('that throws has failed with a code and no words: %s', async (error, type) => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    const run = traces.traceRun(
+      'embedded',
+      () => Promise.reject(error),
+      () => OUTLINE,
+    );
+    await expect(run).rejects.toBe(error);
+    await traces.close();
+    expect(collector.spans).toMatchObject([{ hasFailed: true, attributes: { 'error.type': type } }]);
+    expect(collector.received).not.toContain('secret-word');
+  });
+
+  it('is the root of a trace, whatever it was begun in; two are two traces', async () => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    const inner = () =>
+      traces.traceRun(
+        'redis',
+        async () => undefined,
+        () => OUTLINE,
+      );
+    await traces.traceRun('redis', inner, () => OUTLINE);
+    await traces.close();
+    expect(collector.spans.map(({ parentSpanId }) => parentSpanId)).toEqual(['', '']);
+    expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(2);
+  });
+});
+
+describe('a chunk', () => {
+  it('is in the trace of the run that added it, wherever it is worked on', async () => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    const { contextManager } = traces.telemetry;
+    let metadata = '';
+    await traces.traceRun(
+      'redis',
+      async () => {
+        metadata = contextManager.getMetadata(contextManager.active());
+      },
+      () => OUTLINE,
+    );
+    await process(traces, metadata, async () => undefined);
+    await traces.close();
+    const [run] = collector.spansNamed('run');
+    expect(collector.spansNamed('process')).toMatchObject([
+      { traceId: run?.traceId, parentSpanId: run?.spanId },
+    ]);
+  });
+
+  it('says what its lookups came to, and no others', async () => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    const client = traces.watchClient(answering(MATCHED, MATCHED, AWAY));
+    const lookup = async () => {
+      await client.lookup(ACME, OPTIONS);
+    };
+    await lookup();
+    await lookup();
+    await lookup();
+    await Promise.all([
+      process(traces, '{}', async () => {
+        await lookup();
+        await lookup();
+        await lookup();
+      }),
+      process(traces, '{}', async () => undefined),
+    ]);
+    await traces.close();
+    const [idle, busy] = collector.spansNamed('process').map(({ attributes }) => attributes);
+    expect(busy).toMatchObject({
+      'brand_enrich.lookups.matched': 2,
+      'brand_enrich.lookups.unavailable': 1,
+      'brand_enrich.billed': 2,
+      'brand_enrich.lookup.longest_ms': expect.any(Number),
+    });
+    expect(idle).not.toHaveProperty('brand_enrich.billed');
+    expect(collector.received).not.toMatch(/acme|secret-word/);
+  });
+
+  it('keeps results, reasons and messages of errors to itself', async () => {
+    const collector = await collecting();
+    const traces = tracesTo(collector);
+    const span = traces.telemetry.tracer.startSpan('process lookups', { kind: SpanKind.CONSUMER });
+    span.setAttributes({ 'bullmq.job.result': 'secret-word', 'bullmq.job.id': 'r-1-0' });
+    span.setAttribute('bullmq.job.failed.reason', 'secret-word');
+    span.addEvent('job completed', { 'bullmq.job.result': 'secret-word' });
+    span.addEvent('job failed', { 'bullmq.job.failed.reason': 'secret-word' });
+    span.recordException(new RangeError('secret-word'));
+    span.end();
+    await traces.close();
+    expect(collector.received).not.toContain('secret-word');
+    expect(collector.spans).toMatchObject([
+      { attributes: { 'bullmq.job.id': 'r-1-0' }, hasFailed: true, events: ['job failed', 'exception'] },
+    ]);
+  });
+
+  it.each(['getNextJob lookups', 'extendLocks lookups', 'moveStalledJobsToWait lookups', 'complete lookups'])(
+    'is not preceded or followed by upkeep: %s',
+    async (name) => {
+      const collector = await collecting();
+      const traces = tracesTo(collector);
+      const { tracer, contextManager } = traces.telemetry;
+      const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL });
+      expect(span.setSpanOnContext(contextManager.active())).toBe(contextManager.active());
+      span.addEvent('something');
+      span.end();
+      await traces.close();
+      expect(collector.requests).toEqual([]);
+    },
+  );
+});
+
+describe('a collector', () => {
+  async function runAndClose(collector: Collector) {
+    const log = await temporaryLog();
+    const traces = tracesTo(collector, createLog({ level: 'info', file: log }));
+    const run = () =>
+      traces.traceRun(
+        'redis',
+        async () => 'result',
+        () => OUTLINE,
+      );
+    expect(await run()).toBe('result');
+    await traces.close();
+    return readLog(log);
+  }
+
+  it('that answers is not worth a line', async () => {
+    expect(await runAndClose(await collecting())).toEqual([]);
+  });
+
+  it.each([
+    [401, 'status 401'],
+    [503, 'no good answer in time'],
+    ['silent', 'no good answer in time'],
+  ] as const)('that answers %s is worth one', async (answers, reason) => {
+    const collector = await collecting();
+    collector.answers = answers;
+    expect(await runAndClose(collector)).toMatchObject([
+      {
+        level: 40,
+        msg: 'traces do not arrive; all else goes on',
+        reason,
+        collector: `${collector.url}/v1/traces`,
+      },
+    ]);
+  });
+
+  it('that is not there is worth one', async () => {
+    const collector = await startCollector();
+    await collector.stop();
+    expect(await runAndClose(collector)).toMatchObject([
+      { level: 40, reason: expect.stringMatching(/^nothing listens at/) },
+    ]);
+  });
+});

@@ -1,0 +1,104 @@
+/** Interruptions: what each ends the process with, and how its message reads. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import * as errors from '../../src/core/errors.js';
+import {
+  BrandEnrichError,
+  DeclinedError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  EXIT,
+  errorText,
+  FailFileError,
+  gravestExit,
+  InterruptedError,
+  NeverStartError,
+} from '../../src/core/errors.js';
+
+const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a file' } as const;
+
+describe('each class is named by what happens next', () => {
+  it.each([
+    [NeverStartError, 2, 'NeverStartError'],
+    [FailFileError, 5, 'FailFileError'],
+    [InterruptedError, 130, 'InterruptedError'],
+    [DeclinedError, 0, 'DeclinedError'],
+  ] as const)('%o ends with %i', (Class, exitCode, name) => {
+    const error = new Class(DETAIL);
+    expect(error).toBeInstanceOf(BrandEnrichError);
+    expect(error).toMatchObject({ ...DETAIL, exitCode, name });
+  });
+});
+
+describe('a message', () => {
+  it('reads what: subject; what to do', () => {
+    expect(new FailFileError(DETAIL).message).toBe('the input cannot be opened: customers.csv; name a file');
+  });
+
+  it('says what is known more exactly instead of the sentence of the catalogue', () => {
+    const error = new FailFileError({ ...DETAIL, what: 'the input is a folder' });
+    expect(error.message).toBe('the input is a folder: customers.csv; name a file');
+    expect(error.code).toBe('input-missing');
+  });
+
+  it('keeps its cause, and has none when there was none', () => {
+    const cause = new Error('EACCES');
+    expect(new FailFileError({ ...DETAIL, cause }).cause).toBe(cause);
+    expect('cause' in new FailFileError(DETAIL)).toBe(false);
+  });
+});
+
+it('every code has a sentence that fits the form of a message', () => {
+  for (const [code, sentence] of Object.entries(ERROR_CATALOGUE)) {
+    expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
+    expect(sentence).not.toBe('');
+    const error = new FailFileError({ code: code as ErrorCode, subject: 'S', todo: 'T' });
+    expect(error.message).toBe(`${sentence}: S; T`);
+  }
+});
+
+it('every code, and every class, is used outside of the table', () => {
+  const folder = fileURLToPath(new URL('../../src', import.meta.url));
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && name !== 'errors.ts')
+    .map((name) => readFileSync(join(folder, name), 'utf8'))
+    .join('\n');
+  const raised = (code: string) => sources.includes(`'${code}'`);
+  expect(Object.keys(ERROR_CATALOGUE).filter((code) => !raised(code))).toEqual([]);
+  const classes = Object.keys(errors).filter((name) => name.endsWith('Error') && name !== 'BrandEnrichError');
+  expect(classes.filter((name) => !sources.includes(`new ${name}(`))).toEqual([]);
+});
+
+describe('of several exit codes', () => {
+  it.each<[number[], number]>([
+    [[], 0],
+    [[0], 0],
+    [[1, 0], 1],
+    [[1, 7], 7],
+    [[7, 3], 3],
+    [[3, 130], 130],
+    [[130, 5], 5],
+    [[5, 4], 4],
+    [[4, 2], 2],
+    [[1, 7, 3, 130, 5, 4], 4],
+    [[0, 1, 7], 7],
+  ])('%j: the gravest is %i', (codes, gravest) => {
+    expect(gravestExit(codes as never)).toBe(gravest);
+    expect(gravestExit([...codes].reverse() as never)).toBe(gravest);
+  });
+
+  it('every exit code has its place in the order', () => {
+    for (const code of Object.values(EXIT)) expect(gravestExit([code])).toBe(code);
+  });
+});
+
+it.each([
+  [new Error('went wrong'), 'went wrong'],
+  ['words', 'words'],
+  [undefined, 'undefined'],
+  [{ toString: (): string => 'odd' }, 'odd'],
+])('any thrown value has words', (thrown, words) => {
+  expect(errorText(thrown)).toBe(words);
+});

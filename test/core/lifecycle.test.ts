@@ -1,0 +1,103 @@
+/** Releases: in what order they run, and which of several errors a caller sees. */
+import { describe, expect, it } from 'vitest';
+import { createReleasers, withinDeadline, withReleasers } from '../../src/core/lifecycle.js';
+
+describe('releases', () => {
+  it('run last in, first out, one after the other', async () => {
+    const log: string[] = [];
+    const releasers = createReleasers();
+    for (const name of ['first', 'second', 'third']) {
+      releasers.push(async () => {
+        log.push(`${name} begins`);
+        await Promise.resolve();
+        log.push(`${name} ends`);
+      });
+    }
+    await releasers.releaseAll();
+    expect(log).toEqual([
+      'third begins',
+      'third ends',
+      'second begins',
+      'second ends',
+      'first begins',
+      'first ends',
+    ]);
+  });
+
+  it('run once, however often they are asked for', async () => {
+    let runs = 0;
+    const releasers = createReleasers();
+    releasers.push(() => {
+      runs += 1;
+    });
+    await releasers.releaseAll();
+    await releasers.releaseAll();
+    expect(runs).toBe(1);
+  });
+
+  it('are all tried, and the first error survives', async () => {
+    const log: string[] = [];
+    const releasers = createReleasers();
+    releasers.push(() => log.push('oldest'));
+    releasers.push(() => Promise.reject(new Error('second to fail')));
+    releasers.push(() => {
+      throw new Error('first to fail');
+    });
+    await expect(releasers.releaseAll()).rejects.toThrow('first to fail');
+    expect(log).toEqual(['oldest']);
+  });
+
+  it('an error that is nothing at all is an error all the same', async () => {
+    const releasers = createReleasers();
+    releasers.push(() => Promise.reject(undefined));
+    await expect(releasers.releaseAll()).rejects.toBeUndefined();
+  });
+});
+
+describe('an action with releases', () => {
+  it('hands on its result when everything is released', async () => {
+    let isReleased = false;
+    const result = await withReleasers(async (releasers) => {
+      releasers.push(() => {
+        isReleased = true;
+      });
+      return 7;
+    });
+    expect([result, isReleased]).toEqual([7, true]);
+  });
+
+  it('that fails is released too, and its own error wins', async () => {
+    let isReleased = false;
+    const failing = withReleasers(async (releasers) => {
+      releasers.push(() => {
+        isReleased = true;
+        throw new Error('of the release');
+      });
+      throw new Error('of the action');
+    });
+    await expect(failing).rejects.toThrow('of the action');
+    expect(isReleased).toBe(true);
+  });
+
+  it('that succeeds fails when a release does', async () => {
+    const failing = withReleasers(async (releasers) => {
+      releasers.push(() => Promise.reject(new Error('of the release')));
+      return 7;
+    });
+    await expect(failing).rejects.toThrow('of the release');
+  });
+});
+
+describe('within a deadline', () => {
+  it('a promise that is kept gives its value', async () => {
+    expect(await withinDeadline(Promise.resolve('kept'), 60_000)).toBe('kept');
+  });
+
+  it('a promise that is broken is broken for the caller too', async () => {
+    await expect(withinDeadline(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken');
+  });
+
+  it('a promise that is never kept gives nothing', async () => {
+    expect(await withinDeadline(new Promise(() => undefined), 1)).toBeUndefined();
+  });
+});

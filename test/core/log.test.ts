@@ -1,0 +1,100 @@
+/** The log: where its lines go, and that no credential is ever in one. */
+import { readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { createLog, openLog, silentLog } from '../../src/core/log.js';
+import { keepSecret } from '../../src/core/secrets.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const SECRET = 'tok-3ecret-value';
+
+function logTo(path: string, level = 'info') {
+  return createLog({ level, file: path });
+}
+
+it('each line is JSON with the time as people write it, on disk as soon as it is logged', async () => {
+  const path = join(await temporaryFolder(), 'deep', 'run.log');
+  const log = logTo(path);
+  log.info({ rows: 3 }, 'read');
+  log.warn('odd');
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  const first = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  expect(lines).toHaveLength(2);
+  expect(first).toMatchObject({ level: 30, rows: 3, msg: 'read' });
+  expect(first.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(first).not.toHaveProperty('hostname');
+});
+
+it('a second log of the same file goes on where the first ended', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  logTo(path).info('one');
+  const size = statSync(path).size;
+  logTo(path).info('two');
+  expect(statSync(path).size).toBeGreaterThan(size);
+  expect(readFileSync(path, 'utf8')).toContain('"one"');
+});
+
+it('a file that was moved away keeps its lines, and later ones go to a new one of its name', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const { log, reopen } = openLog({ level: 'info', file: path });
+  log.info('one');
+  renameSync(path, `${path}.1`);
+  reopen();
+  log.info('two');
+  expect(readFileSync(`${path}.1`, 'utf8')).toMatch(/"one"/);
+  expect(readFileSync(path, 'utf8')).toMatch(/^[^\n]*"two"/);
+});
+
+it('what lies below the level is not written', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const log = logTo(path, 'warn');
+  log.info('quiet');
+  log.error('loud');
+  expect(readFileSync(path, 'utf8')).not.toContain('quiet');
+  expect(readFileSync(path, 'utf8')).toContain('loud');
+});
+
+it.each<[string, object]>([
+  ['a token', { token: SECRET }],
+  ['the token of settings', { settings: { token: SECRET } }],
+  ['an authorization', { authorization: `Bearer ${SECRET}` }],
+  ['the authorization of a request', { request: { authorization: `Bearer ${SECRET}` } }],
+  ['the authorization in the headers of a request', { request: { headers: { authorization: SECRET } } }],
+  ['headers as they are written', { headers: { Authorization: SECRET } }],
+  ['an Authorization as it is written', { Authorization: SECRET }],
+  ['an Authorization in a request as it is written', { request: { Authorization: SECRET } }],
+  [
+    'an Authorization in the headers of a request as it is written',
+    { request: { headers: { Authorization: SECRET } } },
+  ],
+])('%s is never in a line', async (_what, fields) => {
+  const path = join(await temporaryFolder(), 'run.log');
+  logTo(path).info(fields, 'asking');
+  const text = readFileSync(path, 'utf8');
+  expect(text).not.toContain(SECRET);
+  expect(text).toContain('[removed]');
+});
+
+it('a secret that was read is in no line, whoever says it, and lines stay JSON', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const log = logTo(path);
+  keepSecret(SECRET);
+  log.warn({ err: new Error(`refused: ${SECRET.toUpperCase()}`), code: SECRET }, `said ${SECRET}`);
+  const text = readFileSync(path, 'utf8');
+  expect(text.toLowerCase()).not.toContain(SECRET);
+  expect(JSON.parse(text)).toMatchObject({ code: '***', msg: 'said ***' });
+});
+
+it('a line steers no terminal, and says the same', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const said = 'a\u001b[2J\u007f\u009b31m\u202e\u2028b';
+  logTo(path).warn({ said }, said);
+  const text = readFileSync(path, 'utf8');
+  expect(text).not.toMatch(/(?!\n)\p{Cc}|[\u2028\u202e]/u);
+  expect(JSON.parse(text)).toMatchObject({ said, msg: said });
+});
+
+it('a silent log writes nothing', () => {
+  const log = silentLog();
+  expect(log.isLevelEnabled('fatal')).toBe(false);
+});

@@ -1,0 +1,52 @@
+/** Files that others may have put there are read without waiting for anybody. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeEach, expect, it } from 'vitest';
+import { PLAIN_BYTES_AT_MOST, readPlainFile, readPlainFileSync } from '../../src/core/plain-file.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+let folder: string;
+const at = (name: string) => join(folder, name);
+
+beforeEach(async () => {
+  folder = await temporaryFolder();
+  await writeFile(at('file'), 'täxt');
+  await writeFile(at('empty'), '');
+  await writeFile(at('full'), 'x'.repeat(PLAIN_BYTES_AT_MOST));
+  await writeFile(at('large'), '');
+  await truncate(at('large'), PLAIN_BYTES_AT_MOST + 1);
+  await symlink('file', at('link'));
+  await mkdir(at('folder'));
+  execFileSync('mkfifo', [at('pipe')]);
+});
+
+it.each([
+  ['file', 'täxt', 'täxt'],
+  ['empty', '', ''],
+  ['full', 'x'.repeat(PLAIN_BYTES_AT_MOST), 'x'.repeat(PLAIN_BYTES_AT_MOST)],
+  ['large', 'it is larger than 1 MB', 'it is larger than 1 MB'],
+  ['link', 'it is a link', 'täxt'],
+  ['folder', 'it is a folder', 'it is a folder'],
+  ['pipe', 'it is not a regular file', 'it is not a regular file'],
+])('%s', async (name, amongOthers, named) => {
+  const message = (error: unknown) => (error instanceof Error ? error.message : error);
+  expect(await readPlainFile(at(name)).catch(message)).toBe(amongOthers);
+  const read = () => {
+    try {
+      return readPlainFileSync(at(name));
+    } catch (error) {
+      return message(error);
+    }
+  };
+  expect(read()).toBe(named);
+});
+
+it('what a shell hands over as a pipe is read', () => {
+  const module = fileURLToPath(new URL('../../dist/src/core/plain-file.js', import.meta.url));
+  const script = `import('${module}').then((m) => console.log(m.readPlainFileSync(process.argv[1])))`;
+  const shell = `"$0" -e "$1" <(sleep 0.2; echo a secret)`;
+  const { stdout, stderr } = spawnSync('bash', ['-c', shell, process.execPath, script], { encoding: 'utf8' });
+  expect(stdout.trim(), stderr).toBe('a secret');
+});

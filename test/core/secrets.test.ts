@@ -1,0 +1,57 @@
+/** Secrets are known by their value, whoever writes them and however. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedact, jsonWithoutSecrets, keepSecret, withoutSecrets } from '../../src/core/secrets.js';
+
+const TOKEN = 'tok_Ab9/+."\\$1x';
+
+describe('a secret', () => {
+  it.each([
+    ['as it is', TOKEN],
+    ['in capitals', TOKEN.toUpperCase()],
+    ['in small letters', TOKEN.toLowerCase()],
+    ['in JSON', JSON.stringify(TOKEN).slice(1, -1)],
+    ['in an address', encodeURIComponent(TOKEN)],
+    ['with a sign escaped', TOKEN.replace('A', '\\u0041').replace('/', '\\/')],
+  ])('%s is taken out', (_, written) => {
+    expect(createRedact([TOKEN])(`code ${written}, twice: ${written}.`)).toBe('code ***, twice: ***.');
+  });
+
+  it('that is shorter than four signs stands in words by chance', () => {
+    expect(createRedact(['abc', ''])('abc and more')).toBe('abc and more');
+  });
+
+  it('is taken out whatever it is made of, and nothing else is', () => {
+    const tokens = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: 4,
+      maxLength: 60,
+    });
+    fc.assert(
+      fc.property(tokens, (token) => {
+        expect(createRedact([token])(`: ${token} :`)).toBe(': *** :');
+        expect(createRedact([token], '$&')(`: ${token} :`)).toBe(': $& :');
+        expect(createRedact([token])('')).toBe('');
+      }),
+    );
+  });
+});
+
+it('what this process has read is taken out of texts and JSON, which stays JSON', () => {
+  keepSecret('1234567890123456');
+  keepSecret('seSame-open-the-door');
+  keepSecret('too-short');
+  expect(withoutSecrets('SESAME-OPEN-THE-DOOR or 1234567890123456 in /data/too-short.csv')).toBe(
+    '*** or *** in /data/too-short.csv',
+  );
+  const said = {
+    n: 1234567890123456,
+    code: 'sesame-open-the-door',
+    'SeSame-Open-The-Door': '1234567890123456',
+  };
+  const line = jsonWithoutSecrets(`${JSON.stringify(said)}\n`);
+  expect(JSON.parse(line)).toMatchObject({ n: 1234567890123456, code: '***' });
+  expect(line.endsWith('}\n')).toBe(true);
+  expect(jsonWithoutSecrets('{"SESAME-open-the-door":1}\n')).toBe('{"***":1}\n');
+  expect(jsonWithoutSecrets('{"a":1}\n')).toBe('{"a":1}\n');
+});

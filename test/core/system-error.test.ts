@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { systemFault, systemWords } from '../../src/core/system-error.js';
+
+const systemError = (
+  code: string,
+  detail: Record<string, unknown> = {},
+  message = `${code}: of the system`,
+) => Object.assign(new Error(message), { code, ...detail });
+
+describe('a system error in words', () => {
+  it.each<[unknown, string, string?]>([
+    [systemError('ENOENT', { path: 'a.csv' }), 'it does not exist'],
+    [systemError('EACCES', { path: 'a.csv' }), 'permission is missing'],
+    [systemError('EISDIR'), 'it is a folder'],
+    [
+      systemError('EAI_AGAIN', { hostname: 'api.example' }),
+      'the name api.example cannot be looked up just now',
+    ],
+    [
+      systemError('ECONNREFUSED', { address: '127.0.0.1', port: 1 }),
+      'nothing listens at 127.0.0.1:1',
+      'refused',
+    ],
+    [systemError('ECONNREFUSED'), 'the connection was refused', 'refused'],
+    [systemError('UND_ERR_CONNECT_TIMEOUT'), 'no connection was made in time'],
+    [systemError('HPE_INVALID_CONSTANT', {}, 'Expected HTTP/'), 'that port does not speak HTTP', 'no_http'],
+    [
+      systemError('ESOCKET', { originalCode: 'ECONNREFUSED', address: '::1', port: 25 }),
+      'nothing listens at ::1:25',
+      'refused',
+    ],
+    [new Error('anything else'), 'anything else'],
+    [systemError('EODD', {}, 'odd'), 'odd'],
+    ['a text', 'a text'],
+  ])('%s', (error, words, kind = 'passing') => {
+    expect(systemFault(error)).toEqual({ words, kind });
+  });
+
+  it.each([
+    [systemError('ENOTFOUND', { hostname: 'api.exmaple.com' }), 'the host api.exmaple.com does not exist'],
+    [
+      systemError('EDNS', { originalCode: 'ENOTFOUND', hostname: 'mail.example' }),
+      'the host mail.example does not exist',
+    ],
+    [systemError('ERR_SSL_WRONG_VERSION_NUMBER'), 'that port does not speak TLS'],
+    [
+      systemError('EPROTO', {}, '80AC:error:0A00010B:SSL routines::wrong version number'),
+      'that port does not speak TLS',
+    ],
+    [systemError('ERR_TLS_CERT_ALTNAME_INVALID'), 'the certificate belongs to another host'],
+  ])('%s will not pass', (error, words) => {
+    expect(systemFault(error)).toEqual({ words, kind: 'lasting' });
+  });
+
+  it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
+    'a certificate that is not trusted (%s) says what to set',
+    (code) => {
+      const { words, kind } = systemFault(systemError(code));
+      expect(words).toMatch(/^the certificate is .*NODE_EXTRA_CA_CERTS$/);
+      expect(kind).toBe('lasting');
+    },
+  );
+
+  it('of several addresses says each reason once, and lasts only when all do', () => {
+    const refused = (address: string) => systemError('ECONNREFUSED', { address, port: 5 });
+    expect(systemFault(new AggregateError([refused('::1'), refused('127.0.0.1')]))).toEqual({
+      words: 'nothing listens at ::1:5, nothing listens at 127.0.0.1:5',
+      kind: 'refused',
+    });
+    const other = systemError('ETIMEDOUT');
+    expect(systemFault(new AggregateError([refused('::1'), other])).kind).toBe('passing');
+    expect(systemWords(new AggregateError([refused('::1'), refused('::1')]))).toBe(
+      'nothing listens at ::1:5',
+    );
+  });
+});

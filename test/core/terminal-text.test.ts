@@ -1,0 +1,43 @@
+/** What reaches a terminal is text: nothing in it steers the terminal or turns the reading around. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { printJson, printText, visible, visibleJson, visibleLine } from '../../src/core/terminal-text.js';
+
+const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
+
+it.each([
+  ['web\u001b[2Jsite', 'web\\x1b[2Jsite'],
+  ['\u001b]0;title\u0007', '\\x1b]0;title\\x07'],
+  ['\u009b31m', '\\x9b31m'],
+  ['over\rwritten', 'over\\x0dwritten'],
+  ['\u007f\u0000\b', '\\x7f\\x00\\x08'],
+  ['exe\u202efdp', 'exe\\u202efdp'],
+  ['\u2066a\u2069\u200f\u061c', '\\u2066a\\u2069\\u200f\\u061c'],
+  ['a\u2028b', 'a\\u2028b'],
+  ['two\nlines\tand é, 漢字, 👩‍💻', 'two\nlines\tand é, 漢字, 👩‍💻'],
+])('%j is shown as %s', (text, shown) => {
+  expect(visible(text)).toBe(shown);
+});
+
+it('what belongs on one line stays there', () => {
+  expect(visibleLine('web\nbrand-enrich: all is well\t!')).toBe('web\\nbrand-enrich: all is well\\t!');
+});
+
+it('no text has anything of it left, and JSON means what it meant', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(visible(text)).not.toMatch(STEERING);
+      const json = visibleJson(JSON.stringify({ [text]: text }));
+      expect(json).not.toMatch(STEERING);
+      expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify({ [text]: text })));
+    }),
+  );
+});
+
+it('texts and JSON are written so', () => {
+  let written = '';
+  const stream = { write: (text: string) => (written += text) } as unknown as NodeJS.WritableStream;
+  printText(stream, 'a\u001b[2J\n');
+  printJson(stream, { a: '\u009b\u202e' });
+  expect(written).toBe('a\\x1b[2J\n{"a":"\\u009b\\u202e"}\n');
+});

@@ -1,0 +1,66 @@
+/** Where the dashboard listens, and when it does not. */
+import { expect, it } from 'vitest';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import { createReleasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
+import { serveDashboard } from '../../../src/daemon/dashboard/dashboard-server.js';
+import { openDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import type { Engine } from '../../../src/engine/engine.js';
+import { PASSWORD, startDashboard } from './served.js';
+import { dashboardView, NOW } from './views.js';
+
+it('a port that somebody has is told, with what to do', async () => {
+  const { port } = new URL((await startDashboard()).url);
+  const second = serveDashboard({
+    host: '127.0.0.1',
+    port: Number(port),
+    password: PASSWORD,
+    clock: { now: () => NOW, monotonic: () => NOW },
+    chartLibrary: '',
+    look: async () => dashboardView(),
+    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
+    onTrouble: () => undefined,
+  });
+  await expect(second).rejects.toThrow(
+    `the address for the dashboard cannot be listened on: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
+  );
+});
+
+it('a bug is told to the log, not to who looks', async () => {
+  const served = await startDashboard();
+  const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
+  const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
+  expect(answer.status).toBe(500);
+  expect(await answer.text()).toBe('this did not work; the log says why\n');
+  expect(served.troubles.map(({ message }) => message)).toEqual(['there is no queue in this test']);
+});
+
+const untouched = new Proxy({} as Engine, {
+  get() {
+    throw new Error('the engine was touched');
+  },
+});
+const open = (flags: Record<string, unknown>) => {
+  const env = { BRAND_API_URL: 'https://api.example', BRAND_API_TOKEN: 'token-of-a-test' };
+  const { settings } = loadSettings({ flags, env, file: null, command: 'up', home: '/home/x' });
+  return openDashboard({
+    settings,
+    engine: untouched,
+    names: null,
+    inboxes: [],
+    log: silentLog(),
+    stderr: process.stderr,
+    stop: new AbortController().signal,
+    releasers: createReleasers(),
+  });
+};
+
+it('with --no-dashboard there is none', async () => {
+  expect(await open({ dashboard: false })).toBeNull();
+});
+
+it('nothing is opened for others without a password', async () => {
+  await expect(open({ dashboardHost: '0.0.0.0' })).rejects.toThrow(
+    'a dashboard that others can reach needs a password',
+  );
+});

@@ -1,0 +1,230 @@
+/** Who may look, and who may not. */
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { ownPath } from '../../../src/daemon/dashboard/gate.js';
+import { basicPassword, createSessions, SESSION_MS } from '../../../src/daemon/dashboard/session.js';
+import { PASSWORD, type ServedDashboard, startDashboard } from './served.js';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Redirects are not followed. */
+function ask(
+  served: ServedDashboard,
+  path: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {}, body } = options;
+    const asked = request(new URL(path, served.url), { method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
+    });
+    asked.on('error', reject);
+    asked.end(body);
+  });
+}
+
+const PAGE = { accept: 'text/html,*/*;q=0.8' };
+const basic = (password: string, user = 'me') => ({
+  authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+const signIn = (password: string, next = '/') => ({
+  method: 'POST',
+  headers: { ...PAGE, 'content-type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams({ password, next }).toString(),
+});
+const cookieOf = ({ headers }: Answer) => headers['set-cookie']?.[0] ?? '';
+const PATHS = [
+  '/',
+  '/parts',
+  '/status.json',
+  '/queue/',
+  '/queue/api/queues',
+  '/queue/static/js/main.js',
+  '/x',
+];
+
+it.each(PATHS)('%s is shown to nobody without the password', async (path) => {
+  const served = await startDashboard();
+  const answer = await ask(served, path);
+  expect(answer.status).toBe(401);
+  expect(answer.text).toMatch(/^sign in first/);
+  const page = await ask(served, path, { headers: PAGE });
+  expect(page.status).toBe(303);
+  expect(page.headers.location).toBe(`/sign-in?next=${encodeURIComponent(path)}`);
+  expect((await ask(served, path, { headers: basic('something else') })).status).toBe(401);
+  expect(
+    (await ask(served, path, { headers: { cookie: `brand-enrich-${new URL(served.url).port}=1.2` } })).status,
+  ).toBe(401);
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    expect((await ask(served, path, { method })).status).toBe(401);
+  }
+});
+
+it('programs say the password with any user name', async () => {
+  const served = await startDashboard();
+  const answer = await ask(served, '/status.json', { headers: basic(PASSWORD, 'anybody') });
+  expect(answer.status).toBe(200);
+  expect(JSON.parse(answer.text)).toMatchObject({
+    host: 'etl-1',
+    engineAwayNoticedAt: null,
+    serviceTrouble: null,
+    data: { quota: { left: 9_780 }, inboxes: [{ waiting: [{ file: 'Kunden März.csv' }] }] },
+  });
+});
+
+it('the form gives a cookie that holds nothing of the password and no script can read', async () => {
+  const served = await startDashboard();
+  const answer = await ask(served, '/sign-in', signIn(PASSWORD, '/queue/'));
+  expect(answer.status).toBe(303);
+  expect(answer.headers.location).toBe('/queue/');
+  const cookie = cookieOf(answer);
+  expect(cookie).toMatch(/; HttpOnly/);
+  expect(cookie).toMatch(/; SameSite=Strict/);
+  expect(cookie).not.toContain(PASSWORD);
+  const said = { cookie: cookie.split(';')[0] ?? '' };
+  expect((await ask(served, '/', { headers: said })).status).toBe(200);
+  served.advance(SESSION_MS);
+  expect((await ask(served, '/', { headers: said })).status).toBe(401);
+});
+
+it('the link signs in and disappears from the address', async () => {
+  const served = await startDashboard();
+  const answer = await ask(served, `/?token=${PASSWORD}&a=1`, { headers: PAGE });
+  expect(answer.status).toBe(303);
+  expect(answer.headers.location).toBe('/?a=1');
+  expect(cookieOf(answer)).toContain('HttpOnly');
+  const wrong = await ask(served, '/?token=something-else', { headers: PAGE });
+  expect(wrong.status).toBe(401);
+  expect(wrong.headers['set-cookie']).toBeUndefined();
+  expect(wrong.text).toContain('That is not the password.');
+});
+
+it('signing out takes the cookie away', async () => {
+  const served = await startDashboard();
+  const answer = await ask(served, '/sign-out', { method: 'POST' });
+  expect(answer.status).toBe(303);
+  expect(cookieOf(answer)).toMatch(/Max-Age=0/);
+});
+
+it('guessing gets slow by every door, and not even the right password is looked at meanwhile', async () => {
+  const served = await startDashboard();
+  const tries = [
+    () => ask(served, '/', { headers: basic('wrong-guess-1') }),
+    () => ask(served, '/sign-in', signIn('wrong-guess-2')),
+    () => ask(served, '/?token=wrong-guess-3'),
+    () => ask(served, '/', { headers: basic('wrong-guess-4') }),
+    () => ask(served, '/sign-in', signIn('wrong-guess-5')),
+  ];
+  for (const attempt of tries) expect((await attempt()).status).toBe(401);
+  const right = () => ask(served, '/sign-in', signIn(PASSWORD));
+  const early = await right();
+  expect(early.status).toBe(429);
+  expect(early.headers['retry-after']).toBe('1');
+  expect(early.text).toContain('try again in 1 s');
+  expect((await ask(served, '/', { headers: basic(PASSWORD) })).status).toBe(429);
+  served.advance(1_000);
+  expect((await right()).status).toBe(303);
+});
+
+it('who has signed in is not slowed down by others', async () => {
+  const served = await startDashboard();
+  const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD))).split(';')[0] ?? '';
+  for (let time = 0; time < 9; time += 1) await ask(served, '/', { headers: basic('wrong-guess') });
+  expect((await ask(served, '/', { headers: { cookie } })).status).toBe(200);
+});
+
+describe('asked under another name', () => {
+  it.each([
+    ['localhost', 200],
+    ['localhost:9999', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:8787', 200],
+    ['dash.localhost', 200],
+    ['evil.example', 421],
+    ['127.0.0.1.evil.example', 421],
+    ['localhost.evil.example:8787', 421],
+    ['192.168.0.7', 421],
+  ])('%s on loopback: %i', async (host, status) => {
+    const served = await startDashboard();
+    const answer = await ask(served, '/', { headers: { ...basic(PASSWORD), host } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers['x-frame-options']).toBe('DENY');
+  });
+
+  it('where others may reach it any name will do', async () => {
+    const served = await startDashboard({ host: '0.0.0.0' });
+    const here = { ...served, url: served.url.replace('0.0.0.0', '127.0.0.1') };
+    const headers = { ...basic(PASSWORD), host: 'dash.example' };
+    expect((await ask(here, '/', { headers })).status).toBe(200);
+  });
+});
+
+it.each(['/', '/parts', '/status.json', '/sign-in', '/x'])(
+  '%s tells browsers to keep, frame, guess and pass on nothing',
+  async (path) => {
+    const served = await startDashboard();
+    const { headers } = await ask(served, path, { headers: basic(PASSWORD) });
+    expect(headers).toMatchObject({
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    });
+    if (path !== '/x') expect(headers['content-security-policy']).toContain("default-src 'none'");
+  },
+);
+
+it('a form that is none is not read', async () => {
+  const served = await startDashboard();
+  const long = signIn('x'.repeat(5_000));
+  const headers = { ...long.headers, 'content-length': String(Buffer.byteLength(long.body)) };
+  expect((await ask(served, '/sign-in', { ...long, headers })).status).toBe(413);
+});
+
+it.each([
+  [undefined, '/'],
+  ['/queue/queue/x?status=active', '/queue/queue/x?status=active'],
+  ['//evil.example', '/'],
+  ['/\\evil.example', '/'],
+  ['https://evil.example', '/'],
+  ['/a\r\nset-cookie: x', '/'],
+  ['/sign-out', '/'],
+])('after signing in %s leads to %s', (next, path) => {
+  expect(ownPath(next)).toBe(path);
+});
+
+describe('a session', () => {
+  it('of another process is not ours', () => {
+    const value = createSessions(PASSWORD).open(0);
+    expect(createSessions(PASSWORD).isOpen(value, 1)).toBe(false);
+  });
+
+  it('cannot be made longer', () => {
+    const sessions = createSessions(PASSWORD);
+    const [, signature] = sessions.open(0).split('.');
+    expect(sessions.isOpen(`${Number.MAX_SAFE_INTEGER}.${signature}`, 0)).toBe(false);
+    expect(sessions.isOpen('', 0)).toBe(false);
+  });
+
+  it.each([
+    ['', null],
+    ['Bearer abc', null],
+    ['Basic', null],
+    ['Basic !!!', null],
+    [`Basic ${Buffer.from('nobody').toString('base64')}`, null],
+    [`basic ${Buffer.from('me:a:b').toString('base64')}`, 'a:b'],
+    [`Basic ${Buffer.from(':päss').toString('base64')}`, 'päss'],
+  ])('the header %s holds %s', (header, password) => {
+    expect(basicPassword(header)).toBe(password);
+  });
+});

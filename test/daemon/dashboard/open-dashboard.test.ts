@@ -1,0 +1,284 @@
+/**
+ * The dashboard's door on real engines: what it gathers, and Bull Board beside it, which shows everything and changes nothing.
+ */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import { accountNames } from '../../../src/context/account.js';
+import { createReleasers, type Releasers } from '../../../src/core/lifecycle.js';
+import { silentLog } from '../../../src/core/log.js';
+import { openDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import { createScheduleBook, tickQueueOf } from '../../../src/daemon/schedules/schedule-book.js';
+import type { Engine } from '../../../src/engine/engine.js';
+import { openEngine } from '../../../src/engine/open-engine.js';
+import { hasChromium, launchChromium, openWatchedPage } from '../../support/chromium.js';
+import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../../support/engines.js';
+import { describeOn } from '../../support/scene.js';
+import { newToken } from '../../support/service-options.js';
+import { runRecord, scheduleState } from './views.js';
+
+const engines = [embeddedEngine(), redisEngine(), await postgresEngine()];
+const SERVICE = 'https://api.example';
+
+interface Status {
+  readonly engineAwayNoticedAt: string | null;
+  readonly data: {
+    readonly queue: Record<string, number>;
+    readonly quota: Record<string, unknown>;
+    readonly runs: readonly { id: string; standing: string; counts: Record<string, number> }[];
+    readonly inboxes: readonly { folder: string; waiting: readonly Record<string, string>[] | null }[];
+    readonly schedules: readonly { name: string; isHostAway: boolean }[];
+  } | null;
+}
+interface ShownQueues {
+  readonly queues: readonly {
+    readonly name: string;
+    readonly displayName: string;
+    readonly readOnlyMode: boolean;
+    readonly allowRetries: boolean;
+    readonly counts: Record<string, number>;
+    readonly jobs: readonly { id: string; data: unknown }[];
+  }[];
+}
+
+/** One for all tests of an engine, none of which changes it: opening some engines takes a while. */
+async function createScene(under: EngineUnderTest, folder: string, releasers: Releasers) {
+  const token = newToken();
+  const names = accountNames(SERVICE, token, null);
+  const env = { ...under.env(folder), BRAND_API_URL: SERVICE, BRAND_API_TOKEN: token };
+  const { settings } = loadSettings({
+    flags: { dashboardPort: '0' },
+    env,
+    file: null,
+    command: 'up',
+    home: folder,
+  });
+  const log = silentLog();
+  const engine: Engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
+  releasers.push(() => engine.close());
+  const inbox = join(folder, 'brands');
+  const told: string[] = [];
+  const stderr = new Writable({
+    write(chunk, _encoding, done) {
+      told.push(String(chunk));
+      done();
+    },
+  });
+  const opened = await openDashboard({
+    settings,
+    engine,
+    names,
+    inboxes: [inbox],
+    log,
+    stderr,
+    stop: new AbortController().signal,
+    releasers,
+  });
+  if (opened?.signInUrl == null) throw new Error('no dashboard was opened');
+  const { url, signInUrl } = opened;
+  const password = new URL(signInUrl).searchParams.get('token') ?? '';
+  const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
+  const status = async () => (await (await ask('/status.json')).json()) as Status;
+  return { token, names, engine, inbox, told, url, signInUrl, ask, status };
+}
+
+type Scene = Awaited<ReturnType<typeof createScene>>;
+
+async function furnish({ engine, names, inbox }: Scene, releasers: Releasers) {
+  const { id, key, label, settings } = runRecord({ settings: { account: names.account } });
+  await engine.runs.start({ id, key, label, settings });
+  await engine.runs.setSize(id, { rows: 120, identifiers: 100 });
+  await engine.runs.addTally(id, 'worker', {
+    matched: 7,
+    notFound: 2,
+    failed: 1,
+    stored: 0,
+    requests: 10,
+    billed: 9,
+  });
+  const queue = engine.openQueue(names.queueName);
+  releasers.push(() => queue.close().catch(() => undefined));
+  await queue.add(
+    'chunk',
+    { run: id, chunk: 0, identifiers: ['domain:acme.example'], attempts: {} },
+    { jobId: `${id}-0` },
+  );
+  const { schedule } = scheduleState({ schedule: { host: hostname() } });
+  await createScheduleBook(engine).add(schedule);
+  const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
+  await mkdir(job, { recursive: true });
+  await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
+  await writeFile(
+    join(job, 'reason.txt'),
+    'Not finished yet: the quota is used up.\n\nNothing needs to be done.\n',
+  );
+  await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
+  return { runId: id, queue };
+}
+
+describeOn(engines, (under) => {
+  const releasers = createReleasers();
+  let scene: Scene;
+  let empty: Status;
+  let furniture: Awaited<ReturnType<typeof furnish>>;
+  beforeAll(async () => {
+    await under.start();
+    releasers.push(() => under.stop());
+    const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-dashboard-'));
+    await chmod(folder, 0o711);
+    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    scene = await createScene(under, folder, releasers);
+    empty = await scene.status();
+    furniture = await furnish(scene, releasers);
+  });
+  afterAll(() => releasers.releaseAll());
+
+  it('an empty house is shown, and a furnished one', async () => {
+    expect(empty).toMatchObject({
+      engineAwayNoticedAt: null,
+      serviceTrouble: null,
+      data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
+    });
+    const { runId } = furniture;
+    await expect.poll(async () => (await scene.status()).data?.queue.waiting, { timeout: 10_000 }).toBe(1);
+    const { data } = await scene.status();
+    expect(data?.quota).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
+    expect(data?.runs.find(({ id }) => id === runId)).toMatchObject({
+      standing: 'running',
+      counts: { matched: 7, notFound: 2, failed: 1, stored: 0, left: 90 },
+    });
+    expect(data?.inboxes[0]?.waiting).toMatchObject([{ file: 'list.csv', reason: 'The quota is used up.' }]);
+    expect(data?.schedules).toMatchObject([{ name: 'nightly', isHostAway: true }]);
+    const page = await (await scene.ask('/')).text();
+    expect(page).toContain('10 of 100 identifiers');
+  });
+
+  it('Bull Board shows both queues, and refuses every change', async () => {
+    const { runId, queue } = furniture;
+    const { queueName } = scene.names;
+    const address = `/queue/api/queues?activeQueue=${queueName}&status=latest&page=1&jobsPerPage=10`;
+    const shown = (await (await scene.ask(address)).json()) as ShownQueues;
+    expect(shown.queues.map(({ name, displayName }) => [name, displayName])).toEqual([
+      [queueName, 'Lookups'],
+      [tickQueueOf(hostname()), 'Schedules'],
+    ]);
+    for (const each of shown.queues) {
+      expect(each).toMatchObject({ readOnlyMode: true, allowRetries: false });
+    }
+    expect(shown.queues[0]?.counts).toMatchObject({ waiting: 1 });
+    expect(shown.queues[0]?.jobs).toMatchObject([
+      { id: `${runId}-0`, data: { run: runId, identifiers: ['domain:acme.example'] } },
+    ]);
+    expect(shown.queues[1]?.counts).toMatchObject({ delayed: 1 });
+
+    const base = `/queue/api/queues/${queueName}`;
+    for (const [method, path] of [
+      ['PUT', `${base}/empty`],
+      ['PUT', `${base}/obliterate`],
+      ['PUT', `${base}/pause`],
+      ['PUT', '/queue/api/queues/pause'],
+      ['PUT', `${base}/promote`],
+      ['PUT', `${base}/clean/wait`],
+      ['PUT', `${base}/${runId}-0/clean`],
+      ['PUT', `${base}/${runId}-0/retry`],
+      ['PATCH', `${base}/${runId}-0/update-data`],
+      ['POST', `${base}/add`],
+      ['DELETE', `${base}`],
+    ] as const) {
+      const answer = await scene.ask(path, {
+        method,
+        body: '{}',
+        headers: { 'content-type': 'application/json' },
+      });
+      expect(answer.status, path).toBe(405);
+    }
+    expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
+    expect(await queue.isPaused()).toBe(false);
+  });
+
+  it('every page and question of Bull Board is answered', async () => {
+    const { runId } = furniture;
+    const queue = `/queue/api/queues/${scene.names.queueName}`;
+    for (const path of [
+      '/queue/',
+      '/queue/job-schedulers',
+      `/queue/queue/${scene.names.queueName}`,
+      `/queue/queue/${scene.names.queueName}/${runId}-0`,
+      '/queue/api/job-schedulers',
+      `${queue}/metrics`,
+      `${queue}/workers`,
+      `${queue}/rate-limit`,
+      `${queue}/default-job-options`,
+      `${queue}/${runId}-0`,
+      `${queue}/${runId}-0/logs`,
+      `${queue}/${runId}-0/flow`,
+    ]) {
+      expect((await scene.ask(path)).status, path).toBe(200);
+    }
+    const stats = await scene.ask('/queue/api/redis/stats');
+    expect(stats.status).toBe(200);
+    const backend = under.name === 'embedded' ? 'postgres' : under.name;
+    expect(await stats.json()).toMatchObject({ backend });
+    const page = await scene.ask('/queue/');
+    const text = await page.text();
+    expect(text).toContain('<div id="root">');
+    expect(text).not.toMatch(/(href|src)="(https?:)?\/\//);
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
+    expect(page.headers.get('x-frame-options')).toBe('DENY');
+    const script = /src="(static\/js\/main[^"]*)"/.exec(text)?.[1] ?? '';
+    const file = await scene.ask(`/queue/${script}`);
+    expect(file.headers.get('content-type')).toContain('javascript');
+    expect((await scene.ask('/queue/static/../../package.json')).status).toBe(404);
+    expect((await scene.ask('/queue/static/%2e%2e/%2e%2e/package.json')).status).toBe(404);
+  });
+
+  it('the token of the service and the password are on no page, and the link is told once, outside the log', async () => {
+    const { runId } = furniture;
+    const { queueName } = scene.names;
+    expect(scene.told).toEqual([`dashboard: ${scene.signInUrl}\n`]);
+    const password = new URL(scene.signInUrl).searchParams.get('token') ?? '';
+    expect(password.length).toBeGreaterThanOrEqual(32);
+    for (const path of [
+      '/',
+      '/parts',
+      '/status.json',
+      '/sign-in',
+      '/queue/',
+      `/queue/api/queues?activeQueue=${queueName}`,
+      `/queue/api/queues/${queueName}/${runId}-0`,
+      '/queue/api/job-schedulers',
+    ]) {
+      const text = await (await scene.ask(path)).text();
+      expect(text.includes(scene.token), path).toBe(false);
+      expect(text.includes(password), path).toBe(false);
+    }
+  });
+
+  describe.skipIf(!hasChromium())('in Chromium', () => {
+    let browser: Browser;
+    beforeAll(async () => {
+      browser = await launchChromium();
+    });
+    afterAll(() => browser?.close());
+
+    it('Bull Board asks nobody else and complains of nothing', async () => {
+      const { runId } = furniture;
+      const { page, requests, complaints } = await openWatchedPage(browser);
+      await page.goto(scene.signInUrl);
+      await page.getByRole('link', { name: 'Queue', exact: true }).click();
+      await page.getByText('Lookups').first().waitFor();
+      await page.goto(new URL(`/queue/queue/${scene.names.queueName}`, scene.url).href);
+      await page.getByText(`${runId}-0`).first().waitFor();
+      await page.goto(new URL('/queue/job-schedulers', scene.url).href);
+      await page.getByText('nightly').first().waitFor();
+      expect(requests.filter((address) => !address.startsWith(scene.url))).toEqual([]);
+      expect(complaints).toEqual([]);
+    });
+  });
+});

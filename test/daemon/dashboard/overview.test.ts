@@ -1,0 +1,47 @@
+/** The word and the sentence at the top. */
+import { describe, expect, it } from 'vitest';
+import type { DashboardData } from '../../../src/daemon/dashboard/dashboard-data.js';
+import { headlineOf, verdictOf } from '../../../src/daemon/dashboard/overview.js';
+import { accountParts, dashboardData, dashboardView, emptyView, NOW, runRecord } from './views.js';
+
+const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
+
+describe('the word', () => {
+  it.each([
+    ['Working', dashboardView()],
+    ['Service away', dashboardView({ serviceTrouble: 'status 503' })],
+    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceTrouble: 'status 503' }],
+    ['Idle', emptyView()],
+    ['Idle', withData({ runs: [runRecord({ beatAt: NOW - 60_000 })] })],
+    ['Stopping', dashboardView({ isStopping: true, awayNoticedAt: NOW })],
+    ['Engine away', dashboardView({ awayNoticedAt: NOW })],
+    ['Engine away', dashboardView({ data: null, awayNoticedAt: NOW })],
+    ['Starting', dashboardView({ data: null })],
+    ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
+    ['Account closed', withData(accountParts({ quota: 10, closedAt: 1 }))],
+    ['Limit used up', withData(accountParts({ quota: 10, sent: 10 }, 'free'))],
+  ])('%s', (label, view) => {
+    expect(verdictOf(view).label).toBe(label);
+  });
+});
+
+describe('the sentence', () => {
+  it.each([
+    ['No run is going.', emptyView().data],
+    ['1 run is going, 1 run is gone, 1 file waits and 9,780 requests are left.', dashboardData()],
+    [
+      'No run is going and no request is left.',
+      dashboardData({ runs: [], inboxes: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
+    ],
+    [
+      '2 runs are going and 1 request is left.',
+      dashboardData({
+        runs: [runRecord(), runRecord()],
+        inboxes: [{ folder: '/gone', closed: null, waiting: null }],
+        ...accountParts({ quota: 5, sent: 4 }, 'free'),
+      }),
+    ],
+  ])('%s', (sentence, data) => {
+    expect(data && headlineOf(data)).toBe(sentence);
+  });
+});

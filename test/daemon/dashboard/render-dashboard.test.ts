@@ -1,0 +1,106 @@
+/** The page as text: whole, and closed to whatever its data holds. */
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import type { DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
+import { DASHBOARD_SCRIPT } from '../../../src/daemon/dashboard/dashboard-script.js';
+import { renderDashboard, renderParts, STYLE } from '../../../src/daemon/dashboard/render-dashboard.js';
+import { renderSignIn } from '../../../src/daemon/dashboard/sign-in-page.js';
+import { dashboardData, dashboardView, emptyView, NOW, troubledView } from './views.js';
+
+const LIBRARY = 'var Chart = null;';
+
+/** Style sheet and script have files of their own. `REWRITE_GOLDEN=1` writes them anew. */
+it.each<[string, DashboardView]>([
+  ['busy', dashboardView()],
+  ['empty', emptyView()],
+  ['troubled', troubledView()],
+  ['starting', dashboardView({ data: null, awayNoticedAt: NOW - 5_000, isSample: true, isStopping: true })],
+])('the page of a house that is %s', async (name, view) => {
+  const path = new URL(`golden/${name}.html`, import.meta.url);
+  const page = renderDashboard(view, LIBRARY)
+    .html.replace(STYLE, '/* style */')
+    .replace(DASHBOARD_SCRIPT, '/* script */');
+  if (process.env.REWRITE_GOLDEN) await writeFile(path, page);
+  expect(page).toBe(await readFile(path, 'utf8'));
+});
+
+const PARTS = /data-part="([a-z]+)"/g;
+const partsOf = (text: string) => [...text.matchAll(PARTS)].map(([, name]) => name).sort();
+
+it('the same parts are there whatever the data, so that each finds its successor', () => {
+  const busy = partsOf(renderParts(dashboardView()));
+  expect(new Set(busy).size).toBe(busy.length);
+  expect(partsOf(renderParts(emptyView()))).toEqual(busy);
+  expect(partsOf(renderParts(troubledView()))).toEqual(busy);
+  const nameless = dashboardData({ account: null, ledger: null, limit: null, budget: null, queue: null });
+  expect(partsOf(renderParts(dashboardView({ data: nameless })))).toEqual(busy);
+});
+
+describe('the security policy', () => {
+  const pages = [renderDashboard(dashboardView(), LIBRARY), renderSignIn('/', 'wrong')];
+
+  it.each(pages)('allows exactly the scripts and the style of the page', ({ html, policy }) => {
+    const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    const inside = (tag: string) =>
+      [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))].map(([, text]) =>
+        hash(text ?? ''),
+      );
+    const allowed = [...policy.matchAll(/'sha256-[^']+'/g)].map(([text]) => text);
+    expect([...inside('script'), ...inside('style')].sort()).toEqual(allowed.sort());
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy).not.toContain('unsafe');
+  });
+
+  it.each(pages)('is needed by nothing that would come from elsewhere', ({ html }) => {
+    const body = html.replace(/<(script|style)>[\s\S]*?<\/\1>/g, '');
+    const addresses = [...body.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, address]) => address);
+    expect(addresses.filter((address) => !/^(\/(?!\/)|data:)/.test(address ?? ''))).toEqual([]);
+    expect(body).not.toMatch(/ style="| on[a-z]+="/);
+  });
+});
+
+it('whatever data holds stays text', () => {
+  const attack = `</script><script>alert(1)</script>"'<img src=x>`;
+  const data = dashboardData();
+  const page = renderParts({
+    ...dashboardView(),
+    host: attack,
+    data: {
+      ...data,
+      address: attack,
+      account: attack,
+      runs: data.runs.map((run) => ({
+        ...run,
+        status: 'stopped' as const,
+        label: attack,
+        reason: attack,
+        id: attack,
+      })),
+      schedules: data.schedules.map((each) => ({
+        ...each,
+        isHostAway: true,
+        schedule: {
+          ...each.schedule,
+          name: attack,
+          line: attack,
+          host: attack,
+          cron: attack,
+          tz: attack,
+        },
+      })),
+      inboxes: [
+        {
+          folder: attack,
+          closed: null,
+          waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
+        },
+        { folder: attack, closed: null, waiting: [] },
+        { folder: attack, closed: null, waiting: null },
+      ],
+    },
+  });
+  expect(page).not.toContain('<script');
+  expect(page).not.toContain('<img');
+});

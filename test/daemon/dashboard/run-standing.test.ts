@@ -1,0 +1,134 @@
+/** How runs and accounts stand. */
+import { describe, expect, it } from 'vitest';
+import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
+import {
+  holdOf,
+  partsOf,
+  runHoldOf,
+  runsToShow,
+  standingOf,
+} from '../../../src/daemon/dashboard/run-standing.js';
+import { foundNothing } from '../../../src/stores/run-store.js';
+import { ledgerState } from '../../run/ledger-state.js';
+import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
+
+describe('an account', () => {
+  it.each([
+    ['nobody knows', null, null, null],
+    ['has room', ledgerState({ sent: 99 }), 100, null],
+    ['has no known limit', ledgerState({ sent: 99 }), null, null],
+    ['holds its last permit', ledgerState({ sent: 99, held: 1 }), 100, null],
+    ['has used its limit', ledgerState({ sent: 60, others: 40 }), 100, 'used up'],
+    ['was refused', ledgerState({ closedAt: NOW, sent: 100 }), 100, 'closed'],
+    ['is paused, and more', ledgerState({ isPaused: true, closedAt: NOW }), 100, 'paused'],
+  ] as const)('that %s', (_, ledger, limit, hold) => {
+    expect(holdOf(ledger, limit)).toBe(hold);
+  });
+});
+
+describe('a run', () => {
+  it.each([
+    ['is heard of', {}, null, 'running'],
+    ['was heard of less than 30 s ago', { beatAt: NOW - 29_999 }, null, 'running'],
+    ['was last heard of before', { beatAt: NOW - 30_000 }, null, 'dead'],
+    [
+      'was last heard of before the clock of the store was set back',
+      { beatAt: NOW + 3_600_000 },
+      null,
+      'dead',
+    ],
+    ['waits for its account', {}, 'closed', 'held'],
+    ['is dead, whatever its account', { beatAt: NOW - 60_000 }, 'closed', 'dead'],
+    ['is over', { status: 'completed', beatAt: 0 }, null, 'finished'],
+    ['was stopped', { status: 'stopped', beatAt: 0 }, 'closed', 'stopped'],
+    ['was cancelled', { status: 'cancelled', beatAt: 0 }, null, 'cancelled'],
+  ] as const)('that %s', (_, parts, hold, standing) => {
+    expect(standingOf(runRecord(parts), NOW, hold)).toBe(standing);
+  });
+
+  it.each([
+    ['with identifiers left, by its account', {}, 'used up', 'used up'],
+    ['that reads its file, by its account', { identifiers: null }, 'paused', 'paused'],
+    ['with nothing left, by nothing', { tally: { matched: 1_400 } }, 'closed', null],
+    [
+      'at its own cap',
+      { settings: { maxRequests: 40 }, tally: { matched: 40, requests: 40 } },
+      null,
+      'capped',
+    ],
+    ['below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
+    [
+      'at its cap and through',
+      { settings: { maxRequests: 1_400 }, tally: { matched: 1_400, requests: 1_400 } },
+      null,
+      null,
+    ],
+  ] as const)('%s is what holds it', (_, parts, account, hold) => {
+    expect(runHoldOf(runRecord(parts), account)).toBe(hold);
+  });
+});
+
+describe('the identifiers of a run', () => {
+  const tally = { matched: 50, notFound: 20, failed: 5, stored: 10 };
+
+  it('that goes on: what has no answer is left', () => {
+    expect(partsOf(runRecord({ identifiers: 100, tally }))).toEqual({
+      ...tally,
+      left: 15,
+      whole: 100,
+    });
+  });
+
+  it('that is finished: what it did not ask for was stored', () => {
+    expect(partsOf(runRecord({ identifiers: 100, tally, status: 'completed' }))).toEqual({
+      ...tally,
+      stored: 25,
+      left: 0,
+      whole: 100,
+    });
+  });
+
+  it('whose chunk was done twice: never more than the whole', () => {
+    const parts = partsOf(runRecord({ identifiers: 80, tally }));
+    expect(parts).toMatchObject({ left: 0, whole: 85 });
+  });
+
+  it('that nobody has counted yet', () => {
+    expect(partsOf(runRecord({ identifiers: null }))).toMatchObject({ left: 0, whole: 0 });
+  });
+});
+
+it('runs that are alive are shown first, all of them, then the newest', () => {
+  const runs = ['a', 'B', 'c', 'D', 'E', 'f'].map((id) => runRecord({ id }));
+  const isAlive = ({ id }: { readonly id: string }) => id === id.toUpperCase();
+  const shown = (count: number) =>
+    runsToShow(runs, isAlive, count)
+      .map(({ id }) => id)
+      .join('');
+  expect(shown(4)).toBe('BDEa');
+  expect(shown(2)).toBe('BDE');
+  expect(shown(9)).toBe('BDEacf');
+});
+
+describe('that nothing matched is said of a run', () => {
+  const NONE = { matched: 0, notFound: 40, failed: 0, stored: 0, requests: 40, billed: 40 };
+  it.each([
+    ['that was completed', { status: 'completed' }, NONE, true],
+    ['of which some failed', { status: 'completed' }, { ...NONE, failed: 3 }, true],
+    ['of which one matched', { status: 'completed' }, { ...NONE, matched: 1 }, false],
+    [
+      'of which some was known before, and may have matched',
+      { status: 'completed' },
+      { ...NONE, stored: 1 },
+      false,
+    ],
+    ['that is at work', { status: 'running' }, NONE, false],
+    ['that was stopped', { status: 'stopped' }, NONE, false],
+    ['without an identifier', { status: 'completed', identifiers: 0 }, { ...NONE, notFound: 0 }, false],
+  ] as const)('%s', (_, some, tally, isSaid) => {
+    const run = runRecord({ identifiers: 40, ...some, tally });
+    expect(foundNothing(run)).toBe(isSaid);
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }));
+    expect(page.includes('Finished, nothing matched')).toBe(isSaid);
+  });
+});

@@ -1,0 +1,47 @@
+/** A dashboard that is served to the running test: what it shows is handed in, its clock is turned by hand. */
+import { onTestFinished } from 'vitest';
+import type { DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
+import { serveDashboard } from '../../../src/daemon/dashboard/dashboard-server.js';
+import { chartLibrary } from '../../run/report/pages.js';
+import { dashboardView, NOW } from './views.js';
+
+export const PASSWORD = 'correct horse battery staple'.replaceAll(' ', '-');
+
+export interface ServedDashboard {
+  readonly url: string;
+  /** From the next request on. */
+  show(view: DashboardView): void;
+  /** Milliseconds. */
+  advance(ms: number): void;
+  /** Bugs that it told of. */
+  readonly troubles: readonly Error[];
+}
+
+export async function startDashboard(
+  parts: { readonly view?: DashboardView; readonly host?: string } = {},
+): Promise<ServedDashboard> {
+  let view = parts.view ?? dashboardView();
+  let now = NOW;
+  const troubles: Error[] = [];
+  const server = await serveDashboard({
+    host: parts.host ?? '127.0.0.1',
+    port: 0,
+    password: PASSWORD,
+    clock: { now: () => now, monotonic: () => now },
+    chartLibrary: await chartLibrary(),
+    look: async () => view,
+    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
+    onTrouble: (error) => troubles.push(error),
+  });
+  onTestFinished(() => server.close());
+  return {
+    url: server.url,
+    troubles,
+    show(next) {
+      view = next;
+    },
+    advance(ms) {
+      now += ms;
+    },
+  };
+}

@@ -1,0 +1,280 @@
+/** What the dashboard is shown, made up: a busy house, one in trouble, and an empty one. */
+import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
+import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import { limitOf } from '../../../src/ledger/policy.js';
+import { budgetStateOf, projectPeriodEnd } from '../../../src/ledger/projection.js';
+import type { RunRecord, Tally } from '../../../src/stores/run-store.js';
+import { ledgerState } from '../../run/ledger-state.js';
+
+export const NOW = Date.UTC(2026, 10, 20, 13, 25, 46);
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const ACCOUNT = 'key-a70879083fac2870';
+
+const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+/** A run that began five minutes ago and is alive, unless the test says otherwise. */
+export function runRecord(
+  parts: Partial<Omit<RunRecord, 'tally' | 'settings'>> & {
+    readonly tally?: Partial<Tally>;
+    readonly settings?: Partial<RunRecord['settings']>;
+  } = {},
+): RunRecord {
+  const asOf = parts.asOf ?? NOW - 5 * MINUTE;
+  return {
+    id: 'r-20261120-8ce9ee49',
+    key: 'key',
+    label: 'etl-1: customers.csv',
+    asOf,
+    keyStartedAt: asOf,
+    beatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
+    status: 'running',
+    reason: null,
+    rows: 1_500,
+    identifiers: 1_400,
+    spent: parts.tally?.billed ?? 0,
+    overageBilled: 0,
+    ...parts,
+    settings: {
+      service: 'https://api.example',
+      account: ACCOUNT,
+      allowNsfw: 'unset',
+      maxAgeMs: 7 * DAY,
+      maxAgeMissingMs: DAY,
+      refresh: false,
+      plan: 'paid',
+      quotaCap: null,
+      overage: 1_000,
+      period: 'month',
+      freeStatuses: [],
+      maxRequests: null,
+      maxOverageRequests: null,
+      timeoutMs: 40_000,
+      ...parts.settings,
+    },
+    tally: { ...NOTHING, ...parts.tally },
+  };
+}
+
+export function scheduleState(
+  parts: Partial<Omit<ScheduleState, 'schedule'>> & {
+    readonly schedule?: Partial<ScheduleState['schedule']>;
+  } = {},
+): ScheduleState {
+  return {
+    nextAt: Date.UTC(2026, 10, 21, 1),
+    isRunning: false,
+    isHostAway: false,
+    ended: {
+      dueAt: Date.UTC(2026, 10, 20, 1),
+      startedAt: Date.UTC(2026, 10, 20, 1),
+      endedAt: Date.UTC(2026, 10, 20, 1, 4, 10),
+      exitCode: 0,
+      sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
+      output: '/data/out/2026-11-20.csv',
+    },
+    passed: null,
+    ...parts,
+    schedule: {
+      name: 'nightly',
+      id: '1',
+      cron: '0 2 * * *',
+      tz: 'Europe/Berlin',
+      host: 'etl-1',
+      line: 'run customers.csv -o out/{date}.csv',
+      input: '/data/customers.csv',
+      flags: {},
+      catchesUp: false,
+      addedAt: NOW - 30 * DAY,
+      ...parts.schedule,
+    },
+  };
+}
+
+const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;
+
+/** Account, limit, budget and projection as the engine's numbers make them. */
+export function accountParts(
+  state: Parameters<typeof ledgerState>[0],
+  plan: 'paid' | 'free' = 'paid',
+): Pick<DashboardData, 'ledger' | 'limit' | 'budget' | 'projection'> {
+  // The terms that the account's runs gave it: 100 of overage at 0.1 each.
+  const overage = plan === 'paid' && state?.quota !== null ? 1_000 : 0;
+  const ledger = ledgerState({ now: NOW, period: '2026-11-01', overage, ...state });
+  const budget = budgetStateOf(ledger, { ...TERMS, plan });
+  const limit = limitOf(ledger);
+  return { ledger, limit, budget, projection: projectPeriodEnd(ledger, limit) };
+}
+
+export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData {
+  return {
+    at: NOW,
+    storeNow: NOW,
+    engine: 'redis',
+    address: 'redis://queue.internal:6379',
+    account: ACCOUNT,
+    ...accountParts({ quota: 20_000, sent: 9_940, held: 60, others: 1_220 }),
+    queue: { waiting: 17, active: 3, delayed: 2 },
+    answers: {
+      matched: 8_420,
+      notFound: 611,
+      oldestFetchedAt: Date.UTC(2026, 9, 24, 8, 5),
+      newestFetchedAt: NOW - 1_000,
+    },
+    runs: RUNS,
+    schedules: [
+      scheduleState(),
+      scheduleState({
+        schedule: {
+          name: 'weekly-funds',
+          cron: '0 6 * * 1',
+          tz: 'UTC',
+          catchesUp: true,
+          line: 'run funds.csv --max-cost 5',
+        },
+        nextAt: Date.UTC(2026, 10, 23, 6),
+        ended: null,
+        isRunning: true,
+      }),
+    ],
+    inboxes: [
+      {
+        folder: '/data/brands',
+        closed: null,
+        waiting: [
+          {
+            file: 'Kunden März.csv',
+            folder: 'Kunden März-2026-11-20T11-22-47Z',
+            since: NOW - 2 * HOUR,
+            reason: '--max-requests 40 is reached for this run.',
+          },
+        ],
+      },
+    ],
+    ...parts,
+  };
+}
+
+const RUNS: readonly RunRecord[] = [
+  runRecord({
+    id: 'r-20261120-000001',
+    tally: { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 },
+  }),
+  runRecord({
+    id: 'r-20261120-000002',
+    label: 'etl-2: newsletter subscribers (Q4).csv',
+    status: 'completed',
+    asOf: NOW - 3 * HOUR,
+    identifiers: 4_900,
+    rows: 5_210,
+    tally: { matched: 1_100, notFound: 92, requests: 1_192, billed: 1_192 },
+  }),
+  runRecord({
+    id: 'r-20261120-000003',
+    label: 'etl-2: partners.csv',
+    asOf: NOW - 20 * MINUTE,
+    beatAt: NOW - 12 * MINUTE,
+    identifiers: 600,
+    rows: 600,
+    tally: { matched: 420, notFound: 30, requests: 450, billed: 450 },
+  }),
+  runRecord({
+    id: 'r-20261119-000004',
+    label: 'etl-1: funds.csv',
+    status: 'stopped',
+    asOf: NOW - 26 * HOUR,
+    reason: 'not asked: --max-cost is reached for this run (9,800 sent by us, limit 21000)',
+    identifiers: 300,
+    rows: 312,
+    tally: { matched: 90, notFound: 10, requests: 100, billed: 100 },
+  }),
+];
+
+export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView {
+  return {
+    host: 'etl-1',
+    now: NOW,
+    data: dashboardData(),
+    awayNoticedAt: null,
+    serviceTrouble: null,
+    isSample: false,
+    isStopping: false,
+    ...parts,
+  };
+}
+
+/** Nothing was ever done here. */
+export function emptyView(): DashboardView {
+  return dashboardView({
+    data: dashboardData({
+      engine: 'embedded',
+      address: '/home/ana/.local/state/brand-enrich',
+      ...accountParts({ period: null }, 'free'),
+      queue: { waiting: 0, active: 0, delayed: 0 },
+      answers: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
+      runs: [],
+      schedules: [],
+      inboxes: [{ folder: '/data/brands', closed: null, waiting: [] }],
+    }),
+  });
+}
+
+/** Everything that can hinder at once, with names that do not end. */
+export function troubledView(): DashboardView {
+  const long =
+    'a-file-with-a-name-that-goes-on-and-on-without-any-place-to-break-it-anywhere-at-all-2026-11-20.csv';
+  return dashboardView({
+    now: NOW + 4 * MINUTE,
+    awayNoticedAt: NOW + MINUTE,
+    serviceTrouble: 'it cannot be reached (connection refused)',
+    data: dashboardData({
+      ...accountParts({
+        quota: 5_000,
+        sent: 5_600,
+        others: 430,
+        closedAt: NOW - 42 * MINUTE,
+      }),
+      runs: [
+        runRecord({ tally: { matched: 300, failed: 700, requests: 1_000, billed: 300 } }),
+        runRecord({ id: 'r-2', label: `etl-1: ${long}`, status: 'cancelled', reason: 'cancelled' }),
+        runRecord({ id: 'r-3', beatAt: NOW - 3 * DAY, asOf: NOW - 3 * DAY, identifiers: null, rows: null }),
+      ],
+      schedules: [
+        scheduleState({
+          isHostAway: true,
+          schedule: { name: long.slice(0, 64), host: 'laptop-of-somebody-on-holiday' },
+          nextAt: NOW - 5 * HOUR,
+          passed: { why: 'missed', dueAt: NOW - 5 * HOUR, at: NOW - 4 * HOUR },
+        }),
+        scheduleState({ ended: { ...ENDED_BADLY }, schedule: { name: 'hourly' } }),
+      ],
+      inboxes: [
+        {
+          folder: '/mnt/share/marketing/brands',
+          closed: null,
+          waiting: [
+            {
+              file: long,
+              folder: `${long}-2026-11-18T09-00-00Z`,
+              since: NOW - 2 * DAY,
+              reason:
+                'The service refuses further requests: its quota is reached (5600 sent by us, 430 by others, limit 6000).',
+            },
+            { file: 'b.csv', folder: 'b-2026-11-18T09-00-00Z', since: 0, reason: 'The service is away.' },
+          ],
+        },
+        { folder: '/mnt/gone', closed: null, waiting: null },
+      ],
+    }),
+  });
+}
+
+const ENDED_BADLY = {
+  dueAt: NOW - HOUR,
+  startedAt: NOW - HOUR,
+  endedAt: NOW - HOUR + 800,
+  exitCode: 5,
+  sentence: 'the input cannot be opened: /data/missing.csv; check the path',
+  output: null,
+};

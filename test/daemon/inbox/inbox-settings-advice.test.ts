@@ -1,0 +1,63 @@
+/** What the flags of a message are in the settings file of an inbox. */
+import { expect, it } from 'vitest';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import type { LoadedSettings } from '../../../src/config/settings.js';
+import { applyFolderSettings } from '../../../src/daemon/inbox/inbox-folder-settings.js';
+import { settingsAdvice, settingsLines } from '../../../src/daemon/inbox/inbox-settings-advice.js';
+import { refusal } from '../../identify/choose-from-table.js';
+
+it.each<[string, string[]]>([
+  ['name it: --column website:domain (kinds: domain, ticker)', ['{"column":"website:domain"}']],
+  [
+    "say it: --column 'Client'\\''s site:domain' or --column b:isin",
+    ['{"column":"Client\'s site:domain"}', '{"column":"b:isin"}'],
+  ],
+  [
+    'say which: --column a:domain or --column b:domain; or both, a later one where those before it are blank: --column a:domain --column b:domain',
+    ['{"column":"a:domain"}', '{"column":"b:domain"}', '{"column":["a:domain","b:domain"]}'],
+  ],
+  [
+    'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
+    ['{"header":false,"kind":"ticker"}', '{"column":"GTLB:ticker"}'],
+  ],
+  ['say --no-header, or write a header above it', ['{"header":false}']],
+  [
+    'say --column website:domain, or --allow-mismatch to go on all the same',
+    ['{"column":"website:domain"}', '{"allowMismatch":true}'],
+  ],
+  ['say --skip-lines 3 if line 4 is the header, or --delimiter, or correct the header', ['{"skipLines":3}']],
+  ['such as --prefix enriched_', ['{"prefix":"enriched_"}']],
+  ['leave --kind isin out, or name the column with --column NAME:isin', ['{"column":"NAME:isin"}']],
+  ['use https, or allow plain http with --allow-http', []],
+  ['say --skip-lines N', []],
+  ['put these right', []],
+])('%s', (todo, lines) => {
+  expect(settingsLines(todo)).toEqual(lines);
+});
+
+it('says nothing where there is nothing to save', () => {
+  expect(settingsAdvice('correct the line')).toBe('');
+});
+
+const BASE: LoadedSettings = loadSettings({
+  flags: { sample: true },
+  env: {},
+  file: null,
+  command: 'run',
+  home: '/',
+});
+
+it('what it prints for a choice of columns is what the inbox takes', () => {
+  const { todo } = refusal(['Web Site|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600']);
+  const read = settingsLines(todo).map(
+    (line) => applyFolderSettings({ path: '/in/brand-enrich.json', values: JSON.parse(line) }, BASE).columns,
+  );
+  expect(read).toEqual([
+    [{ name: 'Web Site', kind: 'domain' }],
+    [{ name: 'isin', kind: 'isin' }],
+    [
+      { name: 'Web Site', kind: 'domain' },
+      { name: 'isin', kind: 'isin' },
+    ],
+  ]);
+});

@@ -1,0 +1,97 @@
+/** What becomes of a file, from how its run ended or what prevented it. */
+import { describe, expect, it } from 'vitest';
+import { FailFileError, InterruptedError, NeverStartError } from '../../../src/core/errors.js';
+import { verdictOfError, verdictOfResult } from '../../../src/daemon/inbox/inbox-verdict.js';
+import type { AcquireEnd } from '../../../src/run/lookups/acquire.js';
+import type { RunHalt } from '../../../src/stores/run-store.js';
+import { HOPELESS_REASON } from '../../../src/worker/retry-policy.js';
+
+const halted = (why: RunHalt['why']): AcquireEnd => ({
+  type: 'halted',
+  halt: { why, sentence: 'so it is' },
+});
+const memo = (why: string) => `memo of ${why}`;
+
+describe('a run that ended', () => {
+  it.each([
+    ['finished', { type: 'finished' }, true, { type: 'done' }],
+    ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
+    ['at its limit', halted('limit'), false, { type: 'parked', memo: 'memo of limit', holdMs: 0 }],
+    [
+      'refused as too many',
+      halted('throttled'),
+      false,
+      { type: 'parked', memo: 'memo of throttled', holdMs: 60_000 },
+    ],
+    ['without a service', halted('unreachable'), false, { type: 'parked', memo: 'memo of unreachable' }],
+    ['with answers of no use', halted('useless'), false, { type: 'failed' }],
+    ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
+    ['stopped', { type: 'stopped' }, false, { type: 'put_back' }],
+    ['cancelled', { type: 'cancelled' }, false, { type: 'failed' }],
+    ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
+  ] as const)('%s', (_, end, isComplete, expected) => {
+    expect(verdictOfResult({ end, isComplete, facts: { failures: new Map() } }, memo)).toMatchObject(
+      expected,
+    );
+  });
+
+  it('with answers of no use says what the folder can say', () => {
+    const facts = { failures: new Map() };
+    const end = verdictOfResult({ end: halted('useless'), isComplete: false, facts }, memo);
+    expect(end).toMatchObject({
+      reason: expect.stringMatching(/\{"allowUnknown":true\}/),
+    });
+  });
+
+  it('with lookups that failed because the service was away waits for it', () => {
+    const facts = { failures: new Map([[HOPELESS_REASON, 3]]) };
+    expect(verdictOfResult({ end: { type: 'finished' }, isComplete: true, facts }, memo).type).toBe('parked');
+  });
+});
+
+describe('an error', () => {
+  const fail = (
+    code: 'input-binary' | 'input-changed' | 'disk-low' | 'engine-unreachable' | 'output-unwritable',
+  ) => new FailFileError({ code, subject: '/desk/job/a.csv', todo: 'do this' });
+  const coded = (code: string) => Object.assign(new Error(code), { code });
+  it.each([
+    ['of the file', fail('input-binary'), 0, { type: 'failed' }],
+    [
+      'of its columns',
+      new NeverStartError({ code: 'column-doubtful', subject: 'a', todo: 'name it' }),
+      0,
+      { type: 'failed' },
+    ],
+    ['that it was still written', fail('input-changed'), 9, { type: 'again', holds: false }],
+    ['of the disk', fail('disk-low'), 9, { type: 'again', holds: true }],
+    ['of the engine', fail('engine-unreachable'), 9, { type: 'again', holds: true }],
+    ['of the folder', fail('output-unwritable'), 9, { type: 'again', holds: true }],
+    ['of a full disk', coded('ENOSPC'), 9, { type: 'again', holds: true }],
+    ['of ours, at first', new Error('bug'), 0, { type: 'again', holds: false }],
+    ['of ours, again and again', new Error('bug'), 2, { type: 'failed' }],
+    [
+      'of a stop',
+      new InterruptedError({ code: 'interrupted', subject: 's', todo: 't' }),
+      0,
+      { type: 'put_back' },
+    ],
+  ] as const)('%s', (_, error, tries, expected) => {
+    expect(verdictOfError(error, '/desk/job', tries)).toMatchObject(expected);
+  });
+
+  it('is told in words for those who drop files', () => {
+    const error = new FailFileError({
+      code: 'input-preamble',
+      subject: '/desk/job/a.csv',
+      todo: 'skip them with --skip-lines 3',
+    });
+    const end = verdictOfError(error, '/desk/job', 0);
+    expect(end.type === 'failed' && end.reason).toBe(
+      'Lines above the header do not belong to the table: a.csv.\n\n' +
+        'What to do: skip them with --skip-lines 3.\n\n' +
+        'For this inbox, save this line as brand-enrich.json beside the folder inbox (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n' +
+        '{"skipLines":3}\n\n' +
+        'Answers that were paid for are kept, and are not bought again when the file is put into the inbox once more.\n',
+    );
+  });
+});

@@ -1,0 +1,154 @@
+/** The ways of a job, each in one step, and who gets it when several reach for it. */
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type InboxFolders, openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
+import { arrive, claim, type Job, lookAt, putBack, take } from '../../../src/daemon/inbox/job-folder.js';
+import { writeNote } from '../../../src/daemon/inbox/job-note.js';
+import type { SeenFile } from '../../../src/daemon/inbox/settled-files.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
+const JOB = 'list-2026-01-14T09-30-05Z';
+let folders: InboxFolders;
+let desk: string;
+let otherDesk: string;
+
+beforeEach(async () => {
+  folders = await openFolders(await temporaryFolder());
+  desk = join(folders.processing, 'one');
+  otherDesk = join(folders.processing, 'two');
+  await mkdir(desk);
+  await mkdir(otherDesk);
+});
+
+async function drop(name: string, content = 'website\na.com\n'): Promise<SeenFile> {
+  await writeFile(join(folders.inbox, name), content);
+  const seen = await lookAt(join(folders.inbox, name));
+  if (seen === null || seen === 'folder') throw new Error('not dropped');
+  return seen;
+}
+
+async function claimed(name = 'list.csv'): Promise<Job> {
+  const job = await claim(folders, desk, await drop(name), NOW);
+  if (job === null) throw new Error('not claimed');
+  return job;
+}
+
+describe('claiming', () => {
+  it('moves the file into a folder of its own', async () => {
+    const job = await claimed();
+    expect(basename(job.folder)).toBe(JOB);
+    expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
+    expect(await readdir(folders.inbox)).toEqual([]);
+  });
+
+  it('gives a file to one of two, and leaves the other nothing', async () => {
+    const seen = await drop('list.csv');
+    const jobs = await Promise.all([claim(folders, desk, seen, NOW), claim(folders, otherDesk, seen, NOW)]);
+    expect(jobs.filter((job) => job !== null)).toHaveLength(1);
+    expect([...(await readdir(desk)), ...(await readdir(otherDesk))]).toEqual([JOB]);
+  });
+
+  it('puts back a file that was changed after it was looked at', async () => {
+    const seen = await drop('list.csv');
+    await drop('list.csv', 'website\na.com\nb.com\n');
+    expect(await claim(folders, desk, seen, NOW)).toBeNull();
+    expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toContain('b.com');
+    expect(await readdir(desk)).toEqual([]);
+  });
+});
+
+describe('arriving', () => {
+  it('numbers what has the same name at the same time', async () => {
+    const names: (string | null)[] = [];
+    for (let times = 0; times < 3; times += 1) {
+      names.push(await arrive(folders, await claimed(), { place: 'done', reason: null }, NOW));
+    }
+    expect(names).toEqual([JOB, `${JOB}-2`, `${JOB}-3`]);
+    expect(await readdir(join(folders.done, JOB))).toEqual(['list.csv']);
+  });
+
+  it('brings a reason to those who wait or failed, and takes it away from those who are done', async () => {
+    const job = await claimed();
+    await arrive(folders, job, { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
+    expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
+    const again = await take(folders, desk, join(folders.waiting, JOB));
+    expect(again?.note.parked).toEqual({ at: NOW, memo: 'm' });
+    if (again) await arrive(folders, again, { place: 'done', reason: null }, NOW + 1_000);
+    expect(await readdir(join(folders.done, JOB.replace('05Z', '06Z')))).toEqual(['list.csv']);
+  });
+
+  it('says so when the job was taken over meanwhile', async () => {
+    const job = await claimed();
+    await rename(job.folder, join(otherDesk, JOB));
+    expect(await arrive(folders, job, { place: 'done', reason: null }, NOW)).toBeNull();
+    expect(await readdir(folders.done)).toEqual([]);
+  });
+});
+
+describe('putting back', () => {
+  it('leaves nothing of ours', async () => {
+    const job = await claimed();
+    await writeFile(join(job.folder, 'list.enriched.partial.csv'), 'x');
+    expect(await putBack(folders, job)).toBe(true);
+    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
+    expect(await readdir(desk)).toEqual([]);
+  });
+
+  it('never replaces a file that was dropped meanwhile', async () => {
+    const job = await claimed();
+    await drop('list.csv', 'other\n');
+    expect(await putBack(folders, job)).toBe(false);
+    expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toBe('other\n');
+    expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
+  });
+
+  it('brings a parked one back to those who wait, as it was', async () => {
+    await arrive(folders, await claimed(), { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
+    const job = await take(folders, desk, join(folders.waiting, JOB));
+    if (job) expect(await putBack(folders, job)).toBe(true);
+    expect(await readdir(folders.waiting)).toEqual([JOB]);
+    expect(await readdir(folders.inbox)).toEqual([]);
+  });
+});
+
+describe('taking over', () => {
+  it('gives a job to one of two', async () => {
+    const { folder } = await claimed();
+    const third = join(folders.processing, 'three');
+    await mkdir(third);
+    const jobs = await Promise.all([take(folders, otherDesk, folder), take(folders, third, folder)]);
+    expect(jobs.filter((job) => job !== null).map((job) => job?.file)).toEqual(['list.csv']);
+  });
+
+  it('knows the original among our files when its note is damaged', async () => {
+    const { folder } = await claimed();
+    for (const name of ['list.enriched.partial.csv', 'list.errors.csv', 'list.report.json', 'reason.txt'])
+      await writeFile(join(folder, name), 'x');
+    await writeFile(join(folder, '.brand-enrich-job.json'), '{"fi');
+    expect((await take(folders, otherDesk, folder))?.file).toBe('list.csv');
+  });
+
+  it('removes a folder that its watcher was killed over before the file was in it', async () => {
+    const folder = join(desk, 'early');
+    await mkdir(folder);
+    await writeNote(folder, { file: 'list.csv', adoptions: 0, parked: null });
+    expect(await take(folders, otherDesk, folder)).toBeNull();
+    expect(await readdir(otherDesk)).toEqual([]);
+  });
+
+  it('keeps for people what it cannot tell the original of', async () => {
+    const folder = join(desk, 'odd');
+    await mkdir(folder);
+    for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), 'x');
+    expect(await take(folders, otherDesk, folder)).toBeNull();
+    expect((await readdir(join(folders.failed, 'odd'))).sort()).toEqual(['a.csv', 'b.csv', 'reason.txt']);
+  });
+});
+
+it('refuses a folder of the five that is a link', async () => {
+  const root = await temporaryFolder();
+  await symlink(folders.done, join(root, 'done'));
+  await expect(openFolders(root)).rejects.toThrow('a folder of the inbox cannot be used');
+});

@@ -1,0 +1,108 @@
+/**
+ * What the tests of the runner begin with: an engine of their own, runners whose runs are told from outside when to end, and
+ * schedules that are due every second.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/core/clock.js';
+import { silentLog } from '../../../src/core/log.js';
+import type { Schedule } from '../../../src/daemon/schedules/schedule.js';
+import {
+  createScheduleRunner,
+  type ScheduledWork,
+  type ScheduleRunner,
+  type ScheduleRunnerOptions,
+} from '../../../src/daemon/schedules/schedule-runner.js';
+import type { Engine } from '../../../src/engine/engine.js';
+import { openEngine } from '../../../src/engine/open-engine.js';
+import type { EngineUnderTest } from '../../support/engines.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+export const EVERY_SECOND = '* * * * * *';
+const ONCE_A_YEAR = '0 0 1 1 *';
+
+export interface RunnerScene {
+  readonly engine: Engine;
+  /** Of this test alone. */
+  readonly host: string;
+  schedule(name: string, changes?: Partial<Schedule>): Schedule;
+  /** Starts a runner; `execute` by default ends well at once. */
+  startRunner(changes?: Partial<ScheduleRunnerOptions>): Promise<ScheduleRunner>;
+  /** What was begun, in its order, by whichever runner. */
+  readonly begun: ScheduledWork[];
+  /** The same engine, closed and opened anew. */
+  reopen(): Promise<RunnerScene>;
+}
+
+export const WELL = { exitCode: 0, sentence: 'well', output: null };
+
+export async function createRunnerScene(under: EngineUnderTest): Promise<RunnerScene> {
+  const folder = await temporaryFolder();
+  return openScene(under, folder, `host-${randomBytes(4).toString('hex')}`);
+}
+
+async function openScene(under: EngineUnderTest, folder: string, host: string): Promise<RunnerScene> {
+  const { BRAND_ENRICH_ENGINE: address = 'embedded' } = under.env(folder);
+  const engine = await openEngine({ engine: address, stateFolder: join(folder, 'state'), log: silentLog() });
+  const runners = new Set<ScheduleRunner>();
+  const begun: ScheduledWork[] = [];
+  const close = async () => {
+    await Promise.all([...runners].map((runner) => runner.stop()));
+    await engine.close();
+  };
+  onTestFinished(close);
+  return {
+    engine,
+    host,
+    begun,
+    schedule: (name, changes = {}) => ({
+      name: `${host}.${name}`,
+      id: randomBytes(4).toString('hex'),
+      cron: ONCE_A_YEAR,
+      tz: 'UTC',
+      host,
+      line: 'run a.csv',
+      input: '/a.csv',
+      flags: {},
+      catchesUp: false,
+      addedAt: Date.now(),
+      ...changes,
+    }),
+    async startRunner({ execute = async () => WELL, ...changes } = {}) {
+      const runner = createScheduleRunner({
+        engine,
+        host,
+        name: randomBytes(4).toString('hex'),
+        clock: systemClock,
+        log: silentLog(),
+        ...changes,
+        execute(work) {
+          begun.push(work);
+          return execute(work);
+        },
+      });
+      runners.add(runner);
+      await runner.start();
+      return runner;
+    },
+    async reopen() {
+      await close();
+      return openScene(under, folder, host);
+    },
+  };
+}
+
+/** A run that goes on until it is told to end, or is interrupted. */
+export function createSlowRun() {
+  let end: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const execute: ScheduleRunnerOptions['execute'] = ({ stop }) =>
+    new Promise((resolve) => {
+      void ended.then(() => resolve(WELL));
+      stop.addEventListener('abort', () => resolve({ exitCode: 130, sentence: 'interrupted', output: null }));
+    });
+  return { execute, end };
+}

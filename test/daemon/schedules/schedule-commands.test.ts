@@ -1,0 +1,142 @@
+/**
+ * Schedules as their users meet them: added, served, listed from a second terminal, run and removed.
+ */
+import { readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import { startHook } from '../../notify/hook-server.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
+import { countStatuses, readRows } from '../../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../../support/scene.js';
+
+const PATIENCE = { timeout: 40_000, interval: 100 };
+/** Each look is a process: it begins when there is something to see. */
+const LOOKS = { timeout: 40_000, interval: 500 };
+const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
+
+/** Of the schedules of this test: Redis is shared with the others. */
+async function states(scene: Scene): Promise<ScheduleState[]> {
+  const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
+  expect(code, stderr).toBe(0);
+  const found = JSON.parse(stdout) as ScheduleState[];
+  return found.filter(({ schedule }) => schedule.input.startsWith(scene.folder));
+}
+
+/** Waits for a file that a run writes at its end. */
+async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise<void> {
+  const names = () => readdir(scene.path(folder)).catch(() => []);
+  await expect.poll(names, PATIENCE).toContainEqual(expect.stringMatching(name));
+}
+
+async function serve(scene: Scene) {
+  const runner = scene.start(['schedule', 'serve']);
+  await runner.untilSaid(/taking the ticks/);
+  return runner;
+}
+
+describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
+  beforeAll(() => under.start());
+  afterAll(() => under.stop());
+
+  test('a schedule is added, run on its host from a second terminal, listed and removed', async () => {
+    const scene = await createScene(under);
+    await scene.write('list.csv', domainList(20));
+    // Address and token are the runner's: who adds a schedule need not know them.
+    const added = await scene.run(
+      ['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv', '-o', 'out/{date}.csv'],
+      { BRAND_API_URL: '', BRAND_API_TOKEN: '' },
+    );
+    expect(added.code, added.stderr).toBe(0);
+    expect(added.stdout).toMatch(/yearly is added, next on \d{4}-01-01 00:00:00 UTC; start .*schedule serve/);
+    expect(await states(scene)).toMatchObject([{ isHostAway: true, ended: null }]);
+
+    const runner = await serve(scene);
+    const asked = await scene.run(['schedule', 'run-now', 'yearly']);
+    expect(asked.stdout).toMatch(/yearly runs on/);
+    await untilWritten(scene, 'out', /\.report\.json$/);
+    await expect
+      .poll(() => states(scene), LOOKS)
+      .toMatchObject([
+        {
+          isHostAway: false,
+          isRunning: false,
+          ended: { exitCode: 0, sentence: expect.stringMatching(/20 rows/) },
+        },
+      ]);
+    const [state] = await states(scene);
+    expect(state?.ended?.output).toBe(
+      scene.path(`out/${new Date(state?.ended?.startedAt ?? 0).toISOString().slice(0, 10)}.csv`),
+    );
+    const counts = countStatuses(await readRows(state?.ended?.output ?? ''));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(20);
+    expect(scene.service.meter.billed).toBe(20);
+    expect(JSON.stringify(state)).not.toContain(scene.token);
+
+    const twice = await scene.run(['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv']);
+    expect([twice.code, twice.stderr]).toEqual([
+      2,
+      expect.stringMatching(/there is a schedule of this name/),
+    ]);
+    expect((await scene.run(['schedule', 'remove', 'yearly'])).code).toBe(0);
+    expect(await states(scene)).toEqual([]);
+    const gone = await scene.run(['schedule', 'run-now', 'yearly']);
+    expect([gone.code, gone.stderr]).toEqual([2, expect.stringMatching(/no such schedule: yearly/)]);
+    runner.kill('SIGTERM');
+    expect((await runner.done).code).toBe(0);
+  });
+
+  test('a run that a kill interrupts goes on with the next runner, and buys nothing twice', {
+    tags: ['long'],
+  }, async () => {
+    const scene = await createScene(under, { latencyMs: 50 });
+    await scene.write('list.csv', domainList(200));
+    const command = ['run', 'list.csv', '-o', 'out.csv', '--concurrency', '4'];
+    expect((await scene.run(['schedule', 'add', 'slow', ...ONCE_A_YEAR, '--', ...command])).code).toBe(0);
+    const first = await serve(scene);
+    await scene.run(['schedule', 'run-now', 'slow']);
+    await expect.poll(() => scene.service.meter.billed, PATIENCE).toBeGreaterThan(20);
+    first.kill('SIGKILL');
+    await first.done;
+    await serve(scene);
+    await untilWritten(scene, '.', /^out\.report\.json$/);
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ ended: { exitCode: 0 } }]);
+    const counts = countStatuses(await readRows(scene.path('out.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(200);
+    expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
+  });
+
+  test('the cap of a schedule is that of its run', async () => {
+    const scene = await createScene(under);
+    await scene.write('list.csv', domainList(20));
+    const command = ['run', 'list.csv', '-o', 'out.csv', '--max-requests', '5'];
+    await scene.run(['schedule', 'add', 'capped', ...ONCE_A_YEAR, '--', ...command]);
+    await serve(scene);
+    await scene.run(['schedule', 'run-now', 'capped']);
+    await untilWritten(scene, '.', /^out\.report\.json$/);
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ ended: { exitCode: 7 } }]);
+    expect(scene.service.meter.billed).toBe(5);
+  });
+
+  test('a scheduled run tells whom the runner was told to tell, and shows in its metrics', async () => {
+    const scene = await createScene(under);
+    const hook = await startHook(200);
+    await scene.write('list.csv', domainList(20));
+    const command = ['run', 'list.csv', '-o', 'out.csv'];
+    await scene.run(['schedule', 'add', 'told', ...ONCE_A_YEAR, '--', ...command]);
+    const runner = scene.start(['schedule', 'serve', '--metrics-port', '0'], {
+      BRAND_ENRICH_NOTIFY_URL: hook.url,
+    });
+    await runner.untilSaid(/taking the ticks/);
+    await scene.run(['schedule', 'run-now', 'told']);
+    await expect.poll(() => hook.received.length, PATIENCE).toBe(1);
+    expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({
+      event: 'finish',
+      run: { label: expect.stringContaining('list.csv') },
+      requests: { billed: 20 },
+      files: { output: 'out.csv' },
+      report: scene.path('out.report.json'),
+    });
+    const [, url] = /"url":"(http:[^"]+)"/.exec(runner.said) ?? [];
+    expect(await (await fetch(url ?? '')).text()).toMatch(/^brand_enrich_billed_total 20$/m);
+  });
+});

@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import { readScheduledCommand } from '../../../src/daemon/schedules/scheduled-command.js';
+
+const ENV = { BRAND_API_URL: 'https://brands.example', BRAND_API_TOKEN: 'sesame' };
+
+function read(...argv: string[]) {
+  return readScheduledCommand(argv, '/data/brands', (command, flags) =>
+    loadSettings({ command, flags, env: ENV, file: null, home: '/home/ada' }),
+  );
+}
+
+it('a run is read with absolute paths, and its words are kept for people', () => {
+  expect(
+    read(
+      'run',
+      'my list.csv',
+      '-o',
+      'out/{date}.csv',
+      '--errors',
+      '/tmp/e.csv',
+      '--max-cost',
+      '5',
+      '--refresh',
+    ),
+  ).toEqual({
+    line: "run 'my list.csv' -o out/{date}.csv --errors /tmp/e.csv --max-cost 5 --refresh",
+    input: '/data/brands/my list.csv',
+    flags: {
+      output: '/data/brands/out/{date}.csv',
+      errors: '/tmp/e.csv',
+      maxCost: '5',
+      refresh: true,
+    },
+  });
+});
+
+it('columns stay a list, and a token file becomes absolute', () => {
+  const { flags } = read('run', 'a.csv', '--column', 'a:domain', '--column', 'b', '--token-file', 'my.token');
+  expect(flags).toEqual({ column: ['a:domain', 'b'], tokenFile: '/data/brands/my.token' });
+});
+
+it.each([
+  [[], /only runs can be scheduled/],
+  [['plan', 'a.csv'], /only runs can be scheduled: plan/],
+  [['run'], /INPUT is missing/],
+  [['run', '--help'], /no run/],
+  [['run', 'a.csv', '--no-such'], /no such flag: --no-such/],
+  [['run', 'a.csv', '--rate', 'fast'], /--rate/],
+  [['run', '-'], /no standard input or output/],
+  [['run', 'a.csv', '-o', '-'], /no standard input or output/],
+  [['run', 'a.csv', '--engine', 'redis://u:pw@queue'], /not a flag of a scheduled run: --engine/],
+  [['run', 'a.csv', '--sample'], /not a flag of a scheduled run: --sample/],
+  [['run', 'a.csv', '-o', '{datum}.csv'], /no such stamp: \{datum\} in --output/],
+  [['run', 'a.csv', '--token-file', 'c2VzYW1lb3BlbnNlc2FtZQ'], /seems to be a token/],
+  [['run', 'a.csv', '--base-url', 'https://u:pw@brands.example'], /without credentials/],
+  [['run', 'a.csv', '--waterfall', '--column', 'one'], /contradict/],
+])('%j is refused', (argv, reason) => {
+  expect(() => read(...argv)).toThrow(reason);
+});
+
+it('nothing that was refused is shown when it may be a secret', () => {
+  for (const flags of [
+    ['--engine', 'redis://u:geheim@queue'],
+    ['--token-file', 'geheimgeheimgeheimgeheim'],
+    ['--base-url', 'https://u:geheim@brands.example'],
+  ]) {
+    expect(() => read('run', 'a.csv', ...flags)).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining('geheim') }),
+    );
+  }
+});

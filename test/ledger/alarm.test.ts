@@ -1,0 +1,102 @@
+/**
+ * An alarm rings once, at the earliest of the times it was set to.
+ */
+import { describe, expect, test } from 'vitest';
+import { createAlarm } from '../../src/ledger/alarm.js';
+import { createHandClock } from '../model/hand-clock.js';
+
+function createRinging() {
+  const clock = createHandClock();
+  const start = clock.now();
+  const rungAt: number[] = [];
+  const alarm = createAlarm(clock, () => rungAt.push(clock.now() - start));
+  return { clock, alarm, rungAt };
+}
+
+describe('an alarm', () => {
+  test('rings once, when its time has come', async () => {
+    const { clock, alarm, rungAt } = createRinging();
+    alarm.ringWithin(100);
+    await clock.advance(99);
+    expect(rungAt).toEqual([]);
+    await clock.advance(1_000);
+    expect(rungAt).toEqual([100]);
+  });
+
+  test.each([
+    [100, 50],
+    [50, 100],
+    [50, 50],
+  ])('set to %d and %d ms rings at the earlier', async (first, second) => {
+    const { clock, alarm, rungAt } = createRinging();
+    alarm.ringWithin(first);
+    alarm.ringWithin(second);
+    await clock.advance(1_000);
+    expect([rungAt, clock.dueInMs]).toEqual([[50], []]);
+  });
+
+  test('set to at once rings after this turn of the loop, not within it', async () => {
+    const { clock, alarm, rungAt } = createRinging();
+    alarm.ringWithin(50);
+    alarm.ringWithin(0);
+    await Promise.resolve();
+    expect(rungAt).toEqual([]);
+    await clock.rest();
+    expect([rungAt, clock.dueInMs]).toEqual([[0], []]);
+  });
+
+  test('set to later in a second turn stays at once', async () => {
+    const { clock, alarm, rungAt } = createRinging();
+    alarm.ringWithin(0);
+    alarm.ringWithin(50);
+    await clock.advance(1_000);
+    expect(rungAt).toEqual([0]);
+  });
+
+  test.each([0, 50])('cleared does not ring: %d ms', async (ms) => {
+    const { clock, alarm, rungAt } = createRinging();
+    alarm.ringWithin(ms);
+    alarm.clear();
+    await clock.advance(1_000);
+    expect([rungAt, clock.dueInMs]).toEqual([[], []]);
+  });
+
+  test('can be set again while it rings', async () => {
+    const clock = createHandClock();
+    let rung = 0;
+    const alarm = createAlarm(clock, () => {
+      rung += 1;
+      if (rung < 3) alarm.ringWithin(10);
+    });
+    alarm.ringWithin(10);
+    await clock.advance(29);
+    expect(rung).toBe(2);
+    await clock.advance(1_000);
+    expect(rung).toBe(3);
+  });
+
+  test('whose wait is over when it is cleared does not ring, and does not unset the next', async () => {
+    let wake = () => undefined as unknown;
+    const rung: string[] = [];
+    const alarm = createAlarm(
+      {
+        now: () => 0,
+        monotonic: () => 0,
+        sleep: () =>
+          new Promise((resolve) => {
+            wake = () => resolve();
+          }),
+      },
+      () => rung.push('rung'),
+    );
+    alarm.ringWithin(100);
+    wake();
+    alarm.clear();
+    alarm.ringWithin(50);
+    await new Promise(setImmediate);
+    expect(rung).toEqual([]);
+    wake();
+    await new Promise(setImmediate);
+    expect(rung).toEqual(['rung']);
+  });
+});

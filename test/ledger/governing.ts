@@ -1,0 +1,123 @@
+/**
+ * A stage for governors: a clock turned by hand, a ledger over the model, and as many governors as the test wants.
+ * Every permit that is asked for is followed, so that a test can say who got what, and who still waits.
+ */
+import { silentLog } from '../../src/core/log.js';
+import { createGovernor, type Governor, type Grant, type Heard } from '../../src/ledger/governor.js';
+import type { AskingRun } from '../../src/ledger/takers.js';
+import { createHandClock, type HandClock } from '../model/hand-clock.js';
+import type { ModelAccount } from '../model/ledger-model.js';
+import { createModelLedger, type ModelLedger } from '../model/model-ledger.js';
+
+const ACCOUNT = 'account';
+/** The total time-out of a request. */
+export const TIMEOUT_MS = 40_000;
+
+/** A useful answer without usage headers. */
+export const HEARD: Heard = { reading: null, heard: true };
+export const UNHEARD: Heard = { reading: null, heard: false };
+
+export function headers(quota: number | null, usage: number | null, period: string | null = null): Heard {
+  return { reading: { quota, usage, period }, heard: true };
+}
+
+/** One who asked: what came of it, `waiting` while nothing has. */
+export interface Asker {
+  readonly key: string;
+  readonly stop: AbortController;
+  /** `granted`, `lost`, `exhausted` ...; `rejected` with the reason's message behind it. */
+  readonly came: string;
+  readonly grant: Grant | null;
+  readonly permit: string;
+}
+
+export interface Stage {
+  readonly clock: HandClock;
+  readonly ledger: ModelLedger;
+  readonly governors: readonly Governor[];
+  /** The first of them. */
+  readonly governor: Governor;
+  readonly account: () => ModelAccount;
+  ask(key: string, some?: { by?: number; run?: Partial<AskingRun> }): Asker;
+  askMany(count: number, some?: { by?: number; run?: Partial<AskingRun> }): Asker[];
+  /** Lets what needs no time happen, and 15 ms pass: as long as a settlement waits for company. */
+  settleDown(): Promise<void>;
+}
+
+export interface StageOptions {
+  readonly governors?: number;
+  /** Says the quota before anything is asked for, as the free request for the service's own brand does. */
+  readonly quota?: number;
+  /** The pace that the account begins with. */
+  readonly pace?: { rate: number | null; burst: number };
+  readonly settings?: Parameters<ModelLedger['addRun']>[1];
+}
+
+export async function createStage(options: StageOptions = {}): Promise<Stage> {
+  const clock = createHandClock();
+  const ledger = createModelLedger(clock);
+  ledger.addRun('run', options.settings);
+  if (options.pace) await ledger.open(ACCOUNT, options.pace);
+  const governors = Array.from({ length: options.governors ?? 1 }, (_, index) =>
+    createGovernor({
+      ledger,
+      account: ACCOUNT,
+      worker: `worker-${index}`,
+      clock,
+      log: silentLog(),
+      timeoutMs: TIMEOUT_MS,
+      usageLagMs: 60_000,
+    }),
+  );
+  const [governor] = governors;
+  if (governor === undefined) throw new Error('a stage needs a governor');
+  let keys = 0;
+
+  const ask: Stage['ask'] = (key, some = {}) => {
+    const stop = new AbortController();
+    const asker = { key, stop, came: 'waiting', grant: null as Grant | null, permit: '' };
+    const run = { id: 'run', period: 'month', maxRate: null, ...some.run } as const;
+    governors[some.by ?? 0]?.take(run, key, stop.signal).then(
+      (grant) => {
+        asker.came = grant.type;
+        asker.grant = grant;
+        if (grant.type === 'granted') asker.permit = grant.permit;
+      },
+      (reason: Error) => {
+        asker.came = `rejected: ${reason.message}`;
+      },
+    );
+    return asker;
+  };
+
+  const stage: Stage = {
+    clock,
+    ledger,
+    governors,
+    governor,
+    account: () => {
+      const account = ledger.world.accounts.get(ACCOUNT);
+      if (account === undefined) throw new Error('nothing was asked of the ledger yet');
+      return account;
+    },
+    ask,
+    askMany: (count, some) =>
+      Array.from({ length: count }, () => {
+        keys += 1;
+        return ask(`key-${keys}`, some);
+      }),
+    settleDown: () => clock.advance(15),
+  };
+  if (options.quota !== undefined) {
+    for (const each of governors) each.note(headers(options.quota, 0));
+    await stage.settleDown();
+  }
+  return stage;
+}
+
+/** How many came to what. */
+export function outcomes(askers: readonly Asker[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { came } of askers) counts[came] = (counts[came] ?? 0) + 1;
+  return counts;
+}

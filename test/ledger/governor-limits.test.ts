@@ -1,0 +1,231 @@
+/**
+ * The governor and the limit: exhausted, refused for quota, and many governors on one ledger.
+ */
+import { describe, expect, test } from 'vitest';
+import type { SettledAs } from '../../src/ledger/ledger.js';
+import type { Asker, Stage } from './governing.js';
+import { createStage, HEARD, headers, outcomes, UNHEARD } from './governing.js';
+
+describe('the limit', () => {
+  test('who asks for more than is left waits while the last permits are out', async () => {
+    const { clock, askMany } = await createStage({ quota: 4 });
+    const askers = askMany(6);
+    await clock.advance(10_000);
+    expect(outcomes(askers)).toEqual({ granted: 4, waiting: 2 });
+  });
+
+  test('it is exhausted only when the last of them was spent', async () => {
+    const { clock, governor, askMany } = await createStage({ quota: 4 });
+    const askers = askMany(6);
+    await clock.rest();
+    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'billed', HEARD);
+    await clock.advance(200);
+    expect(outcomes(askers)).toEqual({ granted: 4, exhausted: 2 });
+    expect(askers[5]?.grant).toEqual({
+      type: 'exhausted',
+      why: 'the quota is used up',
+    });
+  });
+
+  test('a request that cost nothing is asked for again in its place', async () => {
+    const { clock, governor, askMany } = await createStage({ quota: 4 });
+    const askers = askMany(6);
+    await clock.rest();
+    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'free', UNHEARD);
+    await clock.advance(200);
+    expect(outcomes(askers)).toEqual({ granted: 6 });
+  });
+
+  test('a permit that nobody settles runs out and counts as spent', async () => {
+    const { clock, account, askMany } = await createStage({ quota: 4 });
+    const askers = askMany(5);
+    await clock.advance(49_000);
+    expect(outcomes(askers)).toEqual({ granted: 4, waiting: 1 });
+    await clock.advance(2_000);
+    expect([outcomes(askers), account().sent]).toEqual([{ granted: 4, exhausted: 1 }, 4]);
+  });
+
+  test('what others spend is seen through readings and taken from the limit', async () => {
+    const { clock, governor, askMany } = await createStage({ quota: 10 });
+    governor.note(headers(10, 7));
+    await clock.advance(15);
+    expect(await exhaust({ clock, governor, askMany })).toBe(3);
+  });
+
+  test('a raised quota lets the rest go on', async () => {
+    const stage = await createStage({ quota: 3, settings: { plan: 'paid' } });
+    expect(await exhaust(stage)).toBe(3);
+    stage.governor.note(headers(5, 3));
+    await stage.clock.advance(15);
+    expect(await exhaust(stage)).toBe(2);
+  });
+
+  test('overage is used to the last request and not beyond', async () => {
+    const stage = await createStage({ quota: 50, settings: { plan: 'paid', overage: 3 } });
+    expect(await exhaust(stage)).toBe(53);
+  });
+
+  test('a cap of the run is exhausted when its requests were spent, whatever is left of the quota', async () => {
+    const stage = await createStage({ quota: 50, settings: { maxRequests: 2 } });
+    expect(await exhaust(stage)).toBe(2);
+    const last = stage.ask('one more');
+    await stage.clock.rest();
+    expect(last.grant).toEqual({
+      type: 'exhausted',
+      why: '--max-requests 2 is reached by this run and earlier starts of it',
+    });
+  });
+});
+
+describe('a refusal for quota', () => {
+  test('closes the account: whoever waits is told, and nobody else is let through', async () => {
+    const { clock, governor, askMany } = await createStage({ quota: 100 });
+    const askers = askMany(3);
+    await clock.rest();
+    governor.settle(askers[1]?.permit ?? '', 'billed', HEARD);
+    governor.settle(askers[2]?.permit ?? '', 'billed', HEARD);
+    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNHEARD);
+    const later = askMany(2);
+    await clock.advance(1_000);
+    expect(later.map(({ grant }) => grant)).toEqual(
+      [0, 1].map(() => ({
+        type: 'exhausted',
+        why: 'the service refuses further requests: its quota is reached',
+      })),
+    );
+  });
+
+  test('a minute later one request finds out whether that still holds', async () => {
+    const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
+    const refused = ask('refused');
+    await clock.rest();
+    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNHEARD);
+    await clock.advance(60_015);
+    const askers = askMany(3);
+    await clock.rest();
+    expect(outcomes(askers)).toEqual({ granted: 1, waiting: 2 });
+    governor.settle(askers[0]?.permit ?? '', 'billed', headers(200, 101));
+    await clock.advance(200);
+    expect(outcomes(askers)).toEqual({ granted: 3 });
+  });
+
+  test('the one that finds out is refused again: the rest is told, and the next goes a minute later', async () => {
+    const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
+    const refused = ask('refused');
+    await clock.rest();
+    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNHEARD);
+    await clock.advance(60_015);
+    const askers = askMany(3);
+    await clock.rest();
+    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNHEARD);
+    await clock.advance(200);
+    expect(outcomes(askers)).toEqual({ granted: 1, exhausted: 2 });
+    const soon = ask('soon');
+    await clock.advance(30_000);
+    expect(soon.came).toBe('exhausted');
+  });
+
+  test('the permit that was refused is not spent', async () => {
+    const { clock, governor, account, ask } = await createStage({ quota: 100 });
+    const { permit } = await taken(ask('key'), clock);
+    governor.refuse(permit, { isQuota: true, retryAfterMs: null }, headers(100, 100));
+    await clock.advance(15);
+    expect([account().sent, account().held, account().others]).toEqual([0, 0, 100]);
+  });
+});
+
+describe('many governors on one ledger', () => {
+  /**
+   * Every governor works with `slots` requests at once, each taking a made-up while and coming to what `comeTo` says, until
+   * all are told that it is exhausted. Returns how many requests were sent and how many of them were billed.
+   */
+  async function workUntilExhausted(
+    stage: Stage,
+    slots: number,
+    comeTo: (serial: number) => SettledAs,
+  ): Promise<{ sent: number; billed: number; most: number }> {
+    const count = { sent: 0, billed: 0, most: 0 };
+    let alive = 0;
+    let usage = 0;
+    const work = async (by: number): Promise<void> => {
+      for (;;) {
+        const asker = stage.askMany(1, { by })[0] as Asker;
+        while (asker.came === 'waiting') await stage.clock.sleep(5);
+        if (asker.came !== 'granted') break;
+        const { held, sent } = stage.account();
+        count.most = Math.max(count.most, held + sent);
+        count.sent += 1;
+        const as = comeTo(count.sent);
+        if (as !== 'free') usage += 1;
+        await stage.clock.sleep(20 + ((count.sent * 37) % 90));
+        if (as === 'billed') count.billed += 1;
+        stage.governors[by]?.settle(
+          asker.permit,
+          as,
+          as === 'free' ? UNHEARD : headers(stage.account().quota, usage),
+        );
+      }
+      alive -= 1;
+    };
+    for (let by = 0; by < stage.governors.length; by += 1)
+      for (let slot = 0; slot < slots; slot += 1) {
+        alive += 1;
+        void work(by);
+      }
+    while (alive > 0) await stage.clock.advance(50);
+    await stage.settleDown();
+    return count;
+  }
+
+  test('two never exceed the limit', async () => {
+    const stage = await createStage({ governors: 2, quota: 40 });
+    const { billed, most } = await workUntilExhausted(stage, 8, () => 'billed');
+    expect([billed, most]).toEqual([40, 40]);
+  });
+
+  test('four use a limit of 53 to the last request, though every fifth answer is free', async () => {
+    const stage = await createStage({
+      governors: 4,
+      quota: 50,
+      settings: { plan: 'paid', overage: 3 },
+    });
+    const { billed, sent, most } = await workUntilExhausted(stage, 8, (serial) =>
+      serial % 5 === 0 ? 'free' : 'billed',
+    );
+    expect([billed, most]).toEqual([53, 53]);
+    expect(sent).toBe(66);
+    expect(stage.account()).toMatchObject({ sent: 53, held: 0, others: 0 });
+  });
+
+  test('what was perhaps billed is counted, so that the limit holds', async () => {
+    const stage = await createStage({ governors: 3, quota: 40 });
+    const { billed, sent } = await workUntilExhausted(stage, 4, (serial) =>
+      serial % 4 === 0 ? 'doubtful' : 'billed',
+    );
+    expect([billed, sent]).toEqual([30, 40]);
+  });
+});
+
+async function taken(asker: Asker, clock: { rest(): Promise<void> }): Promise<{ permit: string }> {
+  await clock.rest();
+  expect(asker.came).toBe('granted');
+  return { permit: asker.permit };
+}
+
+/** One after the other until nothing is left; how many were billed. */
+async function exhaust({
+  clock,
+  governor,
+  askMany,
+}: Pick<Stage, 'clock' | 'governor' | 'askMany'>): Promise<number> {
+  for (let billed = 0; ; billed += 1) {
+    const [asker] = askMany(1);
+    await clock.advance(100);
+    if (asker?.came !== 'granted') {
+      expect(asker?.came).toBe('exhausted');
+      return billed;
+    }
+    governor.settle(asker.permit, 'billed', HEARD);
+    await clock.advance(15);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The governor's judgement: numbers in, verdict with a sentence out.
+ */
+import { describe, expect, test } from 'vitest';
+import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
+import { isNearLimit, isQuotaRefusal, judgeDenial, limitOf, roomOf } from '../../src/ledger/policy.js';
+
+const NOW = Date.UTC(2030, 0, 15, 12);
+const ALIVE: RunSpending = {
+  status: 'alive',
+  requests: 0,
+  overageRequests: 0,
+  overageInFlight: 0,
+  overageBilled: 0,
+  maxRequests: null,
+  maxOverageRequests: null,
+};
+
+function stateOf(some: Partial<LedgerState> = {}, run: Partial<RunSpending> = {}): LedgerState {
+  return {
+    now: NOW,
+    epoch: 'epoch',
+    version: 1,
+    period: '2030-01-01',
+    isDraining: false,
+    isTurnUnconfirmed: false,
+    sent: 0,
+    held: 0,
+    probes: 0,
+    others: 0,
+    quota: 100,
+    usage: 0,
+    heardAt: NOW,
+    closedAt: null,
+    nextProbeAt: 0,
+    restsUntil: 0,
+    servesOverage: false,
+    isPaused: false,
+    quotaCap: null,
+    overage: 0,
+    pace: { version: 0, rate: null, burst: 1, floorMs: 0, acceptedLastSecond: 0, acceptedThisSecond: 0 },
+    run: { ...ALIVE, ...run },
+    ...some,
+  };
+}
+
+describe('the limit', () => {
+  test.each<[number | null, number | null, number, number | null]>([
+    [100, null, 0, 100],
+    [100, null, 3, 103],
+    [100, 60, 0, 60],
+    [60, 100, 0, 60],
+    [null, 60, 0, 60],
+    [null, 60, 3, 63],
+    [100, 0, 0, 0],
+    [0, null, 5, 5],
+    [null, null, 5, null],
+  ])('header %s, --quota %s, overage %d: %s', (quota, quotaCap, overage, limit) => {
+    expect(limitOf({ quota, quotaCap, overage })).toBe(limit);
+  });
+
+  test.each<[Partial<LedgerState>, number | null, boolean]>([
+    [{}, 100, false],
+    [{ sent: 50, held: 20, others: 9 }, 21, false],
+    [{ sent: 50, held: 20, others: 10 }, 20, true],
+    [{ sent: 100 }, 0, true],
+    [{ sent: 90, others: 90 }, 0, true],
+    [{ quota: null }, null, false],
+    [{ quota: 0 }, 0, false],
+  ])('%j leaves %s', (some, room, isNear) => {
+    expect([roomOf(stateOf(some)), isNearLimit(stateOf(some))]).toEqual([room, isNear]);
+  });
+});
+
+describe('a denied permit', () => {
+  const revoked = (why: 'dead' | 'cancelled' | 'halted') => ({ type: 'revoked', why });
+  const wait = (why: string, retryInMs: number) => ({ type: 'wait', why, retryInMs });
+  const exhausted = (why: string) => ({ type: 'exhausted', why });
+  const PAUSED = wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
+  const RESTS = 'the ledger went back in time; the usage header must catch up';
+  const CLOSED = 'the service refuses further requests: its quota is reached';
+  const LAST = wait('the last permits are in use', 100);
+
+  test.each<[string, LedgerState, object]>([
+    ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
+    ['the run is dead', stateOf({}, { status: 'dead' }), revoked('dead')],
+    ['the run was cancelled', stateOf({}, { status: 'cancelled' }), revoked('cancelled')],
+    ['the run was halted', stateOf({}, { status: 'halted' }), revoked('halted')],
+    [
+      'cancelled goes before paused',
+      stateOf({ isPaused: true }, { status: 'cancelled' }),
+      revoked('cancelled'),
+    ],
+    ['paused', stateOf({ isPaused: true }), PAUSED],
+    ['paused goes before used up', stateOf({ isPaused: true, sent: 100 }), PAUSED],
+    ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(RESTS, 5_000)],
+    ['rests for a moment more', stateOf({ restsUntil: NOW + 300 }), wait(RESTS, 300)],
+    ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
+    [
+      'a new period begins',
+      stateOf({ isDraining: true, held: 2 }),
+      wait('a new billing period has begun; requests in flight settle first', 200),
+    ],
+    ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), exhausted(`${CLOSED}`)],
+    ['closed, no quota known', stateOf({ closedAt: NOW, quota: null, sent: 9 }), exhausted(`${CLOSED}`)],
+    ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), exhausted(`${CLOSED}`)],
+    [
+      'closed, while one finds out',
+      stateOf({ closedAt: NOW, probes: 1 }),
+      wait('one request finds out whether the quota was raised', 200),
+    ],
+    ['full, the last are out', stateOf({ sent: 60, held: 40 }), LAST],
+    ['full, one finds out', stateOf({ sent: 100, probes: 1 }), LAST],
+    ['used up', stateOf({ sent: 100 }), exhausted('the quota is used up')],
+    ['used up by others', stateOf({ sent: 40, others: 60 }), exhausted('the quota is used up')],
+    [
+      'used up with overage',
+      stateOf({ sent: 103, overage: 3 }),
+      exhausted('quota and overage budget are used up'),
+    ],
+    ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), exhausted('--quota is used up')],
+    [
+      '--quota used up without a header',
+      stateOf({ sent: 60, quotaCap: 60, quota: null }),
+      exhausted('--quota is used up'),
+    ],
+    [
+      '--quota and overage used up',
+      stateOf({ sent: 63, quotaCap: 60, overage: 3 }),
+      exhausted('--quota and the overage budget are used up'),
+    ],
+    [
+      '--quota above the header says nothing',
+      stateOf({ sent: 100, quotaCap: 200 }),
+      exhausted('the quota is used up'),
+    ],
+    [
+      'the cap of the run',
+      stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }),
+      exhausted('--max-requests 5 is reached by this run and earlier starts of it'),
+    ],
+    [
+      'the cap of the run, with some in flight',
+      stateOf({ sent: 4, held: 1 }, { requests: 5, maxRequests: 5 }),
+      wait('--max-requests 5 is reached; requests in flight settle first', 100),
+    ],
+    [
+      'the cap on money',
+      stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
+      exhausted('--max-cost is reached by this run and earlier starts of it'),
+    ],
+    [
+      'no money at all, in the quota',
+      stateOf({ sent: 50, overage: 10 }, { maxOverageRequests: 0 }),
+      wait('pace', 50),
+    ],
+    [
+      'a pause that the service asked for',
+      stateOf({ pace: { ...stateOf().pace, floorMs: 9_000 } }),
+      wait('the service asked for a pause', 1_000),
+    ],
+    [
+      'the end of that pause',
+      stateOf({ pace: { ...stateOf().pace, floorMs: 150 } }),
+      wait('the service asked for a pause', 150),
+    ],
+    ['pace', stateOf({ pace: { ...stateOf().pace, rate: 10 } }), wait('pace', 100)],
+    ['a fast pace', stateOf({ pace: { ...stateOf().pace, rate: 1_000 } }), wait('pace', 20)],
+    ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait('pace', 1_000)],
+    ['the first request is alone', stateOf({ heardAt: 0, held: 1 }), wait('pace', 50)],
+  ])('because %s', (_why, state, verdict) => {
+    expect(judgeDenial(state)).toEqual(verdict);
+  });
+});
+
+describe('which 429 it is', () => {
+  const reading = (quota: number | null, usage: number | null) => ({ quota, usage });
+  test.each<[string, Parameters<typeof isQuotaRefusal>, boolean]>([
+    ['the service says quota', ['quota', reading(null, null), null], true],
+    ['the service says quota, whatever the numbers', ['quota', reading(100, 3), stateOf()], true],
+    [
+      'the service says throughput, whatever the numbers',
+      ['throughput', reading(100, 100), stateOf({ sent: 100 })],
+      false,
+    ],
+    ['usage at the quota', [null, reading(100, 100), null], true],
+    ['usage over the quota', [null, reading(100, 101), null], true],
+    ['usage below the quota', [null, reading(100, 99), null], false],
+    ['usage at the quota, overage left', [null, reading(100, 100), stateOf({ overage: 3 })], false],
+    ['usage at quota and overage', [null, reading(100, 103), stateOf({ overage: 3 })], true],
+    ['no headers, nothing known', [null, reading(null, null), null], false],
+    ['no headers, room by our count', [null, reading(null, null), stateOf({ sent: 50 })], false],
+    ['no headers, none by our count', [null, reading(null, null), stateOf({ sent: 90, others: 10 })], true],
+    ['no headers, no quota known', [null, reading(null, null), stateOf({ sent: 90, quota: null })], false],
+    ['a header that lags, none by our count', [null, reading(100, 97), stateOf({ sent: 100 })], true],
+    ['the last request of the limit by our count', [null, reading(100, 60), stateOf({ sent: 99 })], true],
+    ['two are left by our count', [null, reading(100, 60), stateOf({ sent: 98 })], false],
+    ['what is in flight is not yet spent', [null, reading(100, 90), stateOf({ sent: 90, held: 10 })], false],
+  ])('%s', (_what, asked, isQuota) => {
+    expect(isQuotaRefusal(...asked)).toBe(isQuota);
+  });
+});

@@ -1,0 +1,115 @@
+/** Where an account will be at the end of its period. */
+import { describe, expect, it } from 'vitest';
+import { budgetStateOf, projectPeriodEnd } from '../../src/ledger/projection.js';
+import { ledgerState } from '../run/ledger-state.js';
+
+const at = (text: string) => Date.parse(`${text}Z`);
+
+describe('the end of the period', () => {
+  it.each([
+    // A third of June is over.
+    [
+      '2026-06-01',
+      '2026-06-11T00:00',
+      [70, 10, 20],
+      { endsOn: '2026-07-01', daysGone: 10, daysLeft: 20 },
+      [240, 60, 300],
+    ],
+    [
+      '2026-06-01',
+      '2026-06-02T00:00',
+      [1, 0, 0],
+      { endsOn: '2026-07-01', daysGone: 1, daysLeft: 29 },
+      [30, 0, 30],
+    ],
+    // A period from the 15th has the days of its own months, and February has its 28.
+    [
+      '2026-02-15',
+      '2026-03-01T00:00',
+      [140, 0, 0],
+      { endsOn: '2026-03-15', daysGone: 14, daysLeft: 14 },
+      [280, 0, 280],
+    ],
+    [
+      '2026-12-01',
+      '2026-12-16T12:00',
+      [10, 0, 5],
+      { endsOn: '2027-01-01', daysGone: 15.5, daysLeft: 15.5 },
+      [20, 10, 30],
+    ],
+    // Rounded up: a request is a request.
+    [
+      '2026-06-01',
+      '2026-06-08T00:00',
+      [1, 0, 1],
+      { endsOn: '2026-07-01', daysGone: 7, daysLeft: 23 },
+      [5, 5, 10],
+    ],
+  ] as const)(
+    'of %s seen on %s with %j used',
+    (period, now, [sent, held, others], days, [byUs, byOthers, total]) => {
+      const state = ledgerState({ period, now: at(now), sent, held, others });
+      expect(projectPeriodEnd(state, null)).toEqual({
+        ...days,
+        used: { byUs: sent + held, byOthers: others, total: sent + held + others },
+        projected: { byUs, byOthers, total },
+        limitReachedOn: null,
+      });
+    },
+  );
+
+  it.each([
+    ['no period is known', { period: null }],
+    ['the quota never renews', { period: 'none' }],
+    ['less than a day is over', { now: at('2026-06-01T23:59') }],
+    ['it is over and has not been seen to turn', { now: at('2026-07-01T00:00') }],
+    ['nothing was used', { sent: 0 }],
+    ['our clock is behind it', { now: at('2026-05-30T00:00') }],
+  ])('is not guessed at when %s', (_, change) => {
+    const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 100, ...change });
+    expect(projectPeriodEnd(state, 500)).toBeNull();
+  });
+
+  it.each([
+    [150, '2026-06-16'],
+    [299, '2026-06-30'],
+    [300, null],
+    [1_000, null],
+    [null, null],
+    // Reached already.
+    [100, '2026-06-11'],
+    [40, '2026-06-11'],
+    [0, '2026-06-11'],
+  ])('a limit of %s is reached on %s', (limit, day) => {
+    const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 60, others: 40 });
+    expect(projectPeriodEnd(state, limit)?.limitReachedOn).toBe(day);
+  });
+});
+
+const PAID = { plan: 'paid', budget: '100', price: '0.1' } as const;
+
+describe('the overage budget', () => {
+  it.each([
+    [90, PAID, [0, '0', 1_000, '100']],
+    [100, PAID, [0, '0', 1_000, '100']],
+    [112, PAID, [12, '1.2', 988, '98.8']],
+    [1_100, PAID, [1_000, '100', 0, '0']],
+    // More than it allows: the service has a higher one.
+    [1_200, PAID, [1_100, '110', 0, '0']],
+    // What is left is what can be bought of it.
+    [101, { ...PAID, budget: '0.35' }, [1, '0.1', 2, '0.2']],
+  ] as const)('after %i of 100 requests, %j', (used, terms, [overageRequests, spent, requestsLeft, left]) => {
+    const state = ledgerState({ quota: 100, sent: used - 9, held: 2, others: 7 });
+    const { budget, price } = terms;
+    const expected = { budget, price, overageRequests, used: spent, requestsLeft, left };
+    expect(budgetStateOf(state, terms)).toEqual(expected);
+  });
+
+  it.each([
+    [{ quota: 100 }, { ...PAID, plan: 'free' as const }],
+    [{ quota: 100 }, { ...PAID, plan: null }],
+    [{ quota: null }, PAID],
+  ])('is not spoken of with %j and %j', (state, terms) => {
+    expect(budgetStateOf(ledgerState(state), terms)).toBeNull();
+  });
+});

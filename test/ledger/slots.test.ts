@@ -1,0 +1,77 @@
+/** Slots of the pace, given in the store's time and waited for on this process's clock. */
+import { expect, it } from 'vitest';
+import { type Clock, systemClock } from '../../src/core/clock.js';
+import { createSlots } from '../../src/ledger/slots.js';
+import { createHandClock, type HandClock } from '../model/hand-clock.js';
+
+const PACE = { version: 1, rate: 100, burst: 1, floorMs: 0, acceptedLastSecond: 0, acceptedThisSecond: 0 };
+const ON = new AbortController().signal;
+
+/** When the slots were passed, in milliseconds from now; null for a missed one. */
+function awaiting(clock: HandClock, slots = createSlots(clock)) {
+  const start = clock.monotonic();
+  const passed: (number | null)[] = [];
+  /** The slot in `waitMs`, given by an answer that was `wayMs` on its way. */
+  const wait = (waitMs: number, wayMs = 0) =>
+    void slots
+      .await(waitMs, { now: clock.now() - wayMs, pace: PACE }, ON)
+      .then((isInTime) => passed.push(isInTime ? clock.monotonic() - start : null));
+  return { passed, wait };
+}
+
+it('come as evenly as the store gave them, however unevenly its answers arrived', async () => {
+  const clock = createHandClock();
+  const { passed, wait } = awaiting(clock);
+  wait(100, 2);
+  // Given 8 ms later than the first, for a slot 10 ms later, and 9 ms on its way.
+  await clock.advance(15);
+  wait(102, 9);
+  for (let ms = 15; ms < 130; ms += 1) await clock.advance(1);
+  expect(passed).toEqual([100, 110]);
+});
+
+it('are waited for again when a timer came too early', async () => {
+  const clock = createHandClock();
+  const slept: number[] = [];
+  const hasty: Clock = {
+    now: clock.now,
+    monotonic: clock.monotonic,
+    sleep: (ms, signal) => {
+      slept.push(ms);
+      return clock.sleep(slept.length === 1 ? ms - 4 : ms, signal);
+    },
+  };
+  const { passed, wait } = awaiting(clock, createSlots(hasty));
+  wait(50);
+  for (let ms = 0; ms < 60; ms += 1) await clock.advance(1);
+  expect([passed, slept]).toEqual([[50], [50, 4]]);
+});
+
+it('are missed when the process was held up for longer than a slot, and never without a rate', async () => {
+  const clock = createHandClock();
+  const slots = createSlots(clock);
+  const { passed, wait } = awaiting(clock, slots);
+  wait(50);
+  const unpaced = slots.await(50, { now: clock.now(), pace: { ...PACE, rate: null } }, ON);
+  await clock.leap(70);
+  await clock.rest();
+  expect(passed).toEqual([null]);
+  expect(await unpaced).toBe(true);
+});
+
+it.each([-3 * 86_400_000, -3_600_000, 3_600_000])(
+  'come when they were given, though the clock of this process is set by %i ms meanwhile',
+  async (setMs) => {
+    const clock = createHandClock();
+    const { passed, wait } = awaiting(clock, createSlots(clock));
+    wait(50);
+    clock.set(setMs);
+    await clock.advance(60);
+    expect(passed).toEqual([50]);
+  },
+);
+
+it('that are due need no timer, whatever the way of the answer', async () => {
+  const slots = createSlots(systemClock);
+  expect(await slots.await(0, { now: systemClock.now() - 500, pace: PACE }, ON)).toBe(true);
+});

@@ -1,0 +1,42 @@
+/** The store's clock as this process sees it through answers that are on their way for different times. */
+import { describe, expect, it } from 'vitest';
+import { createStoreTime, type StoreTime } from '../../src/ledger/store-time.js';
+import { createHandClock, type HandClock } from '../model/hand-clock.js';
+
+/** A store whose clock is `aheadMs` before ours. */
+function begin(aheadMs: number): { clock: HandClock; time: StoreTime; hear(wayMs: number): void } {
+  const clock = createHandClock();
+  const time = createStoreTime(clock);
+  const hear = (wayMs: number) => time.heard(clock.now() + aheadMs - wayMs);
+  return { clock, time, hear };
+}
+
+describe('a time of the store', () => {
+  it.each([0, 3_600_000, -3_600_000])('is told by the shortest way, its clock %i ms ahead', (aheadMs) => {
+    const { clock, time, hear } = begin(aheadMs);
+    for (const wayMs of [20, 3, 40]) hear(wayMs);
+    const inASecond = clock.now() + aheadMs + 1_000;
+    expect(time.toLocal(inASecond)).toBe(clock.now() + 1_000 + 3);
+  });
+
+  it('forgets a short way after 10 to 20 seconds, since clocks drift apart', async () => {
+    const { clock, time, hear } = begin(0);
+    hear(1);
+    await clock.advance(10_000);
+    hear(9);
+    expect(time.toLocal(0)).toBe(1);
+    await clock.advance(10_000);
+    hear(8);
+    expect(time.toLocal(0)).toBe(8);
+  });
+
+  it('is told anew when one of the clocks was set', async () => {
+    const { clock, time, hear } = begin(0);
+    hear(5);
+    await clock.leap(3_600_000);
+    time.heard(clock.now() - 3_600_000);
+    expect(time.toLocal(0)).toBe(3_600_000);
+    time.heard(clock.now());
+    expect(time.toLocal(0)).toBe(0);
+  });
+});

@@ -1,0 +1,141 @@
+import { execFileSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { decimalText } from '../../src/core/decimal.js';
+import { NeverStartError } from '../../src/core/errors.js';
+import { loadAccounts, parseAccounts } from '../../src/local-service/accounts.js';
+import { hashToken } from '../../src/local-service/credentials.js';
+import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const parse = (...accounts: unknown[]) => parseAccounts(JSON.stringify({ accounts }), 'accounts.json');
+const problemOf = (text: string) => {
+  try {
+    parseAccounts(text, 'accounts.json');
+    return 'accepted';
+  } catch (error) {
+    expect(error).toBeInstanceOf(NeverStartError);
+    return (error as Error).message;
+  }
+};
+
+describe('accounts', () => {
+  it('an account that says nothing of overage has the defaults of the specification', () => {
+    const [account] = parse({ name: 'data', token: 't', quota: 5 }).all;
+    expect(account).toMatchObject({
+      plan: 'free',
+      period: 'month',
+      quota: 5,
+      notices: { webhook: null, email: null },
+    });
+    expect(account && decimalText(account.overageBudget)).toBe('100');
+    expect(account && decimalText(account.overagePrice)).toBe('0.1');
+  });
+
+  it('a token in clear is kept as its hash only, is named as such, and the file is left alone', async () => {
+    const path = join(temporaryFolder(), 'accounts.json');
+    const text = JSON.stringify({ accounts: [{ name: 'data', token: 'very-secret-word', quota: 5 }] });
+    await writeFile(path, text);
+    const accounts = await loadAccounts(path);
+    expect(accounts.inClear).toEqual(['data']);
+    expect(
+      JSON.stringify(accounts.all, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ).not.toContain('very-secret-word');
+    expect(accounts.authenticate('Bearer very-secret-word')?.name).toBe('data');
+    expect(await readFile(path, 'utf8')).toBe(text);
+  });
+
+  it('a hashed token is found by the token', () => {
+    const accounts = parse({
+      name: 'data',
+      tokenSha256: hashToken('t').toString('hex').toUpperCase(),
+      quota: 5,
+    });
+    expect(accounts.authenticate('Bearer t')?.name).toBe('data');
+    expect(accounts.authenticate('Bearer u')).toBeUndefined();
+    expect(accounts.inClear).toEqual([]);
+  });
+
+  it('a budget may be written as text or as a number', () => {
+    const [a, b] = parse(
+      { name: 'a', token: 'a', quota: 1, overageBudget: '0.3' },
+      { name: 'b', token: 'b', quota: 1, overageBudget: 0.3 },
+    ).all;
+    expect(a?.overageBudget).toEqual(b?.overageBudget);
+  });
+
+  const good = { name: 'data', token: 'secret-word', quota: 5 };
+  it.each([
+    ['not JSON', '{', 'not JSON'],
+    ['no accounts', JSON.stringify({ accounts: [] }), 'accounts'],
+    ['no token', JSON.stringify({ accounts: [{ name: 'data', quota: 5 }] }), 'tokenSha256 or token'],
+    [
+      'both tokens',
+      JSON.stringify({ accounts: [{ ...good, tokenSha256: 'a'.repeat(64) }] }),
+      'tokenSha256 or token',
+    ],
+    [
+      'a bad hash',
+      JSON.stringify({ accounts: [{ name: 'data', tokenSha256: 'abc', quota: 5 }] }),
+      'accounts.0.tokenSha256',
+    ],
+    ['a negative quota', JSON.stringify({ accounts: [{ ...good, quota: -1 }] }), 'accounts.0.quota'],
+    [
+      'a negative budget',
+      JSON.stringify({ accounts: [{ ...good, overageBudget: -1 }] }),
+      'accounts.0.overageBudget',
+    ],
+    [
+      'a price of nothing',
+      JSON.stringify({ accounts: [{ ...good, overagePrice: 0 }] }),
+      'accounts.0.overagePrice',
+    ],
+    ['an unknown plan', JSON.stringify({ accounts: [{ ...good, plan: 'gold' }] }), 'accounts.0.plan'],
+    ['an unknown key', JSON.stringify({ accounts: [{ ...good, qouta: 1 }] }), 'qouta'],
+    [
+      'one name twice',
+      JSON.stringify({ accounts: [good, { ...good, token: 'other' }] }),
+      'two accounts are named data',
+    ],
+    [
+      'one token twice',
+      JSON.stringify({ accounts: [good, { ...good, name: 'b' }] }),
+      'two accounts share a token',
+    ],
+    [
+      'e-mail without a server',
+      JSON.stringify({ accounts: [{ ...good, notices: { email: 'a@b.example' } }] }),
+      'needs smtp',
+    ],
+  ])('%s is refused, the problem named and no token shown', (_title, text, words) => {
+    const message = problemOf(text);
+    expect(message).toContain('accounts.json');
+    expect(message).toContain(words);
+    expect(message).not.toContain('secret-word');
+  });
+
+  it('every problem is listed at once', () => {
+    const message = problemOf(
+      JSON.stringify({
+        accounts: [
+          { ...good, quota: -1 },
+          { ...good, plan: 'gold' },
+        ],
+      }),
+    );
+    expect(message).toContain('accounts.0.quota');
+    expect(message).toContain('accounts.1.plan');
+  });
+
+  it('a named pipe is refused, not waited for', async () => {
+    const path = join(temporaryFolder(), 'pipe');
+    execFileSync('mkfifo', [path]);
+    await expect(loadAccounts(path)).rejects.toThrow('it is not a regular file');
+    await expect(loadCatalogue(path)).rejects.toThrow('it is not a regular file');
+  });
+
+  it('a missing file is named', async () => {
+    await expect(loadAccounts('/nowhere/accounts.json')).rejects.toThrow('/nowhere/accounts.json');
+  });
+});

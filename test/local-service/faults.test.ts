@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { type Faults, NO_FAULTS } from '../../src/local-service/fault-settings.js';
+import { withFaults } from '../../src/local-service/faults.js';
+import type { ServiceResponse } from '../../src/local-service/handle.js';
+import { createTinyService, getFrom, OWN_DOMAIN, QUOTA, USAGE } from './tiny-service.js';
+
+function start(faults: Partial<Faults>, terms: Record<string, unknown> = { quota: 10_000 }) {
+  const tiny = createTinyService({ terms, trace: true });
+  const get = getFrom(withFaults(tiny.service, { ...NO_FAULTS, ...faults }, tiny.clock));
+  const billed = () => [...tiny.service.billedCounts.values()].reduce((sum, count) => sum + count, 0);
+  return { get, billed, clock: tiny.clock, service: tiny.service };
+}
+
+async function ask({ get }: ReturnType<typeof start>, count: number): Promise<ServiceResponse[]> {
+  const answers: ServiceResponse[] = [];
+  for (let i = 0; i < count; i += 1) answers.push(await get('/v2/brands/acme.com'));
+  return answers;
+}
+
+const share = (answers: readonly ServiceResponse[], is: (answer: ServiceResponse) => boolean) =>
+  answers.filter(is).length / answers.length;
+const isJson = ({ body }: ServiceResponse) => {
+  try {
+    JSON.parse(body.toString());
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe('faults', () => {
+  it('no faults change nothing', async () => {
+    const faulty = start({});
+    expect(await faulty.get('/v2/brands/acme.com')).toEqual({
+      ...(await faulty.service.handle({
+        method: 'HEAD',
+        path: '/v2/brands/acme.com',
+        authorization: 'Bearer token-data',
+      })),
+      body: Buffer.from('{"name":"Acme","isNsfw":false}'),
+    });
+  });
+
+  it.each([
+    ['500', { error500: 0.2 }, (answer: ServiceResponse) => answer.status === 500, false],
+    ['503', { error503: 0.2 }, (answer: ServiceResponse) => answer.status === 503, false],
+    [
+      'dropped connections',
+      { drop: 0.2 },
+      (answer: ServiceResponse) => answer.cut === 'before-headers',
+      false,
+    ],
+    ['reset connections', { reset: 0.2 }, (answer: ServiceResponse) => answer.cut === 'before-headers', true],
+    ['truncated bodies', { truncate: 0.2 }, (answer: ServiceResponse) => answer.cut === 'in-body', true],
+    ['damaged bodies', { damage: 0.2 }, (answer: ServiceResponse) => !isJson(answer), true],
+  ])('a fifth of the answers are %s, and billed as said', async (_title, faults, isFaulty, isBilled) => {
+    const faulty = start(faults);
+    const answers = await ask(faulty, 2_000);
+    expect(share(answers, isFaulty)).toBeGreaterThan(0.16);
+    expect(share(answers, isFaulty)).toBeLessThan(0.24);
+    expect(faulty.billed()).toBe(isBilled ? 2_000 : answers.filter((answer) => !isFaulty(answer)).length);
+  });
+
+  it('two faults at once add up', async () => {
+    const answers = await ask(start({ error500: 0.5, error503: 0.5 }), 200);
+    expect(share(answers, ({ status }) => status >= 500)).toBe(1);
+  });
+
+  it('a truncated body is shorter than its length says, a damaged one is not', async () => {
+    for (const answer of await ask(start({ truncate: 1 }), 50)) {
+      expect(answer.body.length).toBeLessThan(Number(answer.headers['content-length']));
+    }
+    for (const answer of await ask(start({ damage: 1 }), 50)) {
+      expect(answer.body.length).toBe(Number(answer.headers['content-length']));
+    }
+  });
+
+  it('equal seeds draw equal faults', async () => {
+    const statuses = async (seed: number) =>
+      (await ask(start({ seed, error503: 0.5 }), 50)).map(({ status }) => status);
+    expect(await statuses(7)).toEqual(await statuses(7));
+    expect(await statuses(7)).not.toEqual(await statuses(8));
+  });
+
+  it('latency is waited for on the clock, jitter comes on top', async () => {
+    const faulty = start({ latencyMs: 100, jitterMs: 50 });
+    await ask(faulty, 20);
+    expect(faulty.clock.slept).toHaveLength(20);
+    for (const ms of faulty.clock.slept) expect(ms).toSatisfy((wait: number) => wait >= 100 && wait < 150);
+    expect(new Set(faulty.clock.slept).size).toBeGreaterThan(10);
+  });
+
+  it('an outage begins and ends on the clock', async () => {
+    const faulty = start({ outageFromMs: 1_000, outageForMs: 5_000 });
+    const began = faulty.clock.now();
+    const statusAt = async (ms: number) => {
+      faulty.clock.set(began + ms);
+      return (await faulty.get('/v2/brands/acme.com')).status;
+    };
+    expect([
+      await statusAt(999),
+      await statusAt(1_000),
+      await statusAt(5_999),
+      await statusAt(6_000),
+    ]).toEqual([200, 503, 503, 200]);
+  });
+
+  it('a throughput limit holds in every rolling second, and what it refuses is free', async () => {
+    const faulty = start({ perSecond: 3, retryAfterSeconds: 2 });
+    const began = faulty.clock.now();
+    const statusAt = async (ms: number) => {
+      faulty.clock.set(began + ms);
+      const answer = await faulty.get('/v2/brands/acme.com');
+      if (answer.status === 429) expect(answer.headers['retry-after']).toBe('2');
+      return answer.status;
+    };
+    const statuses: number[] = [];
+    for (const ms of [0, 600, 900, 950, 999, 1_000, 1_001, 1_599, 1_600, 1_900])
+      statuses.push(await statusAt(ms));
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 200, 429, 429, 200, 200]);
+    expect(faulty.billed()).toBe(6);
+  });
+
+  it('without a value for it there is no Retry-After', async () => {
+    const answers = await ask(start({ perSecond: 1 }), 2);
+    expect(answers.at(1)?.status).toBe(429);
+    expect(answers.at(1)?.headers).not.toHaveProperty('retry-after');
+  });
+
+  it('usage headers can be left out', async () => {
+    const [answer] = await ask(start({ hidesUsage: true }), 1);
+    expect(answer?.status).toBe(200);
+    expect(answer?.headers).not.toHaveProperty(USAGE);
+    expect(answer?.headers).not.toHaveProperty(QUOTA);
+  });
+
+  it('a lagging usage header shows what was true that long ago, from before the first request on', async () => {
+    const faulty = start({ usageLagMs: 2_000 });
+    const send = () =>
+      faulty.service.handle({ method: 'GET', path: '/v2/brands/a.com', authorization: 'Bearer token-data' });
+    for (let i = 0; i < 60; i += 1) await send();
+    const began = faulty.clock.now();
+    const usageAt = async (ms: number) => {
+      faulty.clock.set(began + ms);
+      return (await faulty.get('/v2/brands/acme.com')).headers[USAGE];
+    };
+    expect([
+      await usageAt(0),
+      await usageAt(1_000),
+      await usageAt(1_999),
+      await usageAt(2_000),
+      await usageAt(3_500),
+    ]).toEqual(['60', '60', '60', '61', '62']);
+  });
+});
+
+describe('the coded dialect', () => {
+  const coded = (faults: Partial<Faults> = {}, terms?: Record<string, unknown>) =>
+    start({ dialect: 'coded', ...faults }, terms);
+
+  it.each([
+    ['a malformed header', 401, { authorization: 'Basic x' }],
+    ['no credentials', 402, { authorization: undefined }],
+    ['an unknown token', 403, { authorization: 'Bearer wrong' }],
+  ])('%s is %i', async (_title, status, as) => {
+    const answer = await coded().get('/v2/brands/acme.com', as);
+    expect(answer.status).toBe(status);
+    expect(JSON.parse(answer.body.toString())).toMatchObject({ error: answer.headers['x-bf-error'] });
+  });
+
+  it('a spent quota has its code and the numbers, a throughput limit has none', async () => {
+    const spent = await coded({}, { plan: 'free', quota: 0 }).get('/v2/brands/acme.com');
+    expect(spent.headers['x-bf-error']).toBe('quota_exceeded');
+    expect(JSON.parse(spent.body.toString())).toMatchObject({ quota: 0, used: 0 });
+    const [, fast] = await ask(coded({ perSecond: 1 }), 2);
+    expect(fast?.status).toBe(429);
+    expect(fast?.headers).not.toHaveProperty('x-bf-error');
+    expect(JSON.parse(fast?.body.toString() ?? '')).toEqual({ message: 'Too many requests' });
+  });
+
+  it('a brand that is not found, or being fetched, says so', async () => {
+    const codeOf = async (faults: Partial<Faults>) =>
+      (await coded(faults).get('/v2/brands/nobody.com')).headers['x-bf-error'];
+    expect(await codeOf({})).toBe('not_found');
+    expect(await codeOf({ crawlQueued: 1 })).toBe('crawl_queued');
+  });
+
+  it('a brand comes as ever, and every error has a length that is true', async () => {
+    const { get } = coded();
+    expect((await get(`/v2/brands/${OWN_DOMAIN}`)).body.toString()).toBe('{"name":"Own","isNsfw":false}');
+    const missing = await get('/v2/brands/nobody.com');
+    expect(missing.headers['content-length']).toBe(String(missing.body.length));
+  });
+});

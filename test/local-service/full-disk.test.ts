@@ -1,0 +1,68 @@
+/** A disk that takes nothing more: what was counted is billed, said once, and recorded when there is room again. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import pino from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
+import { readUsageCounts } from '../../src/local-service/usage-journal.js';
+import { temporaryFolder } from './temporary-folder.js';
+import { createTinyService, USAGE } from './tiny-service.js';
+
+function startOn(files: { usageFile?: string; journalFile?: string }) {
+  const said: string[] = [];
+  const stream = new Writable({
+    write(chunk, _, done) {
+      said.push(JSON.parse(String(chunk)).msg);
+      done();
+    },
+  });
+  const { service, get } = createTinyService({
+    terms: { quota: 1_000 },
+    log: pino({ base: null }, stream),
+    ...files,
+  });
+  onTestFinished(() => service.close());
+  return { service, ask: (path: string) => get(path), said };
+}
+
+/** A file system of a few pages, for those who may make one. */
+function tinyDisk(): string | null {
+  const folder = temporaryFolder();
+  const made = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder]);
+  if (made.status !== 0) return null;
+  onTestFinished(() => void spawnSync('umount', ['-l', folder]));
+  return folder;
+}
+
+it.skipIf(!existsSync('/dev/full'))('requests are answered and counted, and it is said once', async () => {
+  const { ask, said } = startOn({ journalFile: '/dev/full' });
+  for (let asked = 1; asked <= 4; asked += 1) {
+    const { status, headers } = await ask(`/v2/brands/domain/b${asked}.com`);
+    expect([status, headers[USAGE]]).toEqual([404, String(asked)]);
+  }
+  expect(said.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
+});
+
+it('what was counted meanwhile is recorded when there is room again', async ({ skip }) => {
+  const disk = tinyDisk();
+  if (disk === null) return skip('this user may not mount a file system');
+  const usageFile = join(disk, 'usage.jsonl');
+  const journalFile = join(disk, 'billed.jsonl');
+  const { service, ask, said } = startOn({ usageFile, journalFile });
+  expect((await ask('/v2/brands/domain/first.com')).status).toBe(404);
+  const fill = join(disk, 'fill');
+  expect(() => writeFileSync(fill, Buffer.alloc(262_144))).toThrow('ENOSPC');
+  for (let asked = 0; asked < 200; asked += 1)
+    expect((await ask(`/v2/brands/domain/b${asked}.com`)).status).toBe(404);
+  expect(readUsageCounts(usageFile)[0]?.requests).toBeLessThan(201);
+  rmSync(fill);
+  await ask('/v2/brands/domain/last.com');
+  expect(readUsageCounts(usageFile)).toMatchObject([{ requests: 202 }]);
+  expect(said.map((words) => words.split(':')[0])).toEqual(
+    expect.arrayContaining(['usage cannot be recorded', 'usage is recorded again']),
+  );
+  await service.close();
+  const lines = readFileSync(journalFile, 'utf8').trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).identifier)).toHaveLength(202);
+});

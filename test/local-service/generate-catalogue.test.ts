@@ -1,0 +1,293 @@
+/** Generated catalogues: repeatable, complete, as the specification shapes them. Speed and memory are measured elsewhere. */
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'tldts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FailFileError, NeverStartError } from '../../src/core/errors.js';
+import { isIsin } from '../../src/local-service/catalogue-isin.js';
+import { type GenerateOptions, isAsLive } from '../../src/local-service/generate-brand.js';
+import { generateCatalogue, writeCatalogue } from '../../src/local-service/generate-catalogue.js';
+import { EMPLOYEE_BANDS } from '../../src/local-service/generate-company.js';
+import {
+  generatedCrypto,
+  generatedDomain,
+  generatedEtf,
+  generatedId,
+  generatedIsin,
+  generatedTicker,
+} from '../../src/local-service/generate-keys.js';
+import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
+import { type Brand, qualityTier } from '../../src/lookup/brand.js';
+import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
+
+const options: GenerateOptions = {
+  brands: 1_200,
+  cryptoSymbols: 200,
+  etfTickers: 400,
+  etfProviders: 30,
+  seed: 7,
+};
+interface Line {
+  readonly brand: Brand;
+  readonly keys: { readonly [kind in 'domains' | 'tickers' | 'isins' | 'crypto']: string[] };
+  readonly adult: string;
+}
+const texts = [...generateCatalogue(options)];
+const lines = texts.map((text) => JSON.parse(text) as Line);
+
+const formatsOf = ({ logos, images }: Brand) =>
+  [...(logos ?? []), ...(images ?? [])].flatMap(({ formats }) => formats ?? []);
+const shapeOf = (value: unknown) => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'generate-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a generated catalogue', () => {
+  test('is the same for the same options', () => {
+    expect([...generateCatalogue({ ...options })]).toEqual(texts);
+  });
+
+  test('has other brands under the same keys for another seed', () => {
+    const [first] = generateCatalogue({ ...options, seed: 8 });
+    expect(first).not.toBe(texts[0]);
+    expect((JSON.parse(first ?? '') as Line).keys).toEqual(lines[0]?.keys);
+  });
+
+  test('begins the same way however many brands follow', () => {
+    const { value } = generateCatalogue({ ...options, brands: 1_000_000 }).next();
+    expect(value).toBe(texts[0]);
+  });
+
+  test('loads, and every key it was asked for finds a brand', async () => {
+    const path = join(folder, 'loaded.jsonl');
+    await writeCatalogue(path, options);
+    const catalogue = await loadCatalogue(path);
+    expect(catalogue.size).toBe(options.brands);
+    for (let n = 0; n < options.brands; n += 1) expect(catalogue.byDomain(generatedDomain(n))).toBeDefined();
+    for (let n = 0; n < options.cryptoSymbols; n += 1)
+      expect(catalogue.byCrypto(generatedCrypto(n))).toBeDefined();
+    for (let n = 0; n < options.etfTickers; n += 1) expect(catalogue.byTicker(generatedEtf(n))).toBeDefined();
+  });
+
+  test('resolves ETF tickers to as many providers as asked for', () => {
+    const providers = lines.filter((line) => line.keys.tickers.some((ticker) => ticker.startsWith('E')));
+    expect(providers).toEqual(lines.slice(0, options.etfProviders));
+  });
+
+  test('has more symbols per brand when there are few brands', () => {
+    const [only] = generateCatalogue({
+      brands: 1,
+      cryptoSymbols: 3,
+      etfTickers: 2,
+      etfProviders: 1,
+      seed: 1,
+    });
+    const { keys } = JSON.parse(only ?? '') as Line;
+    expect([keys.crypto.length, keys.tickers.length]).toEqual([3, 3]);
+  });
+
+  test('has four of five brands of exactly the specified shape', () => {
+    const specified = lines.filter((_line, index) => !isAsLive(index));
+    expect(specified.length).toBe(lines.length * 0.8);
+    for (const { brand } of specified)
+      expect(specifiedBrand.safeParse(brand).error?.issues ?? []).toEqual([]);
+  });
+
+  test.each<[string, readonly unknown[], (brand: Brand) => readonly unknown[]]>([
+    ['names', [null], ({ name }) => [name]],
+    ['descriptions', [null], ({ description }) => [description]],
+    ['long descriptions', [null], ({ longDescription }) => [longDescription]],
+    [
+      'links',
+      ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'],
+      ({ links }) => links?.map(({ name }) => name) ?? [],
+    ],
+    ['logo types', ['icon', 'logo', 'symbol', 'other'], ({ logos }) => logos?.map(({ type }) => type) ?? []],
+    ['themes', ['dark', 'light', null], ({ logos }) => logos?.map(({ theme }) => theme) ?? []],
+    [
+      'logo tags',
+      ['photographic', 'portrait'],
+      ({ logos }) => logos?.flatMap(({ tags }) => tags ?? []) ?? [],
+    ],
+    ['image types', ['banner', 'other'], ({ images }) => images?.map(({ type }) => type) ?? []],
+    ['image tags', ['photographic'], ({ images }) => images?.flatMap(({ tags }) => tags ?? []) ?? []],
+    ['formats', ['svg', 'webp', 'png', 'jpeg'], (brand) => formatsOf(brand).map(({ format }) => format)],
+    ['backgrounds', ['transparent', null], (brand) => formatsOf(brand).map(({ background }) => background)],
+    ['widths', [null, undefined], (brand) => formatsOf(brand).map(({ width }) => width)],
+    [
+      'colour types',
+      ['accent', 'dark', 'light', 'brand', 'palette'],
+      ({ colors }) => colors?.map(({ type }) => type) ?? [],
+    ],
+    ['font types', ['title', 'body'], ({ fonts }) => fonts?.map(({ type }) => type) ?? []],
+    ['font origins', ['google', 'custom', 'system'], ({ fonts }) => fonts?.map(({ origin }) => origin) ?? []],
+    ['font names', [null], ({ fonts }) => fonts?.flatMap(({ name, originId }) => [name, originId]) ?? []],
+    ['numbers of font weights', [0, 2], ({ fonts }) => fonts?.map(({ weights }) => weights?.length) ?? []],
+    [
+      'company kinds',
+      [
+        'EDUCATIONAL',
+        'GOVERNMENT_AGENCY',
+        'NON_PROFIT',
+        'PARTNERSHIP',
+        'PRIVATELY_HELD',
+        'PUBLIC_COMPANY',
+        'SELF_EMPLOYED',
+        'SELF_OWNED',
+        null,
+      ],
+      ({ company }) => (company ? [company.kind] : []),
+    ],
+    ['companies', [null], ({ company }) => [company]],
+    ['bands of employees', [...EMPLOYEE_BANDS, null], ({ company }) => (company ? [company.employees] : [])],
+    [
+      'parents of industries',
+      ['array', 'object', 'null'],
+      ({ company }) => company?.industries?.map(({ parent }) => shapeOf(parent)) ?? [],
+    ],
+  ])('has all documented %s', (_what, documented, read) => {
+    const seen = new Set(lines.slice(0, 200).flatMap(({ brand }) => read(brand)));
+    expect(documented.filter((value) => !seen.has(value))).toEqual([]);
+  });
+
+  test('finds some brands by a domain that is not theirs any more', () => {
+    const moved = lines.filter(({ brand, keys }) => keys.domains.some((domain) => domain !== brand.domain));
+    expect(moved.length).toBe(lines.length / 10);
+    for (const { keys } of moved)
+      for (const domain of keys.domains) expect(parse(domain).domain).toBe(domain);
+  });
+
+  test('of the specified coverage has more than 300 ETF providers, in the US and in Europe, no two alike', () => {
+    const { etfProviders, etfTickers, cryptoSymbols } = SPECIFIED_COVERAGE;
+    const covered = [...generateCatalogue({ ...SPECIFIED_COVERAGE, seed: 1 })].map(
+      (text) => JSON.parse(text) as Line,
+    );
+    const providers = covered.slice(0, etfProviders);
+    expect(providers.length).toBeGreaterThan(300);
+    const etfs = new Set(Array.from({ length: etfTickers }, (_, n) => generatedEtf(n)));
+    expect(etfs.size).toBe(10_000);
+    for (const { keys } of providers) expect(keys.tickers.some((ticker) => etfs.has(ticker))).toBe(true);
+    expect(providers.flatMap(({ keys }) => keys.tickers.filter((ticker) => etfs.has(ticker)))).toHaveLength(
+      etfTickers,
+    );
+    expect(new Set(covered.flatMap(({ keys }) => keys.crypto)).size).toBe(cryptoSymbols);
+    const names = providers.flatMap(({ brand }) => brand.name ?? []);
+    expect(new Set(names).size).toBe(names.length);
+    const places = new Set(
+      providers.map(({ brand }) =>
+        brand.company?.location?.countryCode === 'US' ? 'US' : brand.company?.location?.region,
+      ),
+    );
+    expect([...places].sort()).toEqual(['Europe', 'US']);
+  });
+
+  test('has bodies of 2,048 bytes, no two alike', () => {
+    const bodies = lines.map((line) => JSON.stringify(line.brand));
+    expect(new Set(bodies.map((body) => Buffer.byteLength(body)))).toEqual(new Set([2_048]));
+    expect(new Set(bodies).size).toBe(bodies.length);
+  });
+
+  test.each([3_000, 20_000])('has bodies of %i bytes when asked', (bodyBytes) => {
+    const [first] = generateCatalogue({ ...options, bodyBytes });
+    expect(Buffer.byteLength(JSON.stringify((JSON.parse(first ?? '') as Line).brand))).toBe(bodyBytes);
+  });
+
+  test('has the shortest bodies there are when asked for fewer bytes than the fields take', () => {
+    const [first] = generateCatalogue({ ...options, bodyBytes: 10 });
+    expect((JSON.parse(first ?? '') as Line).brand.longDescription).toBe('');
+  });
+
+  test('spreads scores over all three thirds', () => {
+    for (const tier of ['poor', 'acceptable', 'high']) {
+      const share =
+        lines.filter((line) => qualityTier(line.brand.qualityScore ?? 0) === tier).length / lines.length;
+      expect(share).toBeGreaterThan(0.25);
+    }
+  });
+
+  test('has both sorts of adult brands', () => {
+    expect(lines.filter((line) => line.adult === 'flagged').length).toBe(1);
+    expect(lines.filter((line) => line.adult === 'withheld').length).toBe(1);
+  });
+
+  test('has symbols that are also the ticker of another brand', () => {
+    const tickers = new Map(
+      lines.flatMap((line) => line.keys.tickers.map((ticker) => [ticker, line] as const)),
+    );
+    const shared = lines.flatMap((line) => line.keys.crypto.filter((symbol) => tickers.has(symbol)));
+    expect(shared.length).toBeGreaterThan(0);
+  });
+});
+
+describe('generated keys', () => {
+  const { brands, cryptoSymbols, etfTickers } = { ...SPECIFIED_COVERAGE, brands: 300_000 };
+  const numbers = Array.from({ length: brands }, (_, n) => n);
+
+  test('never come out twice, in 300,000 brands', () => {
+    expect(new Set(numbers.map(generatedDomain)).size).toBe(brands);
+    expect(new Set(numbers.map(generatedId)).size).toBe(brands);
+    expect(new Set(numbers.map(generatedIsin)).size).toBe(brands);
+    const etfs = numbers.slice(0, etfTickers).map(generatedEtf);
+    expect(new Set([...numbers.map(generatedTicker), ...etfs]).size).toBe(brands + etfTickers);
+    expect(new Set(numbers.slice(0, cryptoSymbols).map(generatedCrypto)).size).toBe(cryptoSymbols);
+  });
+
+  test('have right check digits and registrable domains', () => {
+    for (const n of numbers.slice(0, 2_000)) {
+      expect(isIsin(generatedIsin(n))).toBe(true);
+      expect(parse(generatedDomain(n)).domain).toBe(generatedDomain(n));
+    }
+  });
+});
+
+describe('writing a catalogue', () => {
+  test('writes the lines', async () => {
+    const path = join(folder, 'plain.jsonl');
+    await writeCatalogue(path, options);
+    expect((await readFile(path, 'utf8')) === `${texts.join('\n')}\n`).toBe(true);
+  });
+
+  test('packs a file whose name ends in .gz', async () => {
+    const path = join(folder, 'packed.jsonl.gz');
+    await writeCatalogue(path, options);
+    expect((await readFile(path)).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
+    expect((await loadCatalogue(path)).size).toBe(options.brands);
+  });
+
+  test('leaves nothing half-written behind', async () => {
+    const place = await mkdtemp(join(folder, 'half-'));
+    await writeCatalogue(join(place, 'good.jsonl'), { ...options, brands: 100 });
+    expect(await readdir(place)).toEqual(['good.jsonl']);
+  });
+
+  test('that fails at the last step leaves nothing behind either', async () => {
+    const place = await mkdtemp(join(folder, 'taken-'));
+    await mkdir(join(place, 'taken.jsonl'));
+    await expect(writeCatalogue(join(place, 'taken.jsonl'), { ...options, brands: 100 })).rejects.toThrow(
+      'taken.jsonl',
+    );
+    expect(await readdir(place)).toEqual(['taken.jsonl']);
+  });
+
+  test('to a folder that is not there fails by name', async () => {
+    const failing = writeCatalogue(join(folder, 'nowhere', 'x.jsonl'), options);
+    await expect(failing).rejects.toThrow(FailFileError);
+    await expect(failing).rejects.toThrow('x.jsonl');
+  });
+
+  test.each<[string, Partial<GenerateOptions>]>([
+    ['30 ETF providers in 10 brands', { brands: 10 }],
+    ['ETF tickers without ETF providers', { etfProviders: 0 }],
+    ['brands is -1', { brands: -1 }],
+    ['seed is NaN', { seed: Number.NaN }],
+    ['bodyBytes is 0.5', { bodyBytes: 0.5 }],
+  ])('is refused when %s', async (words, wrong) => {
+    const failing = writeCatalogue(join(folder, 'never.jsonl'), { ...options, ...wrong });
+    await expect(failing).rejects.toThrow(NeverStartError);
+    await expect(failing).rejects.toThrow(words);
+  });
+});

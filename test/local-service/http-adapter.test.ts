@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FailFileError } from '../../src/core/errors.js';
+import type { Service, ServiceResponse } from '../../src/local-service/handle.js';
+import { type Listener, type ListenOptions, listen } from '../../src/local-service/http-adapter.js';
+import { createHandClock, createTinyService, USAGE } from './tiny-service.js';
+
+const listeners: Listener[] = [];
+afterEach(async () => {
+  for (const listener of listeners.splice(0)) await listener.close();
+});
+
+async function start(service: Service, options: Partial<ListenOptions> = {}): Promise<Listener> {
+  const listener = await listen(service, { host: '127.0.0.1', port: 0, ...options });
+  listeners.push(listener);
+  return listener;
+}
+
+const authorization = 'Bearer token-data';
+const answering = (response: ServiceResponse): Service => ({
+  handle: () => response,
+  close: async () => undefined,
+});
+const BODY = Buffer.from('{"name":"whole"}');
+const whole: ServiceResponse = {
+  status: 200,
+  headers: { 'content-type': 'application/json', 'content-length': String(BODY.length), date: 'x' },
+  body: BODY,
+};
+
+/** Sends these bytes and reads until the connection is closed by the other side. */
+async function tell(port: number, text: string) {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  let answer = '';
+  socket.on('data', (part: string) => {
+    answer += part;
+  });
+  socket.on('error', () => undefined);
+  if (text !== '') socket.write(text);
+  await once(socket, 'close');
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? null;
+  const status = /^HTTP\/1\.1 (\d+) /.exec(head)?.[1];
+  return {
+    status: status === undefined ? null : Number(status),
+    type: header('content-type'),
+    date: header('date'),
+    body,
+  };
+}
+
+describe('over HTTP', () => {
+  it.each([
+    [200, 'GET', '/v2/brands/acme.com', authorization],
+    [200, 'GET', '/v2/brands/withheld.com?allowNsfw=true', authorization],
+    [200, 'GET', '/v2/brands/crypto/btc', authorization],
+    [400, 'GET', '/v2/brands/acme.com?allowNsfw=x', authorization],
+    [401, 'GET', '/v2/brands/acme.com', ''],
+    [404, 'GET', '/v2/brands/withheld.com', authorization],
+    [404, 'GET', '/elsewhere', ''],
+    [405, 'POST', '/v2/brands/acme.com', authorization],
+  ])('%i: %s %s', async (status, method, path, given) => {
+    const { url } = await start(createTinyService().service);
+    const headers = given === '' ? {} : { authorization: given };
+    const answer = await fetch(url + path, { method, headers });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-type')).toBe('application/json');
+    expect(answer.headers.get('date')).toBe('Sun, 15 Mar 2026 12:00:00 GMT');
+    const text = await answer.text();
+    expect(status === 200 ? JSON.parse(text) : text).toEqual(
+      status === 200 ? expect.objectContaining({ name: expect.any(String) }) : '{}',
+    );
+  });
+
+  it('429 comes with both usage headers', async () => {
+    const { url } = await start(createTinyService({ terms: { plan: 'free', quota: 1 } }).service);
+    const ask = () => fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
+    expect((await ask()).status).toBe(200);
+    const refused = await ask();
+    expect(refused.status).toBe(429);
+    expect([refused.headers.get('x-api-key-quota'), refused.headers.get(USAGE)]).toEqual(['1', '1']);
+  });
+
+  it('HEAD has the length of the body and no body', async () => {
+    const { url } = await start(createTinyService().service);
+    const answer = await fetch(`${url}/v2/brands/acme.com`, { method: 'HEAD', headers: { authorization } });
+    expect(answer.status).toBe(200);
+    expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(10);
+    expect(await answer.text()).toBe('');
+  });
+
+  it('a connection is kept for the next request', async () => {
+    const { port } = await start(createTinyService().service);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    for (let i = 0; i < 3; i += 1) {
+      const sent = request({
+        port,
+        host: '127.0.0.1',
+        path: '/v2/brands/acme.com',
+        agent,
+        headers: { authorization },
+      });
+      sent.end();
+      const [answer] = await once(sent, 'response');
+      ports.add(sent.socket?.localPort);
+      answer.resume();
+      await once(answer, 'end');
+    }
+    expect(ports.size).toBe(1);
+    agent.destroy();
+  });
+
+  it('a connection that is cut before the headers brings nothing', async () => {
+    const { url } = await start(answering({ ...whole, cut: 'before-headers' }));
+    await expect(fetch(url)).rejects.toThrow();
+  });
+
+  it('a connection that is cut in the body brings its beginning', async () => {
+    const { port } = await start(answering({ ...whole, body: BODY.subarray(0, 6), cut: 'in-body' }));
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    let text = '';
+    socket.on('data', (part: string) => {
+      text += part;
+    });
+    await once(socket, 'close');
+    expect(text).toContain(`content-length: ${BODY.length}`);
+    expect(text.endsWith('\r\n\r\n{"name')).toBe(true);
+  });
+
+  it.each([
+    ['no HTTP at all', 400, 'hello\r\n\r\n'],
+    ['an unknown method', 400, 'FETCH /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a blank in the path', 400, 'GET /v2/brands/acme com HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a header that is none', 400, 'GET / HTTP/1.1\r\nhost: x\r\nno colon\r\n\r\n'],
+    ['no Host', 400, 'GET /v2/brands/acme.com HTTP/1.1\r\nconnection: close\r\n\r\n'],
+    ['two lengths', 400, 'GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
+    ['headers of 20 kB', 431, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`],
+    ['a path of 20 kB', 431, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
+    ['an expectation', 417, 'GET / HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n'],
+    ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ])('%s is refused with %i, as JSON and {}', async (_title, status, text) => {
+    const { port } = await start(createTinyService().service, { clock: createHandClock() });
+    expect(await tell(port, text)).toEqual({
+      status,
+      type: 'application/json',
+      date: 'Sun, 15 Mar 2026 12:00:00 GMT',
+      body: '{}',
+    });
+  });
+
+  it('a request that does not come to its end is refused with 408, as JSON and {}', async () => {
+    const clock = createHandClock();
+    const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });
+    expect(await tell(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
+      status: 408,
+      type: 'application/json',
+      body: '{}',
+    });
+  });
+
+  it('a connection that says nothing is closed without a word', async () => {
+    const { port } = await start(createTinyService().service, { arrivalMs: 30 });
+    expect(await tell(port, '')).toMatchObject({ status: null, body: '' });
+  });
+
+  it('a broken request costs the others on their connections nothing', async () => {
+    const { port, url } = await start(createTinyService().service);
+    await tell(port, 'hello\r\n\r\n');
+    const answer = await fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
+    expect([answer.status, answer.headers.get(USAGE)]).toEqual([200, '1']);
+  });
+
+  it('a service that fails costs one connection, not the process', async () => {
+    let calls = 0;
+    const { url } = await start({
+      async handle() {
+        calls += 1;
+        if (calls === 1) throw new Error('a bug');
+        return whole;
+      },
+      close: async () => undefined,
+    });
+    await expect(fetch(url)).rejects.toThrow();
+    expect(await (await fetch(url)).text()).toBe(BODY.toString());
+  });
+
+  it('a port that is taken is named', async () => {
+    const { port } = await start(answering(whole));
+    const again = listen(answering(whole), { host: '127.0.0.1', port });
+    await expect(again).rejects.toThrow(FailFileError);
+    await expect(again).rejects.toThrow(`127.0.0.1:${port}`);
+  });
+
+  it('closing lets an answer under way finish, as the last on its connection', async () => {
+    let finish: (response: ServiceResponse) => void = () => undefined;
+    let begun: () => void = () => undefined;
+    const hasBegun = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    const listener = await start({
+      handle: () => {
+        begun();
+        return new Promise((resolve) => {
+          finish = resolve;
+        });
+      },
+      close: async () => undefined,
+    });
+    const answer = fetch(listener.url);
+    await hasBegun;
+    const closed = listener.close();
+    finish(whole);
+    expect((await answer).headers.get('connection')).toBe('close');
+    expect(await (await answer).text()).toBe(BODY.toString());
+    await closed;
+    await expect(fetch(listener.url)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,219 @@
+/** Loading catalogue files: every form a file may have, the bytes of a brand kept, and each bad line named. */
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { FailFileError } from '../../src/core/errors.js';
+import { generateCatalogue } from '../../src/local-service/generate-catalogue.js';
+import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
+
+const lines = [
+  ...generateCatalogue({ brands: 40, cryptoSymbols: 4, etfTickers: 9, etfProviders: 3, seed: 1 }),
+];
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'catalogue-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function fileOf(content: string | Buffer, name = `${files}.jsonl`): Promise<string> {
+  files += 1;
+  const path = join(folder, name);
+  await writeFile(path, content);
+  return path;
+}
+
+async function messageOf(path: string): Promise<string> {
+  const error: unknown = await loadCatalogue(path).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(FailFileError);
+  return error instanceof FailFileError ? error.message : '';
+}
+
+type Json = Record<string, unknown>;
+interface Draft {
+  brand: Json & { company: Json; logos: Json[] };
+  keys: Json;
+  adult: unknown;
+}
+
+/** The first generated line (a listed provider of funds), changed by `change`. */
+function changedLine(change: (draft: Draft) => void, of = 0): string {
+  const draft = JSON.parse(lines[of] ?? '') as Draft;
+  change(draft);
+  return JSON.stringify(draft);
+}
+
+describe('loading', () => {
+  test('a plain file finds every brand', async () => {
+    const catalogue = await loadCatalogue(await fileOf(`${lines.join('\n')}\n`));
+    expect(catalogue.size).toBe(40);
+    for (let index = 0; index < 40; index += 1)
+      expect(catalogue.byDomain(generatedDomain(index))).toBeDefined();
+  });
+
+  test.each<[string, (text: string) => string | Buffer]>([
+    ['gzip', (text) => gzipSync(text)],
+    ['CRLF line ends', (text) => text.replaceAll('\n', '\r\n')],
+    ['a byte order mark', (text) => `\uFEFF${text}`],
+    ['blank lines', (text) => `\n  \n${text.replaceAll('\n', '\n\n')}`],
+    ['no line end after the last line', (text) => text.trimEnd()],
+  ])('copes with %s', async (_, encode) => {
+    const catalogue = await loadCatalogue(await fileOf(encode(`${lines.join('\n')}\n`)));
+    expect(catalogue.size).toBe(40);
+  });
+
+  test('keeps a brand byte for byte: blanks, number forms, escapes, unknown fields', async () => {
+    const body =
+      `{ "id":"id_x", "name" : "A \\u00e9\\"}{", "domain":"a.com","claimed":false,"description":null,
+      "longDescription":null,"links":[],"logos":[],"colors":[],"fonts":[],"images":[],"qualityScore":0.50,"company":{},
+      "isNsfw":false,"urn":"urn:x","added":{"big":12345678901234567890,"one":1.10,"text":"]} \\\\"} }`.replace(
+        /\n\s*/g,
+        '',
+      );
+    const keys = '{"domains":["a.com"],"tickers":[],"isins":[],"crypto":[],"id":"id_x"}';
+    const catalogue = await loadCatalogue(
+      await fileOf(`{"keys": ${keys} , "brand" : ${body} , "adult":"none"}`),
+    );
+    expect(catalogue.byId('id_x')?.body.toString()).toBe(body);
+  });
+
+  test('reads lines that are longer than one read of the file', async () => {
+    const long = changedLine((draft) => {
+      draft.brand.longDescription = 'é'.repeat(800_000);
+    });
+    const catalogue = await loadCatalogue(await fileOf([long, ...lines.slice(1)].join('\n')));
+    expect(catalogue.size).toBe(40);
+    expect(catalogue.byDomain(generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
+  });
+
+  test('accepts leaves that are null, as live services send them', async () => {
+    const line = changedLine((draft) => {
+      draft.brand.name = null;
+      draft.brand.company.location = null;
+      draft.brand.company.employees = null;
+      draft.brand.logos = [{ theme: null, formats: [{ src: 'x', width: null }], tags: [], type: 'icon' }];
+    });
+    expect((await loadCatalogue(await fileOf(line))).size).toBe(1);
+  });
+});
+
+describe('a bad line', () => {
+  test.each<[string, string, string]>([
+    ['that is not JSON', '{"brand": ', 'is not JSON'],
+    ['that is a list', '[]', 'line: '],
+    ['without a brand', '{"keys":{},"adult":"none"}', 'brand: '],
+    ['with an unknown member', changedLine((d) => Object.assign(d, { extra: 1 })), 'extra'],
+    ['without a required field', changedLine((d) => delete d.brand.urn), 'brand.urn: '],
+    [
+      'with a score above 1',
+      changedLine((d) => Object.assign(d.brand, { qualityScore: 1.2 })),
+      'brand.qualityScore: ',
+    ],
+    [
+      'with a score below 0',
+      changedLine((d) => Object.assign(d.brand, { qualityScore: -0.1 })),
+      'brand.qualityScore: ',
+    ],
+    [
+      'with a score as text',
+      changedLine((d) => Object.assign(d.brand, { qualityScore: '1' })),
+      'brand.qualityScore: ',
+    ],
+    [
+      'with a wrong check digit',
+      changedLine((d) => Object.assign(d.keys, { isins: ['US0378331006'] })),
+      'keys.isins[0]: ',
+    ],
+    [
+      'with a domain that is a URL',
+      changedLine((d) => Object.assign(d.keys, { domains: ['https://a.com'] })),
+      'keys.domains[0]: ',
+    ],
+    [
+      'with a ticker of blanks',
+      changedLine((d) => Object.assign(d.keys, { tickers: [' '] })),
+      'keys.tickers[0]: ',
+    ],
+    [
+      'with another id in its keys',
+      changedLine((d) => Object.assign(d.keys, { id: 'id_other' })),
+      'keys.id: must equal brand.id',
+    ],
+    ['with an unknown adult status', changedLine((d) => Object.assign(d, { adult: 'maybe' })), 'adult: '],
+    [
+      'that is adult and not isNsfw',
+      changedLine((d) => Object.assign(d, { adult: 'flagged' })),
+      'brand.isNsfw: ',
+    ],
+    [
+      'with a wrong type deep inside',
+      changedLine((d) => Object.assign(d.brand.logos[0] ?? {}, { formats: [{ width: 'x' }] })),
+      'brand.logos[0].formats[0].width: ',
+    ],
+    [
+      'with a colour that is none',
+      changedLine((d) => Object.assign(d.brand, { colors: [{ hex: 'red' }] })),
+      'brand.colors[0].hex: ',
+    ],
+  ])('%s is named with its field', async (_, line, words) => {
+    const message = await messageOf(await fileOf([lines[5], line, lines[6]].join('\n')));
+    expect(message).toContain(`.jsonl line 2, `);
+    expect(message).toContain(words);
+  });
+
+  test('that is not UTF-8 is named', async () => {
+    const path = await fileOf(`${lines[0]}\n`);
+    await appendFile(path, Buffer.from([0x7b, 0xff, 0x7d]));
+    expect(await messageOf(path)).toContain('line 2, is not UTF-8');
+  });
+
+  test('whose key another brand owns names key and owner', async () => {
+    const stolen = changedLine((draft) => Object.assign(draft.keys, { tickers: ['saaa'] }), 7);
+    const message = await messageOf(await fileOf(['', lines[0], lines[1], stolen].join('\n')));
+    expect(message).toContain('line 4, keys: the ticker saaa belongs to the brand of line 2');
+  });
+
+  test('is counted with blank lines, and further ones are listed by number', async () => {
+    const bad = '{}';
+    const message = await messageOf(await fileOf(['', bad, lines[0], bad, bad].join('\n')));
+    expect(message).toContain('line 2, ');
+    expect(message).toMatch(/correct it and lines 4, 5$/);
+  });
+
+  test('among very many leaves the message short', async () => {
+    const message = await messageOf(await fileOf('{}\n'.repeat(1_000)));
+    expect(message).toMatch(/ and lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 989 more$/);
+  });
+
+  test('without end is refused before it fills the memory', async () => {
+    expect(await messageOf(await fileOf(Buffer.alloc(6 * 1024 * 1024, 'x')))).toContain(
+      'a line of more than',
+    );
+  });
+});
+
+describe('a file', () => {
+  test('that is missing is named', async () => {
+    expect(await messageOf(join(folder, 'nowhere.jsonl'))).toContain('nowhere.jsonl (it does not exist)');
+  });
+
+  test('that is a folder is named', async () => {
+    expect(await messageOf(folder)).toContain('(it is a folder)');
+  });
+
+  test.each([
+    ['empty', ''],
+    ['blank', '\n \n'],
+  ])('that is %s holds no brands', async (_, content) => {
+    expect(await messageOf(await fileOf(content))).toContain('the catalogue holds no brands');
+  });
+
+  test('of gzip that was cut off is not taken for a whole one', async () => {
+    const whole = gzipSync(lines.join('\n'));
+    const message = await messageOf(await fileOf(whole.subarray(0, whole.length - 20), 'cut.jsonl.gz'));
+    expect(message).toContain('cut.jsonl.gz (unexpected end of file)');
+  });
+});

@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readUsageCounts } from '../../src/local-service/usage-journal.js';
+import { temporaryFolder } from './temporary-folder.js';
+import { accountsOf, createTinyService, OWN_DOMAIN, QUOTA, type TinyService, USAGE } from './tiny-service.js';
+
+const folder = () => temporaryFolder();
+const files = (dir: string) => ({ usageFile: join(dir, 'usage'), statementFile: join(dir, 'statements') });
+
+/** How many of `count` different lookups are not refused, sent all at once. */
+async function served({ get }: TinyService, count: number): Promise<number> {
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, i) => get(`/v2/brands/domain/site-${i}.com`)),
+  );
+  return answers.filter(({ status }) => status !== 429).length;
+}
+
+describe('what a request counts', () => {
+  it.each([
+    ['a brand that is found', '/v2/brands/acme.com', 'GET', 1],
+    ['a brand that is not found', '/v2/brands/nobody.com', 'GET', 1],
+    ['a brand that is withheld', '/v2/brands/withheld.com', 'GET', 1],
+    ['a HEAD', '/v2/brands/acme.com', 'HEAD', 0],
+    ['a malformed request', '/v2/brands/acme.com?allowNsfw=x', 'GET', 0],
+    ['a route that does not exist', '/v2/brands/logo/acme.com', 'GET', 0],
+    ['another method', '/v2/brands/acme.com', 'POST', 0],
+    ['the own brand by its route', `/v2/brands/domain/${OWN_DOMAIN}`, 'GET', 0],
+    ['the own brand by the generic route', `/v2/brands/${OWN_DOMAIN.toUpperCase()}`, 'GET', 0],
+    ['the own brand with www.', `/v2/brands/domain/www.${OWN_DOMAIN}`, 'GET', 0],
+    ['the own brand with WWW. and a dot at its end', `/v2/brands/WWW.${OWN_DOMAIN}.`, 'GET', 0],
+    ['another name below the own domain', `/v2/brands/domain/api.${OWN_DOMAIN}`, 'GET', 1],
+    ['the own domain asked for as a ticker', `/v2/brands/ticker/${OWN_DOMAIN}`, 'GET', 1],
+    ['the ticker of the own brand, which is not its domain', '/v2/brands/ticker/OWN', 'GET', 1],
+  ])('%s', async (_title, path, method, counted) => {
+    const tiny = createTinyService({ trace: true });
+    await tiny.get(path, { method });
+    const after = await tiny.get(`/v2/brands/${OWN_DOMAIN}`);
+    expect(after.headers).toMatchObject({ [USAGE]: String(counted), [QUOTA]: '100' });
+    expect([...tiny.service.billedCounts.values()]).toEqual(counted === 1 ? [1] : []);
+  });
+
+  it('the usage header counts the request that it answers', async () => {
+    const { get } = createTinyService();
+    expect((await get('/v2/brands/acme.com')).headers[USAGE]).toBe('1');
+    expect((await get('/v2/brands/acme.com')).headers[USAGE]).toBe('2');
+  });
+
+  it('traced counts tell an identifier that was asked for twice', async () => {
+    const { get, service } = createTinyService({ trace: true });
+    for (const path of ['acme.com', 'acme.com', 'domain/acme.com', 'id_Acme01'])
+      await get(`/v2/brands/${path}`);
+    expect(Object.fromEntries(service.billedCounts)).toEqual({
+      'auto:acme.com': 2,
+      'domain:acme.com': 1,
+      'id:id_Acme01': 1,
+    });
+  });
+});
+
+describe('the limit', () => {
+  it.each([
+    ['a free plan serves its quota', { plan: 'free', quota: 10 }, 10],
+    ['a paid plan serves the quota and what the budget buys', { quota: 10, overageBudget: 0.3 }, 13],
+    ['a budget of 0 disables overage', { quota: 10, overageBudget: 0 }, 10],
+    ['a dearer request buys fewer', { quota: 10, overageBudget: 1, overagePrice: 0.3 }, 13],
+    [
+      'a free plan has no overage though it names a budget',
+      { plan: 'free', quota: 10, overageBudget: 5 },
+      10,
+    ],
+    ['a quota of 0 serves nothing', { plan: 'free', quota: 0 }, 0],
+  ])('%s, exactly', async (_title, terms, limit) => {
+    const tiny = createTinyService({ terms });
+    expect(await served(tiny, 40)).toBe(limit);
+    const refused = await tiny.get('/v2/brands/acme.com');
+    expect(refused.status).toBe(429);
+    expect(refused.headers).toMatchObject({ [QUOTA]: String(terms.quota), [USAGE]: String(limit) });
+  });
+
+  it('the own brand is answered beyond the quota and leaves the usage as it is', async () => {
+    const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
+    await served(tiny, 5);
+    const own = await tiny.get(`/v2/brands/${OWN_DOMAIN}`);
+    expect(own.status).toBe(200);
+    expect(own.headers[USAGE]).toBe('2');
+  });
+
+  it('the quota of one account is not used by another', async () => {
+    const accounts = accountsOf({ name: 'data', quota: 2 }, { name: 'other', quota: 2 });
+    const tiny = createTinyService({ accounts });
+    await served(tiny, 5);
+    expect((await tiny.get('/v2/brands/acme.com', { account: 'other' })).status).toBe(200);
+  });
+
+  it('the month turns in UTC and brings the quota back', async () => {
+    const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
+    tiny.clock.set('2026-03-31T23:59:59.999Z');
+    expect(await served(tiny, 5)).toBe(2);
+    tiny.clock.set('2026-04-01T00:00:00.000Z');
+    const first = await tiny.get('/v2/brands/acme.com');
+    expect(first.status).toBe(200);
+    expect(first.headers[USAGE]).toBe('1');
+  });
+
+  it('a clock that is set back into the last month goes on counting there', async () => {
+    const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
+    tiny.clock.set('2026-03-31T23:59:59.999Z');
+    await served(tiny, 5);
+    tiny.clock.set('2026-04-01T00:00:00.000Z');
+    await served(tiny, 1);
+    tiny.clock.set('2026-03-31T23:59:59.000Z');
+    expect((await tiny.get('/v2/brands/acme.com')).status).toBe(429);
+  });
+
+  it('a lifetime quota is not renewed', async () => {
+    const tiny = createTinyService({ terms: { period: 'lifetime', quota: 2 } });
+    expect(await served(tiny, 5)).toBe(2);
+    tiny.clock.set('2027-04-01T00:00:00.000Z');
+    expect(await served(tiny, 5)).toBe(0);
+  });
+});
+
+describe('usage and statements over restarts', () => {
+  it('usage is there again after a restart, for the same month', async () => {
+    const dir = folder();
+    const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
+    await served(first, 7);
+    await first.service.close();
+    const second = createTinyService({ ...files(dir), terms: { quota: 10 } });
+    expect((await second.get(`/v2/brands/${OWN_DOMAIN}`)).headers[USAGE]).toBe('7');
+    await second.service.close();
+  });
+
+  it('a request is on record before its answer is handed out', async () => {
+    const { usageFile } = files(folder());
+    const tiny = createTinyService({ usageFile });
+    for (const requests of [1, 2, 3]) {
+      const answer = await tiny.get('/v2/brands/acme.com');
+      expect(readUsageCounts(usageFile)).toMatchObject([{ account: 'data', period: '2026-03', requests }]);
+      expect(answer.status).toBe(200);
+    }
+    await tiny.service.close();
+  });
+
+  it('a raised quota lets the account go on where it was', async () => {
+    const dir = folder();
+    const first = createTinyService({ ...files(dir), terms: { plan: 'free', quota: 3 } });
+    expect(await served(first, 9)).toBe(3);
+    await first.service.close();
+    const second = createTinyService({ ...files(dir), terms: { plan: 'free', quota: 5 } });
+    expect(await served(second, 9)).toBe(2);
+    await second.service.close();
+  });
+
+  it('the statement of a month names the overage owed, and is closed by the first request of the next', async () => {
+    const tiny = createTinyService({ terms: { quota: 10 } });
+    await served(tiny, 13);
+    const open = { account: 'data', month: '2026-03', requests: 13, overageRequests: 3, overageOwed: '0.3' };
+    expect(tiny.service.statement('data')).toMatchObject({ ...open, isFinal: false });
+    tiny.clock.set('2026-04-01T00:00:00Z');
+    await tiny.get('/v2/brands/acme.com');
+    expect(tiny.service.statement('data', '2026-03')).toMatchObject({ ...open, isFinal: true });
+    expect(tiny.service.statement('data')).toMatchObject({ month: '2026-04', requests: 1, overageOwed: '0' });
+    expect(tiny.service.statement('nobody')).toBeUndefined();
+  });
+
+  it('a closed month is written once and does not change with the terms', async () => {
+    const dir = folder();
+    const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
+    await served(first, 13);
+    first.clock.set('2026-04-01T00:00:00Z');
+    first.service.closeMonths();
+    await first.service.close();
+    const second = createTinyService({ ...files(dir), terms: { quota: 10, overagePrice: 7 } });
+    second.clock.set('2026-05-01T00:00:00Z');
+    second.service.closeMonths();
+    expect(second.service.statement('data', '2026-03')).toMatchObject({ overageOwed: '0.3', isFinal: true });
+    await second.service.close();
+    const lines = readFileSync(files(dir).statementFile, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line).month)).toEqual(['2026-03']);
+  });
+
+  it('a month that ended while the service was down is closed when it starts', async () => {
+    const dir = folder();
+    const first = createTinyService({ ...files(dir) });
+    first.clock.set('2026-02-10T00:00:00Z');
+    await served(first, 4);
+    await first.service.close();
+    const second = createTinyService({ ...files(dir) });
+    expect(JSON.parse(readFileSync(files(dir).statementFile, 'utf8'))).toMatchObject({
+      month: '2026-02',
+      requests: 4,
+    });
+    await second.service.close();
+  });
+
+  it('the journal has a line for each billed request, written before its answer', async () => {
+    const journalFile = join(folder(), 'journal.jsonl');
+    const tiny = createTinyService({ journalFile });
+    await tiny.get('/v2/brands/domain/acme.com');
+    await tiny.get(`/v2/brands/${OWN_DOMAIN}`);
+    await tiny.get('/v2/brands/NOBODY');
+    const lines = readFileSync(journalFile, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        time: '2026-03-15T12:00:00.000Z',
+        account: 'data',
+        kind: 'domain',
+        identifier: 'acme.com',
+        status: 200,
+      },
+      { time: '2026-03-15T12:00:00.000Z', account: 'data', kind: 'auto', identifier: 'NOBODY', status: 404 },
+    ]);
+    await tiny.service.close();
+  });
+
+  it('a closed service answers 503 and counts nothing', async () => {
+    const tiny = createTinyService({ trace: true });
+    await tiny.service.close();
+    await tiny.service.close();
+    expect((await tiny.get('/v2/brands/acme.com')).status).toBe(503);
+    expect(tiny.service.billedCounts.size).toBe(0);
+  });
+});

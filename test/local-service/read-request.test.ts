@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { askedIdentifier, readRequest } from '../../src/local-service/read-request.js';
+
+const lookup = (route: string | null, value: string, allowNsfw = 'unset') => ({
+  type: 'lookup',
+  route: { route, value },
+  allowNsfw,
+});
+const refused = (status: number, isOutside = false) => ({ type: 'refused', status, isOutside });
+
+describe('reading a request', () => {
+  it.each([
+    ['GET', '/v2/brands/acme.com', lookup(null, 'acme.com')],
+    ['HEAD', '/v2/brands/acme.com', lookup(null, 'acme.com')],
+    ['GET', '/v2/brands/domain/acme.com', lookup('domain', 'acme.com')],
+    ['GET', '/v2/brands/ticker/M%26M', lookup('ticker', 'M&M')],
+    ['GET', '/v2/brands/isin/US0378331005', lookup('isin', 'US0378331005')],
+    ['GET', '/v2/brands/crypto/BTC', lookup('crypto', 'BTC')],
+    ['GET', '/v2/brands/domain', lookup(null, 'domain')],
+    ['GET', '/v2/brands/a.com?allowNsfw=true', lookup(null, 'a.com', 'true')],
+    ['GET', '/v2/brands/a.com?allowNsfw=false', lookup(null, 'a.com', 'false')],
+    ['GET', '/v2/brands/a.com?c=1', lookup(null, 'a.com')],
+    ['GET', '/v2/brands/a.com?', lookup(null, 'a.com')],
+    ['GET', '/v2/brands/a.com?allowNsfw=', refused(400)],
+    ['GET', '/v2/brands/a.com?allowNsfw=1', refused(400)],
+    ['GET', '/v2/brands/a.com?allowNsfw=TRUE', refused(400)],
+    ['GET', '/v2/brands/a.com?allowNsfw=true&allowNsfw=false', refused(400)],
+    ['GET', '/v2/brands/%E0%A4%A', refused(400)],
+    ['GET', '/v2/brands/', refused(404)],
+    ['GET', '/v2/brands/domain/', refused(404)],
+    ['GET', '/v2/brands/id/id_Acme01', refused(404)],
+    ['GET', '/v2/brands/domain/a.com/b', refused(404)],
+    ['GET', '/', refused(404, true)],
+    ['GET', '/v1/brands/a.com', refused(404, true)],
+    ['POST', '/v1/brands/a.com', refused(404, true)],
+    ['POST', '/v2/brands/a.com', refused(405, true)],
+    ['OPTIONS', '/v2/brands/a.com', refused(405, true)],
+  ])('%s %s', (method, path, asked) => {
+    expect(readRequest({ method, path })).toEqual(asked);
+  });
+
+  it.each([
+    [
+      { route: null, value: 'id_Acme01' },
+      { kind: 'id', value: 'id_Acme01' },
+    ],
+    [
+      { route: null, value: 'acme.com' },
+      { kind: 'auto', value: 'acme.com' },
+    ],
+    [
+      { route: 'crypto' as const, value: 'btc' },
+      { kind: 'crypto', value: 'btc' },
+    ],
+  ])('the identifier of %j is %j', (route, identifier) => {
+    expect(askedIdentifier(route)).toEqual(identifier);
+  });
+});

@@ -1,0 +1,144 @@
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { FailFileError, NeverStartError } from '../../src/core/errors.js';
+import { silentLog } from '../../src/core/log.js';
+import { writeCatalogue } from '../../src/local-service/generate-catalogue.js';
+import {
+  DEMO_TOKEN,
+  readStatements,
+  type ServeOptions,
+  type Serving,
+  serve,
+} from '../../src/local-service/serve.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const open: Serving[] = [];
+afterEach(async () => {
+  for (const serving of open.splice(0)) await serving.close();
+});
+
+async function makeFiles() {
+  const folder = temporaryFolder();
+  const catalogue = join(folder, 'catalogue.jsonl');
+  const accounts = join(folder, 'accounts.json');
+  await writeCatalogue(catalogue, { seed: 1, brands: 20, cryptoSymbols: 2, etfTickers: 2, etfProviders: 1 });
+  writeFileSync(
+    accounts,
+    JSON.stringify({ accounts: [{ name: 'data', token: 't', plan: 'paid', quota: 3 }] }),
+  );
+  return { catalogue, accounts };
+}
+
+async function start(options: Omit<ServeOptions, 'port' | 'log'>): Promise<Serving> {
+  const serving = await serve({ port: 0, log: silentLog(), ...options });
+  open.push(serving);
+  return serving;
+}
+
+const get = (serving: Serving, path: string, token = 't') =>
+  fetch(`${serving.url}/v2/brands/${path}`, { headers: { authorization: `Bearer ${token}` } });
+
+describe('serve', () => {
+  it('without an accounts file the demo account may ask, and the first line says how', async () => {
+    const { catalogue } = await makeFiles();
+    const serving = await start({ catalogue });
+    expect(serving.message).toContain(`serving 20 brands at ${serving.url}`);
+    expect(serving.message).toContain(DEMO_TOKEN);
+    const answer = await get(serving, 'nobody.example', DEMO_TOKEN);
+    expect(answer.status).toBe(404);
+    expect(answer.headers.get('x-api-key-quota')).toBe('100000');
+    expect(serving.service.statement('demo')).toMatchObject({ requests: 1, plan: 'free' });
+  });
+
+  it('with an accounts file usage and what is owed outlive the process, and no token is shown', async () => {
+    const { catalogue, accounts } = await makeFiles();
+    const first = await start({ catalogue, accounts });
+    expect(first.message).toContain(`1 account of ${accounts}`);
+    for (let i = 0; i < 5; i += 1) await get(first, `site-${i}.com`);
+    await first.close();
+    const second = await start({ catalogue, accounts });
+    expect((await get(second, 'brand-service.example')).headers.get('x-api-key-approximate-usage')).toBe('5');
+    expect(await readStatements({ accounts })).toMatchObject([
+      { account: 'data', requests: 5, overageRequests: 2, overageOwed: '0.2', isFinal: false },
+    ]);
+  });
+
+  it('a month without any request owes nothing', async () => {
+    const { accounts } = await makeFiles();
+    expect(await readStatements({ accounts, month: '2020-01' })).toMatchObject([
+      { account: 'data', month: '2020-01', requests: 0, overageOwed: '0', isFinal: true },
+    ]);
+  });
+
+  it('a month that is over is stated before a service ran in the new one, and does not move with the terms', async () => {
+    const { catalogue, accounts } = await makeFiles();
+    const november = {
+      now: () => Date.parse('2026-11-30T23:59:00Z'),
+      monotonic: () => 0,
+      sleep: async () => undefined,
+    };
+    const december = {
+      now: () => Date.parse('2026-12-01T00:01:00Z'),
+      monotonic: () => 0,
+      sleep: async () => undefined,
+    };
+    const serving = await start({ catalogue, accounts, clock: november });
+    for (let i = 0; i < 5; i += 1) await get(serving, `site-${i}.com`);
+    const stated = { month: '2026-11', requests: 5, overageRequests: 2, overageOwed: '0.2' };
+    expect(await readStatements({ accounts, month: '2026-11', clock: november })).toMatchObject([
+      { ...stated, isFinal: false },
+    ]);
+    await serving.close();
+    const ended = await readStatements({ accounts, month: '2026-11', clock: december });
+    expect(ended).toMatchObject([{ ...stated, isFinal: true }]);
+    expect(await readStatements({ accounts, clock: december })).toMatchObject([
+      { month: '2026-12', requests: 0, isFinal: false },
+    ]);
+    const dearer = { name: 'data', token: 't', plan: 'paid', quota: 1, overagePrice: 7 };
+    writeFileSync(accounts, JSON.stringify({ accounts: [dearer] }));
+    expect(await readStatements({ accounts, month: '2026-11', clock: december })).toEqual(ended);
+    const again = await start({ catalogue, accounts, clock: december });
+    expect(again.service.statement('data', '2026-11')).toEqual(ended[0]);
+  });
+
+  it('a closed door closes the service behind it', async () => {
+    const { catalogue } = await makeFiles();
+    const serving = await start({ catalogue });
+    await serving.close();
+    await serving.close();
+    await expect(fetch(serving.url)).rejects.toThrow();
+    const request = { method: 'GET', path: '/v2/brands/a.com', authorization: `Bearer ${DEMO_TOKEN}` };
+    expect((await serving.service.handle(request)).status).toBe(503);
+  });
+
+  it('a second service over the same accounts is refused', async () => {
+    const files = await makeFiles();
+    await start(files);
+    await expect(start(files)).rejects.toThrow(FailFileError);
+  });
+
+  it('what did not start holds nothing', async () => {
+    const files = await makeFiles();
+    const { port } = new URL((await start({ catalogue: files.catalogue })).url);
+    await expect(serve({ port: Number(port), log: silentLog(), ...files })).rejects.toThrow(FailFileError);
+    await start(files);
+  });
+
+  it('a bad catalogue, bad accounts and unknown faults are named', async () => {
+    const { catalogue, accounts } = await makeFiles();
+    await expect(start({ catalogue, faults: ['nonsense=1'] })).rejects.toThrow(NeverStartError);
+    appendFileSync(catalogue, '{"brand":\n');
+    await expect(start({ catalogue })).rejects.toThrow('line 21');
+    writeFileSync(accounts, '[]');
+    await expect(start({ accounts })).rejects.toThrow(accounts);
+  });
+
+  it('faults are in the first line and in the answers, and the service within is not touched by them', async () => {
+    const { catalogue } = await makeFiles();
+    const serving = await start({ catalogue, faults: ['503=1'], trace: true });
+    expect(serving.message).toContain('503=1');
+    expect((await get(serving, 'a.com', DEMO_TOKEN)).status).toBe(503);
+    expect(serving.service.billedCounts.size).toBe(0);
+  });
+});

@@ -1,0 +1,116 @@
+/**
+ * A service over a handful of brands for the tests of this room: a clock turned by hand, accounts by name, and
+ * one-word requests. Brands are named by what they are for.
+ */
+
+import type { Clock } from '../../src/core/clock.js';
+import { silentLog } from '../../src/core/log.js';
+import { type Accounts, parseAccounts } from '../../src/local-service/accounts.js';
+import type { AdultStatus, Catalogue, KeyKind } from '../../src/local-service/catalogue.js';
+import { createCatalogueIndex } from '../../src/local-service/catalogue-index.js';
+import { type CreateServiceOptions, createService } from '../../src/local-service/create-service.js';
+import type { Service, ServiceResponse } from '../../src/local-service/handle.js';
+
+export const OWN_DOMAIN = 'brand-service.example';
+export const NOON = Date.parse('2026-03-15T12:00:00Z');
+
+type Keys = Partial<Record<KeyKind, readonly string[]>>;
+
+/** `sun` is a ticker and a coin, `both.io` a domain and a ticker, `vice` a withheld ticker and a harmless coin. */
+const BRANDS: readonly (readonly [name: string, keys: Keys, adult?: AdultStatus])[] = [
+  ['Acme', { id: ['id_Acme01'], domain: ['acme.com'], ticker: ['ACME'], isin: ['US0378331005'] }],
+  ['Sun Stock', { id: ['id_SunStk'], ticker: ['SUN'] }],
+  ['Sun Coin', { id: ['id_SunCoi'], crypto: ['SUN'] }],
+  ['Both Site', { id: ['id_BothSi'], domain: ['both.io'] }],
+  ['Both Stock', { id: ['id_BothSt'], ticker: ['BOTH.IO'] }],
+  ['Isin Stock', { id: ['id_IsinSt'], isin: ['DE0007164600'] }],
+  ['Isin Coin', { id: ['id_IsinCo'], crypto: ['DE0007164600'] }],
+  ['Coin', { id: ['id_Coin01'], crypto: ['BTC'] }],
+  ['Flagged', { id: ['id_Flag01'], domain: ['flagged.com'] }, 'flagged'],
+  ['Withheld', { id: ['id_With01'], domain: ['withheld.com'], ticker: ['VICE'] }, 'withheld'],
+  ['Vice Coin', { id: ['id_ViceCo'], crypto: ['VICE'] }],
+  ['Own', { id: ['id_Own001'], domain: [OWN_DOMAIN], ticker: ['OWN'] }],
+];
+
+function tinyCatalogue(): Catalogue {
+  const index = createCatalogueIndex();
+  BRANDS.forEach(([name, keys, adult = 'none'], line) => {
+    const body = Buffer.from(JSON.stringify({ name, isNsfw: adult !== 'none' }));
+    index.add({ body, adult, line, keys: { domain: [], ticker: [], isin: [], crypto: [], id: [], ...keys } });
+  });
+  return index.catalogue;
+}
+
+/** Accounts whose token is `token-<name>`. */
+export function accountsOf(...accounts: readonly Record<string, unknown>[]): Accounts {
+  const entries = accounts.map((account) => ({ token: `token-${account.name}`, ...account }));
+  return parseAccounts(JSON.stringify({ accounts: entries }), 'test');
+}
+
+export interface HandClock extends Clock {
+  /** Sets the time, as milliseconds or as ISO text. */
+  set(time: number | string): void;
+  /** What was asked to be slept, in order; sleeping takes no time. */
+  readonly slept: number[];
+}
+
+export function createHandClock(start = NOON): HandClock {
+  let now = start;
+  const slept: number[] = [];
+  return {
+    now: () => now,
+    monotonic: () => now,
+    set(time) {
+      now = typeof time === 'number' ? time : Date.parse(time);
+    },
+    slept,
+    async sleep(ms) {
+      slept.push(ms);
+    },
+  };
+}
+
+export interface TinyService {
+  readonly service: ReturnType<typeof createService>;
+  readonly clock: HandClock;
+  /** One GET as the account `data`, unless told otherwise. */
+  get(
+    path: string,
+    as?: { account?: string; authorization?: string | undefined; method?: string },
+  ): Promise<ServiceResponse>;
+}
+
+/** One paid account `data` with a quota of 100 unless accounts are given. */
+export function createTinyService(
+  options: Partial<CreateServiceOptions> & { terms?: Record<string, unknown> } = {},
+): TinyService {
+  const { terms, ...given } = options;
+  const clock = createHandClock();
+  const service = createService({
+    catalogue: tinyCatalogue(),
+    accounts: accountsOf({ name: 'data', plan: 'paid', quota: 100, ...terms }),
+    ownDomain: OWN_DOMAIN,
+    clock,
+    log: silentLog(),
+    ...given,
+  });
+  return { service, clock, get: getFrom(service) };
+}
+
+export function getFrom(service: Service): TinyService['get'] {
+  return async (path, as = {}) =>
+    service.handle({
+      method: as.method ?? 'GET',
+      path,
+      authorization: 'authorization' in as ? as.authorization : `Bearer token-${as.account ?? 'data'}`,
+    });
+}
+
+/** The name of the brand in an answer; null for an answer that is none. */
+export function nameIn(response: ServiceResponse): string | null {
+  const brand = JSON.parse(response.body.toString()) as { name?: string };
+  return response.status === 200 ? (brand.name ?? null) : null;
+}
+
+export const QUOTA = 'x-api-key-quota';
+export const USAGE = 'x-api-key-approximate-usage';

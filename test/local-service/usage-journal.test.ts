@@ -1,0 +1,117 @@
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FailFileError } from '../../src/core/errors.js';
+import {
+  type NoticeState,
+  openUsageJournal,
+  readUsageCounts,
+  type UsageCount,
+} from '../../src/local-service/usage-journal.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const newPath = () => join(temporaryFolder(), 'usage.jsonl');
+const NOTICE: NoticeState = { at: 1, requests: 5, quota: 6, open: ['e-mail'] };
+const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount => ({
+  account: 'data',
+  period: '2026-03',
+  requests,
+  notice: null,
+  ...change,
+});
+
+describe('the usage journal', () => {
+  it('what was acknowledged is in the file although nobody closed it', async () => {
+    const path = newPath();
+    const journal = openUsageJournal(path);
+    journal.change(count(1));
+    journal.change(count(2));
+    await journal.written();
+    expect(readUsageCounts(path)).toEqual([count(2)]);
+  });
+
+  it('changes of one turn share one acknowledgement and one line', async () => {
+    const path = newPath();
+    const journal = openUsageJournal(path);
+    const promises = [1, 2, 3].map((requests) => {
+      journal.change(count(requests));
+      return journal.written();
+    });
+    expect(new Set(promises).size).toBe(1);
+    await promises[0];
+    expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it.each([
+    ['a torn last line', '{"account":"data","period":"2026-03","requ'],
+    ['a line that is no count', '{"account":"data"}\nnull\n42\n'],
+    ['an older count after a newer one', `${JSON.stringify(count(3))}\n`],
+  ])('%s loses nothing', (_title, tail) => {
+    const path = newPath();
+    writeFileSync(path, `${JSON.stringify(count(5, { notice: NOTICE }))}\n${tail}`);
+    const journal = openUsageJournal(path);
+    expect(journal.read('data', '2026-03')).toEqual(count(5, { notice: NOTICE }));
+    journal.close();
+    expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
+  });
+
+  it('a notice that has gone one way is not owed again, whichever line is read last', () => {
+    const path = newPath();
+    const lines = [['webhook', 'e-mail'], ['e-mail'], ['webhook', 'e-mail']] as const;
+    const texts = lines.map((open) => JSON.stringify(count(5, { notice: { ...NOTICE, open } })));
+    writeFileSync(path, `${texts.join('\n')}\n`);
+    expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
+  });
+
+  it('a notice that a version before had begun is not given again', () => {
+    const path = newPath();
+    writeFileSync(path, '{"account":"data","period":"2026-03","requests":5,"isNoticed":true}\n');
+    expect(readUsageCounts(path)).toMatchObject([{ requests: 5, notice: { open: [] } }]);
+  });
+
+  it('opening makes the file small again', () => {
+    const path = newPath();
+    writeFileSync(path, Array.from({ length: 10_000 }, (_, i) => `${JSON.stringify(count(i))}\n`).join(''));
+    openUsageJournal(path).close();
+    expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify(count(9_999))}\n`);
+  });
+
+  it('the file is rewritten when it has grown, and goes on', async () => {
+    const path = newPath();
+    const journal = openUsageJournal(path);
+    const account = 'x'.repeat(1_000_000);
+    for (let requests = 1; requests <= 12; requests += 1) {
+      journal.change(count(requests, { account }));
+      await journal.written();
+    }
+    expect(statSync(path).size).toBeLessThan(9_000_000);
+    expect(readUsageCounts(path)).toEqual([count(12, { account })]);
+    journal.close();
+  });
+
+  it('accounts and periods are kept apart', () => {
+    const journal = openUsageJournal(null);
+    journal.change(count(1));
+    journal.change(count(2, { period: '2026-04' }));
+    journal.change(count(3, { account: 'other' }));
+    expect(journal.read('data', '2026-03').requests).toBe(1);
+    expect(journal.read('data', '2026-04').requests).toBe(2);
+    expect(journal.read('other', '2026-03').requests).toBe(3);
+    expect(journal.read('other', '2026-04').requests).toBe(0);
+    expect(journal.list()).toHaveLength(3);
+  });
+
+  it('a folder that is not there is an error that names the file', () => {
+    expect(() => openUsageJournal('/nowhere/usage.jsonl')).toThrow(FailFileError);
+    expect(() => openUsageJournal('/nowhere/usage.jsonl')).toThrow('/nowhere/usage.jsonl');
+  });
+
+  it('reading without opening leaves the file as it is', () => {
+    const path = newPath();
+    expect(readUsageCounts(path)).toEqual([]);
+    expect(existsSync(path)).toBe(false);
+    appendFileSync(path, 'torn');
+    readUsageCounts(path);
+    expect(readFileSync(path, 'utf8')).toBe('torn');
+  });
+});

@@ -1,0 +1,219 @@
+import { join } from 'node:path';
+import pino from 'pino';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseAccounts } from '../../src/local-service/accounts.js';
+import { readUsageCounts } from '../../src/local-service/usage-journal.js';
+import { type Received, startMailServer, startWebhook } from './small-servers.js';
+import { temporaryFolder } from './temporary-folder.js';
+import { createTinyService, NOON, type TinyService } from './tiny-service.js';
+
+const closing: (() => Promise<void>)[] = [];
+const kept = <T extends Received<unknown>>(server: T): T => {
+  closing.push(() => server.close());
+  return server;
+};
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+function listeningLog() {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ base: null }, { write: (line: string) => lines.push(JSON.parse(line)) });
+  return { log, lines, saying: (words: string) => lines.filter(({ msg }) => String(msg).includes(words)) };
+}
+
+async function spend({ get }: TinyService, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) await get(`/v2/brands/domain/site-${i}.com`);
+}
+
+const PAST = 'past 80 %';
+
+describe('the 80 % notice', () => {
+  it('is given when usage passes 80 %, not when it reaches it, and once a month', async () => {
+    const { log, saying } = listeningLog();
+    const tiny = createTinyService({ log, terms: { quota: 10, overageBudget: 0.5 } });
+    await spend(tiny, 8);
+    expect(saying(PAST)).toHaveLength(0);
+    await spend(tiny, 30);
+    expect(saying(PAST)).toMatchObject([{ account: 'data', period: '2026-03', requests: 9, quota: 10 }]);
+    tiny.clock.set('2026-04-02T00:00:00Z');
+    await spend(tiny, 30);
+    expect(saying(PAST).map(({ period }) => period)).toEqual(['2026-03', '2026-04']);
+  });
+
+  it('is not repeated after a restart', async () => {
+    const { log, saying } = listeningLog();
+    const usageFile = join(temporaryFolder(), 'usage');
+    for (let start = 0; start < 3; start += 1) {
+      const tiny = createTinyService({ log, usageFile, terms: { quota: 10 } });
+      await spend(tiny, 9);
+      await tiny.service.close();
+    }
+    expect(saying(PAST)).toHaveLength(1);
+  });
+
+  it('goes to the webhook and by e-mail', async () => {
+    const webhook = kept(await startWebhook());
+    const mail = kept(await startMailServer());
+    const text = JSON.stringify({
+      smtp: { url: `smtp://127.0.0.1:${mail.port}`, from: 'brands@brand-service.example' },
+      accounts: [
+        {
+          name: 'data',
+          token: 'token-data',
+          quota: 5,
+          notices: { webhook: `http://127.0.0.1:${webhook.port}/usage`, email: 'team@example.com' },
+        },
+      ],
+    });
+    const tiny = createTinyService({ accounts: parseAccounts(text, 'test') });
+    await spend(tiny, 9);
+    expect(await webhook.next()).toEqual({
+      event: 'usage-notice',
+      account: 'data',
+      period: '2026-03',
+      requests: 5,
+      quota: 5,
+    });
+    const letter = await mail.next();
+    expect(letter.to).toContain('team@example.com');
+    expect(letter.text).toContain('Subject: data: more than 80 % of the request quota is used');
+    expect(letter.text).toContain('5 of 5 requests in 2026-03');
+    await tiny.service.close();
+    expect([webhook.count, mail.count]).toEqual([1, 1]);
+  });
+
+  it('that cannot be delivered is logged and disturbs no answer', async () => {
+    const webhook = kept(await startWebhook(500));
+    const mail = await startMailServer();
+    await mail.close();
+    const { log, saying } = listeningLog();
+    const clock = createWaitingClock();
+    const accounts = told(
+      { webhook: webhook.port, mail: mail.port },
+      `smtp://user:hidden-word@127.0.0.1:${mail.port}`,
+    );
+    const tiny = createTinyService({ log, accounts, clock });
+    for (let i = 0; i < 5; i += 1) expect((await tiny.get('/v2/brands/acme.com')).status).toBe(200);
+    await clock.untilSlept(2);
+    await tiny.service.close();
+    const failures = saying('not delivered');
+    expect(new Set(failures.map(({ by }) => by))).toEqual(new Set(['e-mail', 'webhook']));
+    expect(JSON.stringify(failures)).toContain('answered with 500');
+    expect(JSON.stringify(failures)).not.toContain('hidden-word');
+  });
+
+  it('whose mail server was away is delivered when it is back, once, and not again by the next start', async () => {
+    const away = await startMailServer();
+    await away.close();
+    const usageFile = join(temporaryFolder(), 'usage');
+    const accounts = told({ mail: away.port });
+    const clock = createWaitingClock();
+    const tiny = createTinyService({ accounts, usageFile, clock });
+    await spend(tiny, 9);
+    await clock.untilSlept(1);
+    clock.wake();
+    await clock.untilSlept(2);
+    const mail = kept(await startMailServer(away.port));
+    clock.wake();
+    expect((await mail.next()).text).toContain('Subject: data: more than 80 %');
+    await tiny.service.close();
+    const next = createTinyService({ accounts, usageFile, clock });
+    await spend(next, 3);
+    await next.service.close();
+    expect([mail.count, clock.waits]).toEqual([1, [5_000, 10_000]]);
+  });
+
+  it.each([
+    ['was closed', true],
+    ['was killed', false],
+  ])('that a service still owed when it %s is delivered by the next one', async (_how, isClosed) => {
+    const away = await startMailServer();
+    await away.close();
+    const usageFile = join(temporaryFolder(), 'usage');
+    const webhook = kept(await startWebhook());
+    const accounts = told({ webhook: webhook.port, mail: away.port });
+    const clock = createWaitingClock();
+    const first = createTinyService({ accounts, usageFile, clock });
+    await spend(first, 9);
+    await Promise.all([webhook.next(), clock.untilSlept(1)]);
+    await expect.poll(() => readUsageCounts(usageFile)[0]?.notice?.open).toEqual(['e-mail']);
+    if (isClosed) await first.service.close();
+    const mail = kept(await startMailServer(away.port));
+    const second = createTinyService({ accounts, usageFile, clock: createWaitingClock(NOON + 86_400_000) });
+    const letter = await mail.next();
+    expect(letter.text).toContain('5 of 5 requests in 2026-03');
+    expect(letter.text).toMatch(/^Message-ID: <[0-9a-f]{32}@brand-enrich>$/m);
+    await second.service.close();
+    const third = createTinyService({ accounts, usageFile });
+    await third.service.close();
+    expect([webhook.count, mail.count]).toEqual([1, 1]);
+    if (!isClosed) await first.service.close();
+  });
+
+  it('is given up after three days', async () => {
+    const away = await startMailServer();
+    await away.close();
+    const usageFile = join(temporaryFolder(), 'usage');
+    const accounts = told({ mail: away.port });
+    const { log, saying } = listeningLog();
+    const clock = createWaitingClock();
+    const tiny = createTinyService({ accounts, usageFile, clock, log });
+    await spend(tiny, 9);
+    await clock.untilSlept(1);
+    clock.advance(3 * 86_400_000);
+    clock.wake();
+    await expect.poll(() => saying('given up')).toHaveLength(1);
+    await tiny.service.close();
+    expect(readUsageCounts(usageFile)).toMatchObject([{ notice: { open: [] } }]);
+  });
+});
+
+/** The account `data` with a quota of 5, told by these ports of this machine. */
+function told(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
+  const notices = {
+    ...(ports.webhook && { webhook: `http://127.0.0.1:${ports.webhook}/usage` }),
+    ...(ports.mail && { email: 'team@example.com' }),
+  };
+  const smtp = ports.mail ? { smtp: { url, from: 'brands@brand-service.example' } } : {};
+  const account = { name: 'data', token: 'token-data', quota: 5, notices };
+  return parseAccounts(JSON.stringify({ ...smtp, accounts: [account] }), 'test');
+}
+
+/** A clock on which whoever sleeps is woken by hand. The short waits within one webhook do not count. */
+function createWaitingClock(start = NOON) {
+  let now = start;
+  const waits: number[] = [];
+  const sleepers = new Set<() => void>();
+  const watchers = new Set<() => void>();
+  return {
+    now: () => now,
+    monotonic: () => now,
+    sleep(ms: number, signal?: AbortSignal): Promise<void> {
+      if (ms < 5_000 || signal?.aborted) return Promise.resolve();
+      waits.push(ms);
+      for (const look of watchers) look();
+      return new Promise((resolve) => {
+        sleepers.add(resolve);
+        signal?.addEventListener('abort', () => resolve(), { once: true });
+      });
+    },
+    waits,
+    /** Resolves when `count` sleeps have begun in all. */
+    untilSlept: (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (waits.length >= count) resolve();
+        };
+        watchers.add(look);
+        look();
+      }),
+    wake() {
+      for (const resolve of sleepers) resolve();
+      sleepers.clear();
+    },
+    advance(ms: number) {
+      now += ms;
+    },
+  };
+}

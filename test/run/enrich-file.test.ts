@@ -1,0 +1,309 @@
+/** A whole run on a real engine with the local service in this process: waves, repeats and stops. */
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/core/clock.js';
+import { silentLog } from '../../src/core/log.js';
+import type { Client } from '../../src/lookup/client.js';
+import { enrichFile } from '../../src/run/enrich-file.js';
+import type { EnrichRequest, EnrichResult, EnrichSurroundings } from '../../src/run/enrich-request.js';
+import { makeReport } from '../../src/run/report/report.js';
+import type { RunSettings } from '../../src/stores/run-store.js';
+import type { WorkerListener } from '../../src/worker/worker-listener.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { KEY_PREFIX, openWorkplace, SERVICE, type Workplace } from '../worker/workplace.js';
+
+describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
+  let redis: RedisServer | null = null;
+  let place: Workplace;
+  let folder: string;
+  let opened = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  beforeEach(async () => {
+    opened += 1;
+    place = await openWorkplace(redis?.url ?? '', `enrich-${opened}`);
+    folder = await temporaryFolder();
+  });
+  afterEach(() => place.releasers.releaseAll());
+
+  interface RunOptions {
+    readonly input: string;
+    readonly columns?: readonly string[];
+    readonly client?: Client;
+    readonly settings?: Partial<RunSettings>;
+    readonly request?: Partial<EnrichRequest>;
+    readonly around?: Partial<EnrichSurroundings>;
+  }
+
+  function requestOf(options: RunOptions): EnrichRequest {
+    const columns = options.columns ?? ['website'];
+    return {
+      input: join(folder, 'list.csv'),
+      stdin: null,
+      stdout: null,
+      intake: { hasHeader: true, skipLines: 0, limit: null },
+      survey: {
+        requested: columns.map((name) => ({ name, kind: 'domain' })),
+        kind: null,
+        waterfall: columns.length > 1,
+        prefix: 'brand_',
+      },
+      output: {
+        path: null,
+        format: null,
+        fields: ['name'],
+        isSorted: false,
+        escapeFormulas: 'ours',
+        errors: null,
+        report: null,
+      },
+      settings: runSettings({ service: SERVICE, ...options.settings }),
+      overagePrice: '0.1',
+      pace: { rate: null, burst: 1 },
+      onLimit: 'stop',
+      ownDomain: 'own.example',
+      maxErrors: null,
+      stateFolder: join(folder, 'state'),
+      ...options.request,
+    };
+  }
+
+  async function run(options: RunOptions): Promise<EnrichResult> {
+    await writeFile(join(folder, 'list.csv'), options.input);
+    const client = options.client ?? place.client();
+    return enrichFile(requestOf(options), {
+      engine: place.engine,
+      queueName: place.queue.name,
+      openWorker: (listener) => place.openWorker({ client, spoolFolder: join(folder, 'spool'), listener }),
+      clock: systemClock,
+      log: silentLog(),
+      stop: new AbortController().signal,
+      onProgress: () => undefined,
+      onNotice: () => undefined,
+      graceMs: () => 2_000,
+      confirm: async () => true,
+      ...options.around,
+    });
+  }
+
+  const lines = async (name = 'list.enriched.csv') =>
+    (await readFile(join(folder, name), 'utf8')).trimEnd().split('\n');
+  const billed = () => [...place.billed.values()].reduce((sum, count) => sum + count, 0);
+
+  const LIST = 'website\nb1.com\nnobody.com\nhttps://B1.com/\nb2.com\n';
+  const WATERFALL = 'website,other\nb1.com,b2.com\nnobody.com,b3.com\nnone.com,nothing.com\n';
+  const WAVES = { input: WATERFALL, columns: ['website', 'other'] };
+
+  it('buys nothing when an output could not be written, or would be written over the input', async () => {
+    const output = { ...requestOf({ input: LIST }).output, path: folder };
+    await expect(run({ input: LIST, request: { output } })).rejects.toMatchObject({
+      code: 'output-unwritable',
+    });
+    await symlink('list.csv', join(folder, 'link.csv'));
+    const linked = { ...output, path: join(folder, 'link.csv') };
+    await expect(run({ input: LIST, request: { output: linked } })).rejects.toMatchObject({
+      code: 'usage-invalid',
+    });
+    expect(billed()).toBe(0);
+    expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
+  });
+
+  it('tells those who look from outside what it found stored, and counts it once for those who wait', async () => {
+    await run({ input: 'website\nb1.com\nb2.com\n' });
+    const seen: number[] = [];
+    const { run: record } = await run({
+      input: 'website\nb1.com\nb2.com\nb3.com\n',
+      around: { onProgress: ({ phase, answered }) => phase === 'asking' && seen.push(answered) },
+    });
+    expect(record.tally).toMatchObject({ matched: 1, stored: 2 });
+    expect(record.identifiers).toBe(3);
+    expect(seen[0]).toBe(2);
+  });
+
+  it('asks for each distinct identifier once, and writes every row', async () => {
+    const result = await run({ input: LIST });
+    expect(result).toMatchObject({ end: { type: 'finished' }, isComplete: true });
+    expect(result.written.counts).toMatchObject({ matched: 3, not_found: 1 });
+    expect(Object.fromEntries(place.billed)).toEqual({
+      'domain:b1.com': 1,
+      'domain:b2.com': 1,
+      'domain:nobody.com': 1,
+    });
+    expect((await lines())[1]).toMatch(/^b1\.com,matched,b1\.com,Brand of b1\.com,/);
+    expect(await readdir(join(folder, 'state', 'runs'))).toEqual([]);
+  });
+
+  it('takes the answers of its own worker as they come, and reads back what it is not told', async () => {
+    const found: string[] = [];
+    const { outcomes } = place.engine;
+    const read: typeof outcomes.read = async (keys, freshness) => {
+      const answers = await outcomes.read(keys, freshness);
+      found.push(...answers.flatMap((answer) => (answer === null ? [] : [answer.key])));
+      return answers;
+    };
+    const engine = { ...place.engine, outcomes: { ...outcomes, read } };
+    const openWorker = (listener: WorkerListener) =>
+      place.openWorker({
+        client: place.client(),
+        spoolFolder: join(folder, 'spool'),
+        listener: {
+          ...listener,
+          onAnswer: (answer) => {
+            if (!answer.key.endsWith('b2.com')) listener.onAnswer(answer);
+          },
+        },
+      });
+    await run({ input: LIST, around: { engine, openWorker } });
+    expect(found).toEqual([`${KEY_PREFIX}domain:b2.com`]);
+    const fresh = await lines();
+    await run({ input: LIST });
+    // The dates too: they are the store's, either way.
+    expect((await lines()).map((line) => line.replace(',stored,', ',api,'))).toEqual(fresh);
+  });
+
+  it('the same command again asks for nothing and writes the same', async () => {
+    await run({ input: LIST });
+    const first = await lines();
+    const again = await run({ input: LIST });
+    expect(billed()).toBe(3);
+    expect(again.facts.identifiers.stored).toBe(3);
+    expect(await lines()).toEqual(first);
+  });
+
+  it('with --waterfall the next column is asked where nothing was found', async () => {
+    const result = await run(WAVES);
+    expect([...place.billed.keys()].sort()).toEqual([
+      'domain:b1.com',
+      'domain:b3.com',
+      'domain:nobody.com',
+      'domain:none.com',
+      'domain:nothing.com',
+    ]);
+    expect(result.written.counts).toMatchObject({ matched: 2, not_found: 1 });
+    expect((await lines())[2]).toMatch(/^nobody\.com,b3\.com,matched,b3\.com,/);
+  });
+
+  it('and again: stored answers of every wave are used, nothing is asked for', async () => {
+    await run(WAVES);
+    const first = await lines();
+    const before = billed();
+    const again = await run(WAVES);
+    expect(await lines()).toEqual(first);
+    expect(billed()).toBe(before);
+    expect(again.isComplete).toBe(true);
+  });
+
+  it('and again with the last wave forgotten: that one alone is asked for', async () => {
+    await run(WAVES);
+    const first = await lines();
+    await place.engine.outcomes.forget(
+      ['b3.com', 'nothing.com'].map((value) => `${KEY_PREFIX}domain:${value}`),
+    );
+    await run(WAVES);
+    expect((await lines()).map(withoutTime)).toEqual(first.map(withoutTime));
+    expect(place.billed.get('domain:b3.com')).toBe(2);
+    expect(place.billed.get('domain:nobody.com')).toBe(1);
+  });
+
+  it('stopped between two waves it is not complete: rows whose next column was not asked are deferred', async () => {
+    const stop = new AbortController();
+    const client = place.client();
+    const result = await run({
+      ...WAVES,
+      client: {
+        async lookup(identifier, options) {
+          const answer = await client.lookup(identifier, options);
+          if (place.billed.size === 3) stop.abort(new Error('stop'));
+          return answer;
+        },
+      },
+      around: { stop: stop.signal },
+    });
+    expect(result).toMatchObject({ end: { type: 'stopped' }, isComplete: false });
+    expect(result.written.counts).toMatchObject({ matched: 1, not_found: 0, deferred: 2 });
+    expect(await readdir(folder)).toContain('list.enriched.partial.csv');
+
+    const again = await run(WAVES);
+    expect(again.written.counts).toMatchObject({ matched: 2, not_found: 1, deferred: 0 });
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+    expect(await readdir(folder)).not.toContain('list.enriched.partial.csv');
+  });
+
+  it('at the limit the rest is deferred, and a later run goes on where it was', async () => {
+    const input = `website\n${Array.from({ length: 30 }, (_, at) => `b${at}.com`).join('\n')}\n`;
+    const result = await run({ input, settings: { quotaCap: 20 } });
+    expect(result.end).toMatchObject({ type: 'halted', halt: { why: 'limit' } });
+    expect(result.written.counts).toMatchObject({ matched: 20, deferred: 10 });
+    expect(billed()).toBe(20);
+    const again = await run({ input });
+    expect(again).toMatchObject({ isComplete: true });
+    expect(place.billed.size).toBe(30);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
+  it('asks before it spends; after a no nothing was asked for or written, and the run is over', async () => {
+    const asked: number[] = [];
+    const declined = run({
+      input: LIST,
+      around: {
+        confirm: async (estimate) => {
+          asked.push(estimate.requests);
+          return false;
+        },
+      },
+    });
+    await expect(declined).rejects.toMatchObject({ code: 'declined', exitCode: 0 });
+    expect(asked).toEqual([3]);
+    expect(billed()).toBe(0);
+    expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/enriched|errors/));
+    const runs = await place.engine.runs.list(100);
+    expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
+  });
+
+  it('ends with trouble when the queue loses what it was given', async () => {
+    const { engine, queue } = place;
+    const worker = engine.openWorker(
+      queue.name,
+      ({ data }) => engine.runs.finishChunk(data.run, data.chunk),
+      1,
+    );
+    onTestFinished(() => worker.close());
+    void worker.run();
+    const result = await run({ input: LIST, around: { openWorker: null } });
+    expect(result.end).toEqual({
+      type: 'halted',
+      halt: { why: 'lost', sentence: 'the queue lost what it was given' },
+    });
+    expect(result.written.counts.deferred).toBe(4);
+  });
+
+  it('reports three counts that agree, and what was spent', async () => {
+    const options = { input: LIST };
+    const result = await run(options);
+    const report = makeReport(requestOf(options), result, 0);
+    expect(report.accounting).toEqual({ recordsRead: 4, rowsByStatus: 4, recordsWritten: 4 });
+    expect(report.requests).toMatchObject({
+      sent: 3,
+      billed: 3,
+      overage: 0,
+      savedByStored: 0,
+      savedByOthers: 0,
+      savedByDuplicates: 1,
+    });
+    expect(report.identifiers).toMatchObject({ distinct: 3, matched: 2, notFound: 1, duplicateRows: 1 });
+    expect(report.account).toMatchObject({ quota: 100_000, sent: 3, others: 0, inFlight: 0 });
+    expect(report.input.columns).toEqual([{ name: 'website', kind: 'domain' }]);
+    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
+    expect(JSON.stringify(report)).not.toContain('token');
+  });
+});
+
+/** Lines differ by when answers were fetched. */
+function withoutTime(line: string): string {
+  return line.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/, '');
+}

@@ -1,0 +1,35 @@
+/** What a run ends with: one table. */
+import { expect, it } from 'vitest';
+import type { StatusCounts } from '../../src/core/model.js';
+import { exitCodeOf } from '../../src/run/exit-code.js';
+import type { AcquireEnd } from '../../src/run/lookups/acquire.js';
+import { halted, resultOf } from '../commands/results.js';
+
+const DONE: AcquireEnd = { type: 'finished' };
+
+it.each<[string, AcquireEnd, Partial<StatusCounts>, boolean, number]>([
+  ['every row has its answer', DONE, { matched: 3, not_found: 1 }, false, 0],
+  ['no row at all', DONE, {}, false, 0],
+  ['blank and skipped rows', DONE, { matched: 1, skipped: 9 }, false, 0],
+  ['invalid rows are warned of', DONE, { matched: 1, invalid: 2 }, false, 0],
+  ['invalid rows with --strict', DONE, { matched: 1, invalid: 2 }, true, 1],
+  ['--strict without invalid rows', DONE, { matched: 1 }, true, 0],
+  ['nothing matched', DONE, { not_found: 4 }, false, 0],
+  ['nothing matched with --strict', DONE, { not_found: 4 }, true, 1],
+  ['nothing asked with --strict', DONE, { skipped: 4 }, true, 1],
+  ['no row at all with --strict', DONE, {}, true, 0],
+  ['some rows failed', DONE, { matched: 1, failed: 1 }, false, 1],
+  ['too many failed', { type: 'too_many_failures' }, { failed: 9, deferred: 1 }, false, 3],
+  ['the credentials were refused', halted('credentials', ''), { deferred: 4 }, false, 4],
+  ['quota or budget is used up', halted('limit', ''), { matched: 1, deferred: 3 }, false, 7],
+  ['used up, and some failed', halted('limit', ''), { failed: 1, deferred: 3 }, false, 7],
+  ['the service refused everything as too many', halted('throttled', ''), { deferred: 4 }, false, 7],
+  ['what answered is of no use', halted('useless', ''), { failed: 4 }, false, 5],
+  ['the service was never reached', halted('unreachable', ''), { deferred: 4 }, false, 5],
+  ['the queue lost its chunks', halted('lost', ''), { deferred: 4 }, false, 5],
+  ['interrupted', { type: 'stopped' }, { matched: 1, deferred: 3 }, false, 130],
+  ['interrupted, and some failed', { type: 'stopped' }, { failed: 1, deferred: 3 }, false, 130],
+  ['cancelled', { type: 'cancelled' }, { deferred: 4 }, false, 130],
+])('%s', (_what, end, rows, isStrict, exitCode) => {
+  expect(exitCodeOf(resultOf({ end, rows }), isStrict)).toBe(exitCode);
+});

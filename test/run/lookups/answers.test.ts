@@ -1,0 +1,91 @@
+/** What identifiers came to: numbers in memory, texts on disk. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { OUTCOME_STATUSES } from '../../../src/core/model.js';
+import { createAnswers } from '../../../src/run/lookups/answers.js';
+import { openSpool } from '../spools.js';
+
+const RANK = { group: 0, score: 0.5 };
+const RENDERED = { before: ',matched,Acme', after: ',x' };
+
+describe('what is wanted', () => {
+  it('is wanted once', async () => {
+    const answers = createAnswers(await openSpool());
+    expect([answers.want(3), answers.want(3), answers.want(0)]).toEqual([true, false, true]);
+    expect([answers.isWanted(3), answers.isWanted(0), answers.isWanted(1)]).toEqual([true, true, false]);
+    expect(answers.wanted).toBe(2);
+  });
+
+  it('has no status before it has an answer', async () => {
+    const answers = createAnswers(await openSpool());
+    answers.want(0);
+    expect(answers.status(0)).toBeNull();
+    expect(answers.status(99)).toBeNull();
+    expect(answers.answered).toBe(0);
+  });
+
+  it('is answered once, though an answer may be replaced', async () => {
+    const answers = createAnswers(await openSpool());
+    answers.want(0);
+    answers.set(0, 'deferred', { group: 3, score: 0 }, { before: ',deferred', after: '' });
+    expect(answers.rendered(0).before).toBe(',deferred');
+    answers.set(0, 'matched', RANK, RENDERED);
+    expect(answers.answered).toBe(1);
+    expect(answers.status(0)).toBe('matched');
+    expect(answers.rank(0)).toEqual(RANK);
+    expect(answers.rendered(0)).toEqual(RENDERED);
+  });
+});
+
+it('any answers come back by their numbers, however many', async () => {
+  const answers = createAnswers(await openSpool());
+  const answer = fc.record({
+    index: fc.integer({ min: 0, max: 5_000 }),
+    status: fc.constantFrom(...OUTCOME_STATUSES),
+    rank: fc.record({
+      group: fc.integer({ min: 0, max: 6 }),
+      score: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+    rendered: fc.record({
+      before: fc.string({ unit: 'binary' }),
+      after: fc.string({ unit: 'binary' }),
+    }),
+  });
+  const known = new Map<number, { status: string; rank: object; rendered: object }>();
+  fc.assert(
+    fc.property(fc.array(answer, { maxLength: 60 }), (some) => {
+      for (const { index, status, rank, rendered } of some) {
+        answers.set(index, status, rank, rendered);
+        known.set(index, { status, rank, rendered });
+      }
+      for (const [index, { status, rank, rendered }] of known) {
+        expect(answers.status(index)).toBe(status);
+        expect(answers.rank(index)).toEqual(rank);
+        expect(answers.rendered(index)).toEqual(rendered);
+      }
+      expect(answers.answered).toBe(known.size);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it('more texts than are kept at hand are read again from disk', async () => {
+  const answers = createAnswers(await openSpool());
+  const before = 'x'.repeat(500_000);
+  for (let index = 0; index < 50; index += 1)
+    answers.set(index, 'matched', RANK, { before, after: `,${index}` });
+  for (let round = 0; round < 2; round += 1) {
+    for (let index = 0; index < 50; index += 1) {
+      expect(answers.rendered(index).after).toBe(`,${index}`);
+      expect(answers.rendered(index).before).toHaveLength(500_000);
+    }
+  }
+});
+
+it('the first row of an identifier is remembered until rows are joined anew', async () => {
+  const answers = createAnswers(await openSpool());
+  answers.want(5);
+  expect([answers.firstRow(5, 12), answers.firstRow(5, 13), answers.firstRow(5, 12)]).toEqual([12, 12, 12]);
+  answers.forgetRows();
+  expect(answers.firstRow(5, 2)).toBe(2);
+});

@@ -1,0 +1,45 @@
+/** Chunks on their way into the queue: how far ahead, and how many at a time. */
+import { expect, it } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
+import type { ChunkLine, Engine } from '../../../src/engine/engine.js';
+import { createNudge, purchase } from '../../../src/run/lookups/purchase.js';
+import type { RunProgress } from '../../../src/stores/run-store.js';
+
+const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+it('are added twenty at a time and two hundred ahead, however few are finished between two looks', async () => {
+  const added: number[] = [];
+  let queued = 0;
+  let done = 0;
+  let mostAhead = 0;
+  const nudge = createNudge();
+  const beat = async (): Promise<RunProgress> => {
+    done = Math.min(queued, done + 7);
+    nudge.wake();
+    return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
+  };
+  const add = async (chunks: readonly unknown[]) => {
+    added.push(chunks.length);
+    queued += chunks.length;
+    mostAhead = Math.max(mostAhead, queued - done);
+  };
+  const end = await purchase({
+    engine: { runs: { beat } } as unknown as Engine,
+    line: { add } as unknown as ChunkLine,
+    runId: 'run',
+    chunks: Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]),
+    chunksAhead: null,
+    firstChunk: 0,
+    stop: new AbortController().signal,
+    maxFailures: null,
+    nudge,
+    onProgress: () => undefined,
+    onSilence: () => undefined,
+    log: silentLog(),
+  });
+  expect(end).toEqual({ type: 'finished', chunks: 301 });
+  // The first goes alone, at once.
+  expect(added).toEqual([1, ...Array(15).fill(20)]);
+  expect(mostAhead).toBeGreaterThan(180);
+  expect(mostAhead).toBeLessThanOrEqual(200);
+});

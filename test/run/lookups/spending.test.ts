@@ -1,0 +1,111 @@
+/** What a run may cost before it spends: the whole estimate as tables. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LedgerState } from '../../../src/ledger/ledger.js';
+import { estimateSpending, isMoreThan } from '../../../src/run/lookups/spending.js';
+import { ledgerState } from '../ledger-state.js';
+
+interface Limits {
+  readonly overage: number;
+  readonly quotaCap: number | null;
+  readonly maxRequests: number | null;
+  readonly maxOverageRequests: number | null;
+}
+
+const FREE: Limits = { overage: 0, quotaCap: null, maxRequests: null, maxOverageRequests: null };
+
+function estimate(requests: number, state: Partial<LedgerState>, limits: Partial<Limits> = {}) {
+  const settings = { ...FREE, ...limits };
+  return estimateSpending(requests, ledgerState(state), { settings, overagePrice: '0.1' });
+}
+
+describe('the estimate', () => {
+  it.each<
+    [string, number, Partial<LedgerState>, Partial<Limits>, [number | null, number, string, number | null]]
+  >([
+    ['a quota that covers it', 100, { quota: 250 }, {}, [100, 0, '0', 0]],
+    ['a quota that covers a part', 1_000, { quota: 100 }, {}, [100, 0, '0', 900]],
+    [
+      'a quota that was used in part',
+      100,
+      { quota: 250, sent: 180, held: 10, others: 20 },
+      {},
+      [40, 0, '0', 60],
+    ],
+    ['a quota that is used up', 100, { quota: 250, sent: 250 }, {}, [0, 0, '0', 100]],
+    ['a quota that is overdrawn', 100, { quota: 250, sent: 300 }, {}, [0, 0, '0', 100]],
+    ['no quota known', 100, {}, {}, [null, 0, '0', null]],
+    ['no quota known, with overage', 100, {}, { overage: 30 }, [null, 30, '3', null]],
+    ['--quota below the header', 100, { quota: 250 }, { quotaCap: 20 }, [20, 0, '0', 80]],
+    ['--quota above the header', 100, { quota: 50 }, { quotaCap: 80 }, [50, 0, '0', 50]],
+    ['--quota alone', 100, {}, { quotaCap: 80 }, [80, 0, '0', 20]],
+    ['overage for the rest', 53, { quota: 50 }, { overage: 3 }, [50, 3, '0.3', 0]],
+    ['overage for a part of the rest', 100, { quota: 50 }, { overage: 3 }, [50, 3, '0.3', 47]],
+    ['overage that was used in part', 100, { quota: 50, sent: 52 }, { overage: 3 }, [0, 1, '0.1', 99]],
+    ['overage that is used up', 100, { quota: 50, sent: 53 }, { overage: 3 }, [0, 0, '0', 100]],
+    ['--max-requests', 100, { quota: 250 }, { maxRequests: 30 }, [30, 0, '0', 70]],
+    [
+      '--max-requests beyond the quota',
+      100,
+      { quota: 20 },
+      { maxRequests: 30, overage: 50 },
+      [20, 10, '1', 70],
+    ],
+    ['--max-requests above what is needed', 10, { quota: 250 }, { maxRequests: 30 }, [10, 0, '0', 0]],
+    ['--max-cost', 100, { quota: 20 }, { overage: 1_000, maxOverageRequests: 5 }, [20, 5, '0.5', 75]],
+    ['nothing to ask for', 0, { quota: 20 }, { overage: 5 }, [0, 0, '0', 0]],
+  ])('with %s', (_what, requests, state, limits, [withinQuota, overageRequests, maxCost, deferred]) => {
+    expect(estimate(requests, state, limits)).toEqual({
+      requests,
+      withinQuota,
+      overageRequests,
+      maxCost,
+      deferred,
+    });
+  });
+
+  it('accounts for every request, and never plans beyond limit or caps', () => {
+    const count = fc.integer({ min: 0, max: 300 });
+    const maybe = fc.option(count);
+    const limits = fc.record({
+      overage: count,
+      quotaCap: maybe,
+      maxRequests: maybe,
+      maxOverageRequests: maybe,
+    });
+    const state = fc.record({ quota: maybe, sent: count, held: count, others: count });
+    fc.assert(
+      fc.property(count, state, limits, (requests, numbers, caps) => {
+        const plan = estimate(requests, numbers, caps);
+        const spent = numbers.sent + numbers.held + numbers.others;
+        const { withinQuota, overageRequests, deferred } = plan;
+        expect(overageRequests).toBeLessThanOrEqual(caps.maxOverageRequests ?? 300);
+        if (withinQuota === null || deferred === null) return;
+        expect(withinQuota + overageRequests + deferred).toBe(requests);
+        expect(Math.min(withinQuota, overageRequests, deferred)).toBeGreaterThanOrEqual(0);
+        const quota = Math.min(numbers.quota ?? 1e9, caps.quotaCap ?? 1e9);
+        if (withinQuota + overageRequests > 0) {
+          expect(spent + withinQuota + overageRequests).toBeLessThanOrEqual(quota + caps.overage);
+        }
+        expect(withinQuota + overageRequests).toBeLessThanOrEqual(caps.maxRequests ?? 300);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('amounts', () => {
+  it.each<[string, string, boolean]>([
+    ['20', '20', false],
+    ['20.0', '20', false],
+    ['20.1', '20', true],
+    ['0.3', '0.30', false],
+    ['0.300001', '0.3', true],
+    ['19.999999', '20', false],
+    ['0', '0', false],
+    ['100', '20', true],
+    ['9', '20', false],
+  ])('%s is more than %s: %s', (amount, other, expected) => {
+    expect(isMoreThan(amount, other)).toBe(expected);
+  });
+});

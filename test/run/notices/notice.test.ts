@@ -1,0 +1,164 @@
+/** What is told of runs, as data and as an e-mail. */
+import { describe, expect, it } from 'vitest';
+import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.js';
+import { exitCodeOf } from '../../../src/run/exit-code.js';
+import {
+  bareNotice,
+  eventOfEnd,
+  noticeOfAccount,
+  noticeOfError,
+  noticeOfReport,
+} from '../../../src/run/notices/notice.js';
+import { noticeMail } from '../../../src/run/notices/notice-mail.js';
+import { makeReport } from '../../../src/run/report/report.js';
+import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { ledgerState, runSpending } from '../ledger-state.js';
+
+const SCENE = { at: STARTED_AT, isSample: false, run: { id: 'r-1', label: 'host: customers.csv' } };
+
+function noticeFor(parts: ResultParts) {
+  const result = resultOf(parts);
+  const exitCode = exitCodeOf(result, false);
+  const report = makeReport(requestFor(), result, exitCode);
+  return noticeOfReport(eventOfEnd(exitCode) ?? 'finish', SCENE, report, '/data/customers.report.json');
+}
+
+describe('the end of a run is told as', () => {
+  it.each([
+    [EXIT.done, 'finish'],
+    [EXIT.someFailed, 'finish'],
+    [EXIT.tooManyErrors, 'failure'],
+    [EXIT.credentials, 'failure'],
+    [EXIT.trouble, 'failure'],
+    [EXIT.limit, 'parked'],
+    [EXIT.interrupted, null],
+  ])('exit code %i: %s', (exitCode, event) => {
+    expect(eventOfEnd(exitCode)).toBe(event);
+  });
+});
+
+const PAID = ledgerState({
+  period: '2026-03-01',
+  quota: 1_000,
+  overage: 50,
+  sent: 1_010,
+  held: 5,
+  others: 1,
+  run: runSpending({}),
+});
+
+describe('a notice', () => {
+  it('holds counts, money, what is left, and names without folders', () => {
+    const result = resultOf({
+      rows: { matched: 3, failed: 1 },
+      tally: { requests: 9, billed: 8 },
+      spent: 10,
+      overageBilled: 12,
+      ledger: PAID,
+    });
+    const written = {
+      ...result.written,
+      output: '/secret/place/out.csv',
+      errors: '/secret/place/out.errors.csv',
+    };
+    const report = makeReport(requestFor(), { ...result, written }, EXIT.someFailed);
+    expect(noticeOfReport('finish', SCENE, report, '/data/out.report.json')).toEqual({
+      version: 1,
+      event: 'finish',
+      at: '2026-03-15T12:00:00.000Z',
+      isSample: false,
+      run: { id: 'r-1', label: 'host: customers.csv' },
+      reason: null,
+      rows: { matched: 3, not_found: 0, failed: 1, invalid: 0, skipped: 0, deferred: 0 },
+      requests: { sent: 9, billed: 8, unreported: 2, overage: 12, overageCost: '1.2' },
+      account: { period: '2026-03-01', quota: 1_000, limit: 1_050, used: 1_016, left: 34 },
+      files: { output: 'out.csv', errors: 'out.errors.csv' },
+      report: '/data/out.report.json',
+    });
+  });
+
+  it.each<[ResultParts, string | null]>([
+    [{}, null],
+    [{ end: halted('limit', 'the quota is used up'), isComplete: false }, 'the quota is used up'],
+    [
+      { end: { type: 'too_many_failures' }, isComplete: false },
+      'more lookups failed than --max-errors allows',
+    ],
+  ])('says why: %j', (parts, reason) => {
+    expect(noticeFor(parts).reason).toBe(reason);
+  });
+
+  it('of an error has its words, of a bug none, of an interruption there is none', () => {
+    const refused = new FailFileError({
+      code: 'engine-unreachable',
+      subject: 'status 401',
+      todo: 'check it',
+    });
+    expect(noticeOfError(refused, SCENE)).toMatchObject({
+      event: 'failure',
+      reason: refused.message,
+      rows: null,
+    });
+    expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe(
+      'unexpected trouble; the log says more',
+    );
+    expect(
+      noticeOfError(new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' }), SCENE),
+    ).toBeNull();
+  });
+
+  it('of the account has what is left, as far as it is known', () => {
+    const state = ledgerState({ sent: 3, held: 1 });
+    expect(noticeOfAccount('limit', SCENE, 'x', state).account).toEqual({
+      period: null,
+      quota: null,
+      limit: null,
+      used: 4,
+      left: null,
+    });
+    expect(noticeOfAccount('limit', SCENE, 'x', { ...state, quota: 2 }).account?.left).toBe(0);
+    expect(noticeOfAccount('parked', SCENE, 'x', null).account).toBeNull();
+  });
+});
+
+describe('as an e-mail', () => {
+  it('it says all of it in words', () => {
+    const notice = noticeFor({
+      rows: { matched: 1_200, failed: 2 },
+      ledger: PAID,
+      tally: { requests: 9, billed: 8 },
+      spent: 10,
+      overageBilled: 12,
+    });
+    expect(noticeMail(notice)).toEqual({
+      subject: 'host: customers.csv: finished, 2 rows failed',
+      text: [
+        'rows:      1,200 matched, 2 failed',
+        'requests:  9 sent, 8 billed, 12 as overage for 1.2',
+        '           2 more may have been billed by workers that were killed',
+        'account:   1,016 requests used of 1,050, 34 left',
+        'output:    customers.enriched.csv',
+        'report:    /data/customers.report.json',
+        'run:       r-1',
+        'time:      2026-03-15 12:00:00 UTC',
+        '',
+      ].join('\n'),
+    });
+  });
+
+  it.each([
+    ['finish', 'host: customers.csv: finished'],
+    ['failure', 'host: customers.csv: failed'],
+    ['limit', '80 % of the request limit is used (host: customers.csv)'],
+    ['parked', 'host: customers.csv: parked'],
+  ] as const)('%s is headed %s', (event, subject) => {
+    const notice = bareNotice(event, SCENE, 'because');
+    expect(noticeMail(notice).subject).toBe(subject);
+    expect(noticeMail(notice).text).toMatch(/^because\n\n/);
+    const label = 'host: a\nb\u001b[2J.csv';
+    const odd = noticeMail({ ...notice, run: { ...notice.run, label }, reason: 'a\nb' });
+    expect(odd.subject).toBe(subject.replace(notice.run.label, 'host: a\\nb\\x1b[2J.csv'));
+    expect(odd.text).toMatch(/^a\\nb\n/);
+    expect(noticeMail({ ...notice, isSample: true }).subject).toBe(`[sample data] ${subject}`);
+  });
+});

@@ -1,0 +1,248 @@
+/** Who is told what, and how often. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadSettings } from '../../../src/config/load-settings.js';
+import type { Clock } from '../../../src/core/clock.js';
+import { silentLog } from '../../../src/core/log.js';
+import { bareNotice } from '../../../src/run/notices/notice.js';
+import { openNotifier } from '../../../src/run/notices/notifier.js';
+import { startMailServer } from '../../local-service/small-servers.js';
+import { type Hook, startHook } from '../../notify/hook-server.js';
+import { ledgerState } from '../ledger-state.js';
+
+const RUN = { id: 'r-1', label: 'host: customers.csv' };
+const NOW = Date.now();
+const SCENE = { at: 0, isSample: false, run: RUN };
+
+function stateFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'brand-enrich-notifier-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A clock that stands still; long sleeps last until `wake`. */
+function standingClock(now = NOW) {
+  const sleepers = new Set<() => void>();
+  return {
+    now: () => now,
+    monotonic: () => now,
+    sleep: (ms: number, signal?: AbortSignal) =>
+      ms < 5_000 || signal?.aborted
+        ? Promise.resolve()
+        : new Promise<void>((resolve) => {
+            sleepers.add(resolve);
+            signal?.addEventListener('abort', () => resolve(), { once: true });
+          }),
+    wake() {
+      for (const resolve of sleepers) resolve();
+      sleepers.clear();
+    },
+  };
+}
+
+function openWith(flags: Record<string, unknown>, folder = stateFolder(), clock: Clock = standingClock()) {
+  const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
+  const { settings } = loadSettings({ flags, env, file: null, command: 'run', home: folder });
+  return openNotifier({
+    settings,
+    stateFolder: folder,
+    log: silentLog(),
+    stop: new AbortController().signal,
+    clock,
+  });
+}
+
+const eventsOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body).event);
+const NEAR = ledgerState({ period: '2026-03-01', quota: 10, sent: 8 });
+
+describe('a notifier', () => {
+  it('tells by webhook and e-mail, and waits for both at the end', async () => {
+    const hook = await startHook(200);
+    const mail = await startMailServer();
+    const notifier = openWith({
+      notifyUrl: hook.url,
+      notifyEmail: ['a@b.example'],
+      smtpUrl: `smtp://127.0.0.1:${mail.port}`,
+    });
+    notifier.tell(bareNotice('finish', SCENE, null));
+    notifier.tell(null);
+    await notifier.close();
+    expect(eventsOf(hook)).toEqual(['finish']);
+    expect((await mail.next()).text).toContain('Subject: host: customers.csv: finished');
+    await mail.close();
+  });
+
+  it('tells what is asked for and nothing else', async () => {
+    const hook = await startHook(200);
+    const notifier = openWith({ notifyUrl: hook.url, notifyOn: 'parked' });
+    for (const event of ['finish', 'failure', 'parked'] as const)
+      notifier.tell(bareNotice(event, SCENE, null));
+    notifier.tellNearLimit('key-1', NEAR, RUN);
+    await notifier.close();
+    expect(eventsOf(hook)).toEqual(['parked']);
+  });
+
+  it('tells of the limit once per account, period and limit, over all processes', async () => {
+    const hook = await startHook(200);
+    const folder = stateFolder();
+    const states = [
+      null,
+      ledgerState({ period: '2026-03-01', quota: 10, sent: 7 }),
+      NEAR,
+      { ...NEAR, sent: 9 },
+      { ...NEAR, quota: 20, sent: 16 },
+      { ...NEAR, period: '2026-04-01' },
+    ];
+    for (let start = 0; start < 2; start += 1) {
+      const notifier = openWith({ notifyUrl: hook.url }, folder);
+      for (const state of states) notifier.tellNearLimit('key-1', state, RUN);
+      await notifier.close();
+    }
+    expect(eventsOf(hook)).toEqual(['limit', 'limit', 'limit']);
+    const other = openWith({ notifyUrl: hook.url }, folder);
+    other.tellNearLimit('key-2', NEAR, RUN);
+    await other.close();
+    expect(hook.received).toHaveLength(4);
+  });
+
+  it('tells of the limit again when nobody heard it', async () => {
+    const hook = await startHook(404, 200);
+    const folder = stateFolder();
+    for (let start = 0; start < 3; start += 1) {
+      const notifier = openWith({ notifyUrl: hook.url }, folder);
+      notifier.tellNearLimit('key-1', NEAR, RUN);
+      await notifier.close();
+    }
+    expect(hook.received).toHaveLength(2);
+  });
+});
+
+describe('what cannot be delivered', () => {
+  /** A port on which nothing listens, until a mail server does. */
+  async function awayPort(): Promise<number> {
+    const away = await startMailServer();
+    await away.close();
+    return away.port;
+  }
+  const mailFlags = (port: number) => ({ notifyEmail: ['a@b.example'], smtpUrl: `smtp://127.0.0.1:${port}` });
+  const lettersIn = (folder: string) =>
+    readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.json'));
+  const finish = bareNotice('finish', SCENE, null);
+
+  it('because the mail server is away arrives with the next command, once', async () => {
+    const folder = stateFolder();
+    const port = await awayPort();
+    const first = openWith(mailFlags(port), folder);
+    first.tell(finish);
+    await first.close();
+    expect(lettersIn(folder)).toHaveLength(1);
+    const mail = await startMailServer(port);
+    const second = openWith(mailFlags(port), folder);
+    expect((await mail.next()).text).toMatch(/^Subject: host: customers\.csv: finished$/m);
+    await second.close();
+    await openWith(mailFlags(port), folder).close();
+    expect([mail.count, lettersIn(folder)]).toEqual([1, []]);
+    await mail.close();
+  });
+
+  it('arrives as soon as the mail server is back, when the process lives on', async () => {
+    const folder = stateFolder();
+    const port = await awayPort();
+    const clock = standingClock();
+    const notifier = openWith(mailFlags(port), folder, clock);
+    notifier.tellNearLimit('key-1', NEAR, RUN);
+    await expect.poll(() => existsSync(join(folder, 'notified')) && lettersIn(folder)).toHaveLength(1);
+    const mail = await startMailServer(port);
+    const waking = setInterval(() => clock.wake(), 10);
+    onTestFinished(() => clearInterval(waking));
+    expect((await mail.next()).text).toContain('80 % of the request limit is used');
+    await notifier.close();
+    expect(mail.count).toBe(1);
+    await mail.close();
+  });
+
+  it('once a period is forgotten when no period can last any longer', async () => {
+    const hook = await startHook(200);
+    const folder = stateFolder();
+    const first = openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now()));
+    first.tellNearLimit('key-1', NEAR, RUN);
+    await first.close();
+    const marks = () => readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.told'));
+    for (const [days, left] of [
+      [31, 1],
+      [33, 0],
+    ] as const) {
+      await openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now() + days * 86_400_000)).close();
+      expect(marks()).toHaveLength(left);
+    }
+  });
+
+  it('by e-mail arrives later although the webhook was told', async () => {
+    const hook = await startHook(200);
+    const folder = stateFolder();
+    const port = await awayPort();
+    const flags = { ...mailFlags(port), notifyUrl: hook.url };
+    const first = openWith(flags, folder);
+    first.tellNearLimit('key-1', NEAR, RUN);
+    await first.close();
+    const mail = await startMailServer(port);
+    const second = openWith(flags, folder);
+    second.tellNearLimit('key-1', NEAR, RUN);
+    await mail.next();
+    await second.close();
+    expect([mail.count, hook.received.length]).toEqual([1, 1]);
+    await mail.close();
+  });
+
+  it('because its process was killed is taken over after a minute, by one of those that could', async () => {
+    const hook = await startHook(503, 503, 503, 200);
+    const folder = stateFolder();
+    const killed = openWith({ notifyUrl: hook.url }, folder);
+    killed.tell(finish);
+    await expect.poll(() => hook.received.length).toBe(3);
+    await openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 30_000)).close();
+    expect(hook.received).toHaveLength(3);
+    const later = [1, 2, 3].map(() => openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 70_000)));
+    await expect.poll(() => lettersIn(folder)).toEqual([]);
+    for (const notifier of later) await notifier.close();
+    const ids = new Set(hook.received.map(({ headers }) => headers['webhook-id']));
+    expect([hook.received.length, ids.size]).toEqual([4, 1]);
+    await killed.close();
+  });
+
+  it('is not sent to another receiver, holds no address of one, and is thrown away after three days', async () => {
+    const hook = await startHook(404);
+    const other = await startHook(200);
+    const folder = stateFolder();
+    const first = openWith({ notifyUrl: hook.url }, folder);
+    first.tell(finish);
+    await first.close();
+    const [letter = ''] = lettersIn(folder);
+    expect(readFileSync(join(folder, 'notified', letter), 'utf8')).not.toContain('of-the-receiver');
+    await openWith({ notifyUrl: other.url }, folder).close();
+    expect([other.received.length, lettersIn(folder).length]).toEqual([0, 1]);
+    await openWith({ notifyUrl: other.url }, folder, standingClock(NOW + 3 * 86_400_001)).close();
+    expect(lettersIn(folder)).toEqual([]);
+  });
+
+  it('because nothing can be kept is tried all the same', async () => {
+    const hook = await startHook(200);
+    const folder = stateFolder();
+    writeFileSync(join(folder, 'notified'), 'a file in the way');
+    const notifier = openWith({ notifyUrl: hook.url }, folder);
+    notifier.tell(finish);
+    await notifier.close();
+    expect(hook.received).toHaveLength(1);
+  });
+
+  it('is not told twice by two processes that notice the limit at the same moment', async () => {
+    const hook = await startHook(200);
+    const folder = stateFolder();
+    const notifiers = Array.from({ length: 8 }, () => openWith({ notifyUrl: hook.url }, folder));
+    for (const notifier of notifiers) notifier.tellNearLimit('key-1', NEAR, RUN);
+    await Promise.all(notifiers.map((notifier) => notifier.close()));
+    expect(hook.received).toHaveLength(1);
+  });
+});

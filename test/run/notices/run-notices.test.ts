@@ -1,0 +1,116 @@
+/** When runs and inboxes tell, and of what. */
+import { hostname } from 'node:os';
+import { isAbsolute } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { EXIT } from '../../../src/core/errors.js';
+import { createInboxNotices } from '../../../src/daemon/inbox/inbox-notices.js';
+import type { JobEnd } from '../../../src/daemon/inbox/job-end.js';
+import type { EnrichProgress } from '../../../src/run/enrich-request.js';
+import { createRunNotices } from '../../../src/run/notices/run-notices.js';
+import { makeReport } from '../../../src/run/report/report.js';
+import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { createTold } from '../../commands/told.js';
+import { ledgerState } from '../ledger-state.js';
+
+const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
+
+function progressIn(phase: EnrichProgress['phase'], sentence: string | null = null): EnrichProgress {
+  const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+  const halt = sentence === null ? null : ({ why: 'limit', sentence } as const);
+  return {
+    runId: 'r-1',
+    phase,
+    rows: 4,
+    wanted: 3,
+    answered: 0,
+    run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false },
+    ledger: ledgerState({ quota: 10, sent: 10 }),
+    inFlight: 0,
+    trouble: null,
+  };
+}
+
+describe('a run', () => {
+  const notices = (input = '/data/customers.csv') => {
+    const told = createTold();
+    return { told, run: createRunNotices({ notifier: told, input, isSample: false, clock }) };
+  };
+
+  it('is told of each time it is parked, once, with why and what is left', () => {
+    const { told, run } = notices();
+    const parked = progressIn('parked', 'the quota is used up');
+    for (const progress of [progressIn('asking'), parked, parked, progressIn('asking'), parked])
+      run.noteProgress(progress, 'key-1');
+    expect(told.notices).toMatchObject([
+      { event: 'parked', reason: 'the quota is used up; it goes on by itself', account: { left: 0 } },
+      { event: 'parked', run: { id: 'r-1', label: `${hostname()}: customers.csv` } },
+    ]);
+    expect(told.looks).toHaveLength(5);
+  });
+
+  it.each([
+    [EXIT.done, ['finish']],
+    [EXIT.interrupted, []],
+  ])('that ends with exit code %i is told of as %j', (exitCode, events) => {
+    const { told, run } = notices();
+    const result = resultOf();
+    run.noteEnd(result, makeReport(requestFor(), result, exitCode), exitCode, 'key-1');
+    expect(told.notices.map(({ event }) => event)).toEqual(events);
+    for (const { report } of told.notices) expect(isAbsolute(report ?? '')).toBe(true);
+  });
+
+  it('from standard input has a name too', () => {
+    const { told, run } = notices('-');
+    run.noteError(new Error('x'));
+    expect(told.notices[0]?.run).toEqual({ id: null, label: `${hostname()}: stdin` });
+  });
+});
+
+describe('a file of an inbox', () => {
+  const job = {
+    folder: '/in/processing/w/list',
+    file: 'list.csv',
+    path: '/in/processing/w/list/list.csv',
+    note: { file: 'list.csv', adoptions: 0, parked: null },
+  };
+  const parkedBefore = { ...job, note: { ...job.note, parked: { at: 1, memo: '' } } };
+  const notices = () => {
+    const told = createTold();
+    return { told, inbox: createInboxNotices({ notifier: told, isSample: false, clock }) };
+  };
+  const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
+  const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', memo: '', holdMs: 0 };
+  const refused: JobEnd = { type: 'refused', why: 'the service refuses' };
+
+  it.each<[string, JobEnd, typeof job | typeof parkedBefore, object | null]>([
+    ['done', { type: 'done' }, job, { event: 'finish', reason: null }],
+    ['failed', failed, job, { event: 'failure', reason: 'It is empty' }],
+    ['parked', parked, job, { event: 'parked', reason: 'Not finished yet' }],
+    ['parked again', parked, parkedBefore, null],
+    ['refused', refused, job, { event: 'failure', reason: 'the service refuses' }],
+    ['put back', { type: 'put_back' }, job, null],
+  ])('that is %s', (_, end, at, expected) => {
+    const { told, inbox } = notices();
+    inbox.noteEnd(at, end, '/in/there/list-1');
+    if (expected === null) expect(told.notices).toEqual([]);
+    else expect(told.notices).toMatchObject([{ ...expected, rows: null, report: null }]);
+  });
+
+  it('is told of with its report where it lies for good, and the next one without it', () => {
+    const { told, inbox } = notices();
+    const result = resultOf();
+    inbox.noteReport(job, result, makeReport(requestFor(), result, EXIT.done), 'key-1');
+    inbox.noteEnd(job, { type: 'done' }, '/in/done/list-1');
+    inbox.noteEnd(job, failed, '/in/failed/list-2');
+    expect(told.notices).toMatchObject([
+      { run: { id: result.run.id }, rows: { matched: 4 }, report: '/in/done/list-1/customers.report.json' },
+      { run: { id: null }, rows: null, report: null },
+    ]);
+  });
+
+  it('is one failure of many when the credentials are refused', () => {
+    const { told, inbox } = notices();
+    for (let file = 0; file < 3; file += 1) inbox.noteEnd(job, refused, null);
+    expect(told.notices).toHaveLength(1);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../../src/core/errors.js';
+import { isEarlierValue, jsonKey, withoutOurs } from '../../../src/run/output/earlier-key.js';
+
+const EARLIER = '{"status":"invalid","identifier":null,"fetchedAt":null}';
+
+describe('withoutOurs', () => {
+  it('gives the line as it was, and what an earlier run kept', () => {
+    const raw = EARLIER.replace('}', ',"raw":"a\\"b"}');
+    const taken = withoutOurs(`{"a":1.0,"brand":${raw},"b":2}`, 'brand');
+    expect(taken.line).toBe('{"a":1.0,"b":2}');
+    expect(taken.carried).toBe('"a\\"b"');
+    expect(taken.members.map(({ key }) => key)).toEqual(['a', 'b']);
+    expect(withoutOurs(`{"brand":${EARLIER}}`, 'brand').carried).toBeNull();
+  });
+
+  it('leaves a line without the key as it is', () => {
+    expect(withoutOurs('{"a":{"brand":1}}', 'brand').line).toBe('{"a":{"brand":1}}');
+  });
+
+  it('stops at a value that is the user’s', () => {
+    expect(() => withoutOurs('{"brand":"Nike"}', 'brand')).toThrow(NeverStartError);
+  });
+});
+
+describe('isEarlierValue', () => {
+  it.each([
+    [EARLIER, true],
+    ['{"status":"matched"}', false],
+    ['"Nike"', false],
+    ['null', false],
+    ['{"a":{"status":1,"identifier":1,"fetchedAt":1}}', false],
+  ])('of %s is %s', (value, isOurs) => {
+    expect(isEarlierValue(value)).toBe(isOurs);
+  });
+});
+
+describe('jsonKey', () => {
+  it.each([
+    ['brand_', 'brand'],
+    ['x-', 'x'],
+    ['a_b__', 'a_b'],
+    ['', 'brand'],
+    ['_', 'brand'],
+  ])('of the prefix %j is %s', (prefix, key) => {
+    expect(jsonKey(prefix)).toBe(key);
+  });
+});

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { defuse, defuseRecord } from '../../../src/run/output/formulas.js';
+
+describe('defuse', () => {
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1 555 1234', "'+1 555 1234"],
+    ['-2+3', "'-2+3"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "'\t=1"],
+    ['\r=1', "'\r=1"],
+    ['\uff1d1', "'\uff1d1"],
+    ['-1.5', '-1.5'],
+    ['+3e5', '+3e5'],
+    ['-.5', '-.5'],
+    ['-', "'-"],
+    ['-1.5.2', "'-1.5.2"],
+    ['-1\n', "'-1\n"],
+    ['a=1', 'a=1'],
+    ['a\n=1', 'a\n=1'],
+    ['\n=1', "'\n=1"],
+    ['\r\n-1', "'\r\n-1"],
+    ['\nplain', "'\nplain"],
+    [' =1', "' =1"],
+    ['\u00a0=1', "'\u00a0=1"],
+    ['\ufeff=1', "'\ufeff=1"],
+    ['\u200b\u2028+1 x', "'\u200b\u2028+1 x"],
+    ['\v\f@x', "'\v\f@x"],
+    ['\u0001=1', "'\u0001=1"],
+    ['\ufe66x', "'\ufe66x"],
+    [' plain', ' plain'],
+    ['', ''],
+  ])('with "ours" makes of %j %j', (cell, defused) => {
+    expect(defuse(cell, 'ours')).toBe(defused);
+  });
+
+  it('with "all" spares neither numbers nor text repeated from the user', () => {
+    expect(defuse('-1.5', 'all')).toBe("'-1.5");
+    expect(defuse('=1+1', 'all', true)).toBe("'=1+1");
+  });
+
+  it('with "ours" leaves text repeated from the user as it is', () => {
+    expect(defuse('=1+1', 'ours', true)).toBe('=1+1');
+  });
+
+  it('with "none" leaves everything as it is', () => {
+    expect(defuse('=1+1', 'none')).toBe('=1+1');
+  });
+});
+
+it('defuseRecord leaves every cell that is no formula, and the quotes of those that are', () => {
+  expect(defuseRecord('1,"=a,b", x ,=SUM(A1),"say ""=""","""=1",-5,"\n=1"', ',')).toBe(
+    `1,"'=a,b", x ,'=SUM(A1),"say ""=""","""=1",'-5,"'\n=1"`,
+  );
+});

@@ -1,0 +1,89 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addMember, cutMembers, membersOf } from '../../../src/run/output/json-text.js';
+
+function cut(text: string, key: string): string {
+  return cutMembers(text, membersOf(text) ?? [], (member) => member.key === key);
+}
+
+const objects = fc.dictionary(
+  fc.string({ unit: fc.constantFrom('a', 'b', '"', '\\', '{', '}', ',', ':', '\u00e9', ' ') }),
+  fc.jsonValue(),
+  { noNullPrototype: true },
+);
+
+describe('membersOf', () => {
+  it('finds keys and values through strings, escapes and nesting', () => {
+    const text = '{ "a" : "x\\"},{" , "b\\u0072": {"c":[1,{"a":2}]} ,"n":12345678901234567890,"t":true }';
+    const members = membersOf(text) ?? [];
+    expect(members.map((m) => [m.key, text.slice(m.valueStart, m.valueEnd)])).toEqual([
+      ['a', '"x\\"},{"'],
+      ['br', '{"c":[1,{"a":2}]}'],
+      ['n', '12345678901234567890'],
+      ['t', 'true'],
+    ]);
+  });
+
+  it.each(['[1]', '"a"', '12', 'null', ''])('finds no object in %j', (text) => {
+    expect(membersOf(text)).toBeNull();
+  });
+
+  it('agrees with JSON.parse on every object', () => {
+    fc.assert(
+      fc.property(objects, fc.constantFrom(0, 2, '\t'), (object, space) => {
+        const text = JSON.stringify(object, null, space);
+        const found = (membersOf(text) ?? []).map((m) => [
+          m.key,
+          JSON.parse(text.slice(m.valueStart, m.valueEnd)),
+        ]);
+        expect(Object.fromEntries(found)).toEqual(JSON.parse(text));
+        expect(found).toHaveLength(Object.keys(object).length);
+      }),
+    );
+  });
+});
+
+describe('cutMembers', () => {
+  it.each([
+    ['{"brand":1}', '{}'],
+    ['{ "brand" : {"a":"}"} }', '{  }'],
+    ['{"a":1,"brand":{"x":[1,2]}}', '{"a":1}'],
+    ['{"brand":null,"a":1.10}', '{"a":1.10}'],
+    ['{"a":1 , "brand":2 , "b":3}', '{"a":1  , "b":3}'],
+    ['{"brand":1,"brand":2,"a":3,"brand":4}', '{"a":3}'],
+    ['{"a":{"brand":1},"b":"brand"}', '{"a":{"brand":1},"b":"brand"}'],
+    ['{"a":1,"\\u0062rand":2}', '{"a":1}'],
+  ])('makes of %s %s', (text, expected) => {
+    expect(cut(text, 'brand')).toBe(expected);
+    JSON.parse(cut(text, 'brand'));
+  });
+});
+
+describe('addMember', () => {
+  it.each([
+    ['{}', '{"k":1}'],
+    ['{ } ', '{ "k":1} '],
+    ['{"a":{}}', '{"a":{},"k":1}'],
+    ['{"a":"{"}\t', '{"a":"{","k":1}\t'],
+    ['{"a":1.10 }', '{"a":1.10 ,"k":1}'],
+  ])('makes of %j %j', (text, expected) => {
+    expect(addMember(text, '"k":1')).toBe(expected);
+  });
+
+  it('does not touch what is no object', () => {
+    expect(addMember('[1]', '"k":1')).toBeNull();
+    expect(addMember('', '"k":1')).toBeNull();
+  });
+
+  it('is undone by cutMembers, character by character', () => {
+    fc.assert(
+      fc.property(objects, fc.constantFrom(0, 1), fc.json(), (object, space, value) => {
+        fc.pre(!Object.hasOwn(object, 'brand'));
+        const text = JSON.stringify(object, null, space);
+        const added = addMember(text, `"brand":${value}`) ?? '';
+        expect(JSON.parse(added)).toEqual({ ...JSON.parse(text), brand: JSON.parse(value) });
+        expect(cut(added, 'brand')).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,193 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FailFileError } from '../../../src/core/errors.js';
+import { createOutput } from '../../../src/run/output/output-file.js';
+import { temporaryName } from '../../../src/run/output/stale-temporaries.js';
+
+const PLAIN = { gzip: false, bom: false, stdout: null };
+
+let folder: string;
+let target: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'collate-output-'));
+  target = join(folder, 'out.csv');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+function collector(): { stream: Writable; bytes: () => Buffer } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, callback) {
+      chunks.push(chunk);
+      setImmediate(callback);
+    },
+  });
+  return { stream, bytes: () => Buffer.concat(chunks) };
+}
+
+describe('an output', () => {
+  it('has nothing under its name before commit, and everything after', async () => {
+    await writeFile(target, 'old');
+    const output = await createOutput(target, PLAIN);
+    await output.write('header\n');
+    await output.write(Buffer.from('a é\n'));
+    await output.write('x'.repeat(300_000));
+    expect(await readFile(target, 'utf8')).toBe('old');
+    await output.commit();
+    expect(await readFile(target, 'utf8')).toBe(`header\na é\n${'x'.repeat(300_000)}`);
+    expect(await readdir(folder)).toEqual(['out.csv']);
+    await output.discard();
+    expect(await readdir(folder)).toEqual(['out.csv']);
+  });
+
+  it('leaves the older file alone when it is discarded', async () => {
+    await writeFile(target, 'old');
+    const output = await createOutput(target, PLAIN);
+    await output.write('x'.repeat(300_000));
+    expect(await readdir(folder)).toHaveLength(2);
+    await output.discard();
+    await output.discard();
+    expect(await readFile(target, 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['out.csv']);
+  });
+
+  it('leaves the older file alone when verification of the finished file fails', async () => {
+    await writeFile(target, 'old');
+    const output = await createOutput(target, PLAIN);
+    await output.write('complete');
+    const seen: string[] = [];
+    const verify = async (path: string) => {
+      seen.push(await readFile(path, 'utf8'));
+      throw new FailFileError({ code: 'output-miscounted', subject: 'x', todo: 'y' });
+    };
+    await expect(output.commit(verify)).rejects.toMatchObject({ code: 'output-miscounted' });
+    expect(seen).toEqual(['complete']);
+    expect(await readFile(target, 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['out.csv']);
+  });
+
+  it('says so when it cannot be put under its name, and leaves nothing beside it', async () => {
+    const output = await createOutput(target, PLAIN);
+    await output.write('a');
+    await mkdir(target);
+    await expect(output.commit()).rejects.toMatchObject({ code: 'output-unwritable' });
+    expect(await readdir(folder)).toEqual(['out.csv']);
+    expect((await stat(target)).isDirectory()).toBe(true);
+  });
+
+  it('removes what killed processes left for this and other targets, and nothing of live ones', async () => {
+    const dead = spawnSync(process.execPath, ['-e', '']).pid;
+    const left = temporaryName('out.csv').replace(`-${process.pid}-`, `-${dead}-`);
+    const live = temporaryName('out.csv');
+    const other = temporaryName('other.csv').replace(`-${process.pid}-`, `-${dead}-`);
+    const parents = live.replace(`-${process.pid}-`, `-${process.ppid}-`);
+    const elsewhere = `${left.slice(0, 27)}another_host-${dead}-0123abcd.tmp`;
+    // In a container the killed process may have had our number.
+    const namesake = live.replace(/[0-9a-f]{8}\.tmp$/, '0123abcd.tmp');
+    for (const name of [left, live, other, parents, elsewhere, namesake])
+      await writeFile(join(folder, name), 'half');
+    const output = await createOutput(target, PLAIN);
+    await output.commit();
+    expect((await readdir(folder)).sort()).toEqual([live, parents, elsewhere, 'out.csv'].sort());
+  });
+
+  it.each([false, true])('begins with a byte order mark if it should (%s)', async (bom) => {
+    const output = await createOutput(target, { ...PLAIN, bom });
+    await output.write(Buffer.from('a'));
+    await output.commit();
+    expect((await readFile(target)).toString('hex')).toBe(bom ? 'efbbbf61' : '61');
+  });
+
+  it('is gzip-compressed if it should be', async () => {
+    const output = await createOutput(target, { ...PLAIN, gzip: true });
+    const lines = Array.from({ length: 50_000 }, (_, i) => `${i},row\n`);
+    for (const line of lines) await output.write(line);
+    await output.commit();
+    expect(gunzipSync(await readFile(target)).toString()).toBe(lines.join(''));
+    const discarded = await createOutput(target, { ...PLAIN, gzip: true });
+    await discarded.write(Buffer.alloc(500_000));
+    await discarded.discard();
+    expect(await readdir(folder)).toEqual(['out.csv']);
+  });
+
+  it('keeps permissions, and the link that leads to it', async () => {
+    const link = join(folder, 'link.csv');
+    await writeFile(target, 'old');
+    await chmod(target, 0o640);
+    await symlink(target, link);
+    const output = await createOutput(link, PLAIN);
+    await output.write('new');
+    await output.commit();
+    expect((await lstat(link)).isSymbolicLink()).toBe(true);
+    expect((await stat(target)).mode & 0o777).toBe(0o640);
+    expect(await readFile(target, 'utf8')).toBe('new');
+  });
+
+  it('goes to the given stream for "-", which stays open', async () => {
+    const { stream, bytes } = collector();
+    const output = await createOutput('-', { gzip: false, bom: true, stdout: stream });
+    await output.write('x'.repeat(200_000));
+    await output.write(Buffer.from('end'));
+    await output.commit();
+    expect(bytes().toString()).toBe(`\ufeff${'x'.repeat(200_000)}end`);
+    expect(stream.writable).toBe(true);
+  });
+
+  it('can be compressed on its way to the given stream', async () => {
+    const { stream, bytes } = collector();
+    const output = await createOutput('-', { gzip: true, bom: false, stdout: stream });
+    await output.write('hello');
+    await output.commit();
+    expect(gunzipSync(bytes()).toString()).toBe('hello');
+    expect(stream.writable).toBe(true);
+  });
+
+  it('writes a device directly', async () => {
+    const output = await createOutput('/dev/null', PLAIN);
+    await output.write('x');
+    await output.commit();
+    expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+  });
+
+  it.each([
+    ['a missing folder', () => join(folder, 'missing', 'out.csv'), 'does not exist'],
+    ['a folder as its target', () => join(folder, 'sub'), 'is a folder'],
+  ])('says what helps with %s', async (_name, path, words) => {
+    await mkdir(join(folder, 'sub'));
+    const opened = createOutput(path(), PLAIN);
+    await expect(opened).rejects.toThrow(FailFileError);
+    await expect(opened).rejects.toThrow(words);
+  });
+
+  it.each([false, true])('fails when a reader goes away (compressed: %s)', async (gzip) => {
+    const stream = new Writable({
+      write(_chunk, _encoding, callback) {
+        callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+      },
+    });
+    const output = await createOutput('-', { gzip, bom: false, stdout: stream });
+    const written = (async () => {
+      for (let i = 0; i < 100; i++) await output.write(randomBytes(100_000));
+    })();
+    await expect(written).rejects.toMatchObject({ code: 'output-unwritable' });
+    await expect(written).rejects.toThrow('stopped reading');
+    await output.discard();
+  });
+});

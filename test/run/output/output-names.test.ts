@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../../src/core/errors.js';
+import { formatOfName, type NamingOptions, outputNames } from '../../../src/run/output/output-names.js';
+
+function namesOf(changes: Partial<NamingOptions>) {
+  return outputNames({
+    input: 'customers.csv',
+    isGzip: false,
+    inputFormat: 'csv',
+    output: null,
+    format: 'csv',
+    errors: null,
+    report: null,
+    ...changes,
+  });
+}
+
+describe('outputNames', () => {
+  it.each<[Partial<NamingOptions>, string[]]>([
+    [
+      {},
+      [
+        'customers.enriched.csv',
+        'customers.enriched.partial.csv',
+        'customers.errors.csv',
+        'customers.report.json',
+      ],
+    ],
+    [{ output: 'out.csv' }, ['out.csv', 'out.partial.csv', 'out.errors.csv', 'out.report.json']],
+    [
+      { input: '/data/v1.2/a.b.tsv' },
+      [
+        '/data/v1.2/a.b.enriched.tsv',
+        '/data/v1.2/a.b.enriched.partial.tsv',
+        '/data/v1.2/a.b.errors.tsv',
+        '/data/v1.2/a.b.report.json',
+      ],
+    ],
+    [
+      { input: 'c.csv.gz', isGzip: true },
+      ['c.enriched.csv.gz', 'c.enriched.partial.csv.gz', 'c.errors.csv.gz', 'c.report.json'],
+    ],
+    [
+      { input: 'c.csv', isGzip: true },
+      ['c.enriched.csv.gz', 'c.enriched.partial.csv.gz', 'c.errors.csv.gz', 'c.report.json'],
+    ],
+    [
+      { input: 'c.csv.gz', isGzip: true, output: 'o.csv' },
+      ['o.csv', 'o.partial.csv', 'o.errors.csv', 'o.report.json'],
+    ],
+    [{ output: 'd/o.csv.gz' }, ['d/o.csv.gz', 'd/o.partial.csv.gz', 'd/o.errors.csv.gz', 'd/o.report.json']],
+    [
+      { format: 'jsonl' },
+      [
+        'customers.enriched.jsonl',
+        'customers.enriched.partial.jsonl',
+        'customers.errors.jsonl',
+        'customers.report.json',
+      ],
+    ],
+    [
+      { input: 'x.ndjson', inputFormat: 'jsonl', format: 'jsonl' },
+      ['x.enriched.ndjson', 'x.enriched.partial.ndjson', 'x.errors.ndjson', 'x.report.json'],
+    ],
+    [
+      { input: 'list' },
+      ['list.enriched.csv', 'list.enriched.partial.csv', 'list.errors.csv', 'list.report.json'],
+    ],
+    [
+      { input: '.list' },
+      ['.list.enriched.csv', '.list.enriched.partial.csv', '.list.errors.csv', '.list.report.json'],
+    ],
+    [{ input: './a.csv' }, ['a.enriched.csv', 'a.enriched.partial.csv', 'a.errors.csv', 'a.report.json']],
+    [
+      { input: '../a.csv' },
+      ['../a.enriched.csv', '../a.enriched.partial.csv', '../a.errors.csv', '../a.report.json'],
+    ],
+    [{ output: 'out' }, ['out', 'out.partial', 'out.errors', 'out.report.json']],
+    [
+      { input: '-' },
+      ['stdin.enriched.csv', 'stdin.enriched.partial.csv', 'stdin.errors.csv', 'stdin.report.json'],
+    ],
+    [{ output: '-' }, ['-', '-', 'customers.errors.csv', 'customers.report.json']],
+    [{ input: '-', output: '-' }, ['-', '-', 'stdin.errors.csv', 'stdin.report.json']],
+    [
+      { errors: 'bad.csv', report: 'r.json' },
+      ['customers.enriched.csv', 'customers.enriched.partial.csv', 'bad.csv', 'r.json'],
+    ],
+  ])('for %j', (changes, expected) => {
+    const { complete, partial, errors, report } = namesOf(changes);
+    expect([complete, partial, errors, report]).toEqual(expected);
+  });
+
+  it('compresses by the input, or by the name that was given, and never a pipe', () => {
+    expect(namesOf({ isGzip: true }).gzip).toBe(true);
+    expect(namesOf({ isGzip: true, output: 'o.csv' }).gzip).toBe(false);
+    expect(namesOf({ output: 'o.csv.gz' }).gzip).toBe(true);
+    expect(namesOf({ isGzip: true, output: '-' }).gzip).toBe(false);
+  });
+
+  it('puts the HTML report beside the JSON one', () => {
+    expect(namesOf({}).reportHtml).toBe('customers.report.html');
+    expect(namesOf({ report: 'd/r' }).reportHtml).toBe('d/r.html');
+  });
+
+  it.each([
+    [
+      { output: './customers.csv' },
+      'the output would overwrite the input: ./customers.csv; choose another name with -o',
+    ],
+    [
+      { errors: 'customers.csv' },
+      'the errors file would overwrite the input: customers.csv; choose another name with --errors',
+    ],
+    [
+      { output: 'x.csv', errors: 'x.csv' },
+      'the output and the errors file are the same file: x.csv; choose another name with -o or --errors',
+    ],
+    [{ report: 'customers.errors.csv' }, 'the errors file and the report are the same file'],
+  ])('refuses to write one file over another: %j', (changes, words) => {
+    expect(() => namesOf(changes)).toThrow(NeverStartError);
+    expect(() => namesOf(changes)).toThrow(words);
+  });
+});
+
+describe('formatOfName', () => {
+  it.each([
+    ['a.csv', 'csv'],
+    ['a.TSV', 'csv'],
+    ['a.jsonl.gz', 'jsonl'],
+    ['dir.csv/a.ndjson', 'jsonl'],
+    ['a.txt', null],
+    ['a', null],
+    ['-', null],
+  ])('%s asks for %s', (name, format) => {
+    expect(formatOfName(name)).toBe(format);
+  });
+});

@@ -1,0 +1,137 @@
+/** Where outputs go, and which cannot: real files, folders and links. */
+import { link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createOutput } from '../../../src/run/output/output-file.js';
+import type { OutputNames } from '../../../src/run/output/output-names.js';
+import { assertPlaces, placeOf } from '../../../src/run/output/output-place.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await temporaryFolder());
+  await mkdir(join(folder, 'there'));
+  await mkdir(join(folder, 'data'));
+  await writeFile(join(folder, 'input.csv'), 'the input');
+});
+const at = (name: string) => join(folder, name);
+
+describe('a place', () => {
+  it.each([
+    ['a file that is not there yet', 'new.csv', 'new.csv', []],
+    ['a file', 'input.csv', 'input.csv', []],
+    ['a link to a file', 'link', 'input.csv', [['link', 'input.csv']]],
+    ['a link to nothing yet', 'link', 'there/new.csv', [['link', 'there/new.csv']]],
+    [
+      'a link to a link to nothing yet',
+      'one',
+      'there/new.csv',
+      [
+        ['one', 'data/two'],
+        ['data/two', '../there/new.csv'],
+      ],
+    ],
+    ['a name in a linked folder', 'way/new.csv', 'there/new.csv', [['way', 'there']]],
+    [
+      'a link in a linked folder that leads up',
+      'way/link',
+      'new.csv',
+      [
+        ['way', 'there'],
+        ['there/link', '../new.csv'],
+      ],
+    ],
+  ] as const)('of %s', async (_what, target, place, links) => {
+    for (const [name, to] of links) await symlink(to, at(name));
+    expect(await placeOf(at(target))).toBe(at(place));
+  });
+
+  it('of links in a circle is one of them', async () => {
+    await symlink('two', at('one'));
+    await symlink('one', at('two'));
+    expect([at('one'), at('two')]).toContain(await placeOf(at('one')));
+  });
+});
+
+it('a link to nothing yet stays, and what it leads to is written', async () => {
+  await symlink('there/new.csv', at('link.csv'));
+  const output = await createOutput(at('link.csv'), { gzip: false, bom: false, stdout: null });
+  await output.write('rows');
+  await output.commit();
+  expect(await readlink(at('link.csv'))).toBe('there/new.csv');
+  expect(await readFile(at('there/new.csv'), 'utf8')).toBe('rows');
+});
+
+describe('before anything is spent', () => {
+  const namesWith = (some: Partial<OutputNames>): OutputNames => ({
+    complete: at('out.csv'),
+    partial: at('out.partial.csv'),
+    errors: at('out.errors.csv'),
+    report: at('out.report.json'),
+    reportHtml: at('out.report.html'),
+    gzip: false,
+    ...some,
+  });
+  const check = (some: Partial<OutputNames>) => assertPlaces(at('input.csv'), namesWith(some));
+
+  it('ordinary names, pipes and standard output are well', async () => {
+    await writeFile(at('out.csv'), 'of an earlier run');
+    await expect(check({})).resolves.toBeUndefined();
+    await expect(check({ complete: '-', partial: '-' })).resolves.toBeUndefined();
+    await expect(check({ complete: '/dev/null', partial: '/dev/null' })).resolves.toBeUndefined();
+    await expect(assertPlaces('-', namesWith({}))).resolves.toBeUndefined();
+  });
+
+  it.each([
+    ['complete', 'there', 'it is a folder'],
+    ['report', 'there', 'it is a folder'],
+    ['complete', 'nowhere/out.csv', 'its folder does not exist'],
+    ['errors', 'input.csv/out.csv', 'its folder'],
+    ['complete', 'lost.csv', 'its folder does not exist'],
+  ] as const)('%s as %s is refused: %s', async (which, name, words) => {
+    await symlink('nowhere/out.csv', at('lost.csv'));
+    await expect(check({ [which]: at(name) })).rejects.toMatchObject({
+      code: 'output-unwritable',
+      subject: at(name),
+      todo: expect.stringContaining(words),
+    });
+  });
+
+  it.each([
+    ['the input', 'input.csv'],
+    ['another output', 'out.partial.csv'],
+  ])('a link to %s is refused', async (_what, to) => {
+    await symlink(to, at('link.csv'));
+    await expect(check({ errors: at('link.csv') })).rejects.toMatchObject({
+      code: 'usage-invalid',
+      subject: `${at('link.csv')}, which leads to ${at(to)}`,
+    });
+  });
+
+  it('an input behind a link is known by its place', async () => {
+    await symlink('input.csv', at('link.csv'));
+    await expect(
+      assertPlaces(at('link.csv'), namesWith({ complete: at('input.csv') })),
+    ).rejects.toMatchObject({
+      code: 'usage-invalid',
+      subject: at('input.csv'),
+    });
+  });
+
+  it('what would overwrite the input is called so, whatever its name there and whichever output it is', async () => {
+    await writeFile(at('input.csv'), 'a\n');
+    await link(at('input.csv'), at('second-name.csv'));
+    await symlink('input.csv', at('link.csv'));
+    await expect(check({ complete: at('link.csv') })).rejects.toThrow('the output would overwrite the input');
+    await expect(check({ complete: at('second-name.csv') })).rejects.toThrow(
+      'the output would overwrite the input',
+    );
+    await expect(check({ errors: at('there/../input.csv') })).rejects.toThrow(
+      'the errors file would overwrite the input',
+    );
+    await expect(check({ report: at('link.csv') })).rejects.toThrow('the report would overwrite the input');
+    await expect(check({ errors: at('out.csv') })).rejects.toThrow(
+      'the output and the errors file are the same file',
+    );
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { emptyCounts } from '../../../src/core/model.js';
+import { assertAccounts, sumOf } from '../../../src/run/output/reconcile.js';
+
+const byStatus = { matched: 1, not_found: 2, failed: 3, invalid: 4, skipped: 5, deferred: 6 };
+
+describe('the accounts', () => {
+  it('count every status', () => {
+    expect(sumOf(byStatus)).toBe(21);
+    expect(sumOf(emptyCounts())).toBe(0);
+  });
+
+  it.each([
+    { read: 21, written: 21 },
+    { read: 21, written: null },
+  ])('agree with %j', (counts) => {
+    assertAccounts('out.csv', { ...counts, byStatus });
+  });
+
+  it.each([
+    { read: 20, written: 21 },
+    { read: 21, written: 20 },
+    { read: 20, written: null },
+    { read: 22, written: 22 },
+  ])('do not agree with %j, and all three are named', (counts) => {
+    const check = () => assertAccounts('out.csv', { ...counts, byStatus });
+    expect(check).toThrow(
+      `${counts.read} records read, 21 rows with a status, ${counts.written ?? 'no'} records`,
+    );
+  });
+});

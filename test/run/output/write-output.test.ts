@@ -1,0 +1,333 @@
+/** From surveyed rows and their answers to files: byte for byte, under the right names, counted. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it } from 'vitest';
+import type { OutcomeStatus } from '../../../src/core/model.js';
+import { parseIdentifierText } from '../../../src/core/model.js';
+import type { Ragged } from '../../../src/core/table.js';
+import { outputNames } from '../../../src/run/output/output-names.js';
+import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
+import { rankOf } from '../../../src/run/output/rank.js';
+import { createRenderer } from '../../../src/run/output/render.js';
+import { type WriteRequest, writeOutput } from '../../../src/run/output/write-output.js';
+import { type Survey, wantNextCandidates } from '../../../src/run/scan/survey.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { type Surveyed, surveyText } from '../surveyed.js';
+
+const REWRITES = process.env.REWRITE_GOLDEN !== undefined;
+const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
+
+/** Scores, by the value that was asked for; null: a brand without a score. */
+type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, 'matched'>>>;
+
+interface Written {
+  readonly folder: string;
+  readonly result: Awaited<ReturnType<typeof writeOutput>>;
+  readonly counts: Survey['counts'];
+  text(name: string): Promise<string>;
+}
+
+/** Gives every wanted identifier its answer, wave by wave, as gathering would. `reasons` for those that failed or were deferred. */
+function answerAll(
+  { survey, texts }: Pick<Surveyed, 'survey' | 'texts'>,
+  plan: OutputPlan,
+  answered: Answered,
+): Map<number, string> {
+  const renderer = createRenderer(plan);
+  const reasons = new Map<number, string>();
+  for (const [index, text] of texts.entries()) {
+    if (!survey.answers.isWanted(index) || survey.answers.status(index) !== null) continue;
+    const identifier = parseIdentifierText(text);
+    const given = answered[identifier.value] === undefined ? 'not_found' : answered[identifier.value];
+    const status = typeof given === 'string' ? given : 'matched';
+    const score = typeof given === 'number' ? given : null;
+    const error =
+      status === 'failed' ? 'the service answered 500' : status === 'deferred' ? 'not asked' : null;
+    if (error !== null) reasons.set(index, error);
+    const brand = { id: `id_${index}`, name: `=Brand, "${identifier.value}"`, qualityScore: score };
+    const view: AnswerView = {
+      status,
+      identifier,
+      profile: status === 'matched' ? JSON.stringify(brand) : null,
+      source: error === null ? 'api' : null,
+      fetchedAt: error === null ? FETCHED_AT : null,
+      error,
+    };
+    survey.answers.set(index, status, rankOf(status, score), renderer.answer(view));
+  }
+  if (wantNextCandidates(survey) === 0) return reasons;
+  return new Map([...reasons, ...answerAll({ survey, texts }, plan, answered)]);
+}
+
+async function write(
+  input: string | Buffer,
+  answered: Answered,
+  some: {
+    name?: string;
+    requested?: readonly { name: string; kind: 'domain' | 'ticker' }[];
+    request?: Partial<WriteRequest>;
+    plan?: Partial<OutputPlan>;
+    before?: (folder: string) => Promise<void>;
+    ragged?: Ragged;
+  } = {},
+): Promise<Written> {
+  const name = some.name ?? 'customers.csv';
+  const requested = some.requested ?? [{ name: 'website', kind: 'domain' }];
+  const surveyed = await surveyText(input, {
+    name,
+    requested,
+    waterfall: requested.length > 1,
+    ...(some.ragged && { ragged: some.ragged }),
+  });
+  const { survey, input: opened, folder } = surveyed;
+  await some.before?.(folder);
+  const plan: OutputPlan = {
+    input: opened.shape,
+    format: opened.shape.format,
+    fields: ['name', 'qualityScore'],
+    prefix: 'brand_',
+    escapeFormulas: 'ours',
+    replacedColumns: survey.chosen.ours,
+    hasUnreadable: survey.counts.unreadable > 0,
+    hasSurplus: survey.counts.long > 0,
+    allColumns: survey.columns,
+    ...some.plan,
+  };
+  const reasons = answerAll(surveyed, plan, answered);
+  const names = outputNames({
+    input: join(folder, name),
+    isGzip: opened.shape.isGzip,
+    inputFormat: opened.shape.format,
+    output: null,
+    format: plan.format,
+    errors: null,
+    report: null,
+  });
+  const request: WriteRequest = {
+    survey,
+    renderer: createRenderer(plan),
+    plan,
+    names,
+    isSorted: true,
+    isComplete: true,
+    reasons,
+    folder,
+    stdout: null,
+    onRows: () => undefined,
+    ...some.request,
+  };
+  const result = await writeOutput(request);
+  return { folder, result, counts: survey.counts, text: (file) => readFile(join(folder, file), 'utf8') };
+}
+
+/** Compared byte for byte. `REWRITE_GOLDEN=1` before the test command writes them anew. */
+async function expectGolden(name: string, text: string): Promise<void> {
+  const path = fileURLToPath(new URL(`golden/${name}`, import.meta.url));
+  if (REWRITES) await writeFile(path, text);
+  expect(text).toBe(await readFile(path, 'utf8'));
+}
+
+const CUSTOMERS = [
+  'id;website;"note; quoted"',
+  '1;acme.com;12345678901234567890',
+  '2;nobody.org;1.10',
+  '3;localhost;"line one',
+  'line two"',
+  '4;best.com;=SUM(A1)',
+  '5;;blank',
+  '6;unscored.com;é',
+  '7;ACME.com;again',
+  '8;failing.com; kept ',
+  '9;later.com;""',
+  '10;too;many;cells',
+  '',
+].join('\r\n');
+
+const ANSWERED: Answered = {
+  'acme.com': 0.5,
+  'best.com': 0.97,
+  'unscored.com': null,
+  'failing.com': 'failed',
+  'later.com': 'deferred',
+};
+
+it('a file comes back whole, ranked, with our columns behind the user’s', async () => {
+  const { result, text } = await write(CUSTOMERS, ANSWERED);
+  await expectGolden('customers.enriched.csv', await text('customers.enriched.csv'));
+  await expectGolden('customers.errors.csv', await text('customers.errors.csv'));
+  expect(result.counts).toEqual({ matched: 4, not_found: 1, failed: 1, invalid: 2, skipped: 1, deferred: 1 });
+  expect(result.readBack).toBe(10);
+});
+
+it('the same in the order of the input, when nothing is to be sorted', async () => {
+  const { text } = await write(CUSTOMERS, ANSWERED, { request: { isSorted: false } });
+  await expectGolden('customers.unsorted.csv', await text('customers.enriched.csv'));
+});
+
+const RAGGED =
+  'id,website,city\n1,acme.com\n2,"acme.com",Berlin,,""\n3\n4,best.com,Rome\n5,failing.com\n6,"x\n';
+
+it('our cells stand under our headers, whatever is missing at the end of a row or too much', async () => {
+  const { result, text } = await write(RAGGED, ANSWERED, { ragged: 'take' });
+  await expectGolden('ragged.enriched.csv', await text('customers.enriched.csv'));
+  await expectGolden('ragged.errors.csv', await text('customers.errors.csv'));
+  expect(result.readBack).toBe(6);
+  const rows = parse(await text('customers.enriched.csv'), { columns: true });
+  expect(rows).toMatchObject([
+    { id: '4', city: 'Rome', brand_identifier: 'best.com' },
+    { id: '1', city: '', brand_identifier: 'acme.com' },
+    { id: '2', city: 'Berlin', brand_identifier: 'acme.com', brand_raw: '2,"acme.com",Berlin,,""' },
+    { id: '5', city: '', brand_status: 'failed' },
+    { id: '', brand_status: 'invalid', brand_raw: '6,"x' },
+    { id: '3', brand_status: 'skipped' },
+  ]);
+});
+
+it('so do the members of JSON lines that come of it', async () => {
+  const { text } = await write(RAGGED, ANSWERED, { plan: { format: 'jsonl' }, ragged: 'take' });
+  await expectGolden('ragged.enriched.jsonl', await text('customers.enriched.jsonl'));
+});
+
+it.each(['csv', 'jsonl'] as const)(
+  'a row that could not be read keeps its reason and its text as %s, run after run',
+  async (format) => {
+    const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
+    const first = await write(text, ANSWERED, { plan: { format } });
+    expect(first.result.counts).toMatchObject({ matched: 1, failed: 1, invalid: 5 });
+    for (const kind of ['enriched', 'errors']) {
+      const name = `customers.${kind}.${format}`;
+      let content = await first.text(name);
+      for (const other of ['jsonl', 'csv'] as const) {
+        const again = await write(content, ANSWERED, { name: `again.${format}`, plan: { format: other } });
+        expect(again.result.counts.invalid).toBe(5);
+        expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
+        content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
+        expect(content).toContain('line 3: 5 cells where the table has 3 columns');
+        expect(content).toContain('line 8: a quoted cell is never closed');
+        expect(content.includes('Berlin,,')).toBe(true);
+        if (format !== other) break;
+      }
+    }
+  },
+);
+
+it('JSON lines get one key more', async () => {
+  const lines = [
+    '{"website":"acme.com","big":12345678901234567890,"n":1.10}',
+    '{"website":"best.com"}',
+    'not json',
+    '{"website":"failing.com"}',
+  ];
+  const { text } = await write(`${lines.join('\n')}\n`, ANSWERED, { name: 'customers.jsonl' });
+  await expectGolden('customers.enriched.jsonl', await text('customers.enriched.jsonl'));
+  await expectGolden('customers.errors.jsonl', await text('customers.errors.jsonl'));
+});
+
+it('of several candidates the first that came to anything counts', async () => {
+  const input = 'website,ticker\nnobody.org,ACME\nacme.com,BEST\nnobody.org,NONE\n,BEST\nfailing.com,BEST\n';
+  const surveyed = [
+    { name: 'website', kind: 'domain' },
+    { name: 'ticker', kind: 'ticker' },
+  ] as const;
+  const { text } = await write(
+    input,
+    { ...ANSWERED, ACME: 0.3, BEST: 0.9, NONE: 'not_found' },
+    {
+      requested: surveyed,
+      before: async () => undefined,
+    },
+  );
+  await expectGolden('waterfall.enriched.csv', await text('customers.enriched.csv'));
+});
+
+it('rows that tie keep the order of the input, however many there are', async () => {
+  const rows = Array.from({ length: 30_000 }, (_, at) => `${at},b${at % 3_000}.com,${'x'.repeat(at % 90)}`);
+  const scores = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, at) => [
+      `b${at}.com`,
+      at % 7 === 0 ? ('not_found' as const) : (at % 10) / 10,
+    ]),
+  );
+  const { result, text } = await write(`id,website,pad\n${rows.join('\n')}\n`, scores);
+  const ids = (await text('customers.enriched.csv'))
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => Number(line.split(',', 1)[0]));
+  const rank = (id: number) => {
+    const score = scores[`b${id % 3_000}.com`];
+    return typeof score === 'number' ? score : -1;
+  };
+  const expected = rows.map((_, id) => id).sort((a, b) => rank(b) - rank(a) || a - b);
+  expect(ids).toEqual(expected);
+  expect(result.readBack).toBe(30_000);
+});
+
+describe('names', () => {
+  it('what is not complete has a name of its own, and an older complete file stays', async () => {
+    const { folder, result, text } = await write(CUSTOMERS, ANSWERED, {
+      request: { isComplete: false },
+      before: (at) => writeFile(join(at, 'customers.enriched.csv'), 'of yesterday'),
+    });
+    expect(result.output).toBe(join(folder, 'customers.enriched.partial.csv'));
+    expect(await text('customers.enriched.csv')).toBe('of yesterday');
+    expect(await text('customers.enriched.partial.csv')).toContain('deferred');
+  });
+
+  it('the complete file takes the place of the partial one', async () => {
+    const { folder } = await write(CUSTOMERS, ANSWERED, {
+      before: (at) => writeFile(join(at, 'customers.enriched.partial.csv'), 'of yesterday'),
+    });
+    const names = await readdir(folder);
+    expect(names).toContain('customers.enriched.csv');
+    expect(names).not.toContain('customers.enriched.partial.csv');
+  });
+
+  it('there is no errors file without such rows, and that of an earlier run is gone', async () => {
+    const { folder, result } = await write('website\nacme.com\n', ANSWERED, {
+      before: (at) => writeFile(join(at, 'customers.errors.csv'), 'of yesterday'),
+    });
+    expect(result.errors).toBeNull();
+    expect(await readdir(folder)).not.toContain('customers.errors.csv');
+  });
+});
+
+it('the errors file is input for the next run: the user’s rows as they stood', async () => {
+  const { text } = await write(CUSTOMERS, ANSWERED);
+  const { survey, texts } = await surveyText(await text('customers.errors.csv'), {
+    requested: [{ name: 'website', kind: 'domain' }],
+  });
+  expect(texts).toEqual(['domain:failing.com', 'domain:later.com']);
+  expect(survey.counts).toMatchObject({ asked: 2, unreadable: 0 });
+});
+
+it('the output is input for the next run: our columns are replaced, the user’s are the same', async () => {
+  const first = await write(CUSTOMERS, ANSWERED);
+  const enriched = await first.text('customers.enriched.csv');
+  const again = await write(enriched, { ...ANSWERED, 'failing.com': 0.1, 'later.com': 0.2 });
+  const text = await again.text('customers.enriched.csv');
+  expect(text.split('\r\n')[0]).toBe(enriched.split('\r\n')[0]);
+  expect(again.result.counts).toMatchObject({ matched: 6, failed: 0, deferred: 0 });
+});
+
+it('the output goes to standard output when that is asked for, and is not read back', async () => {
+  const stdout = new PassThrough();
+  const chunks: Buffer[] = [];
+  stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false };
+  const { result } = await write('website\nacme.com\n', ANSWERED, {
+    request: { stdout, names: { ...names, errors: join(await temporaryFolder(), 'errors.csv') } },
+  });
+  expect(Buffer.concat(chunks).toString()).toContain('acme.com');
+  expect(result).toMatchObject({ output: '-', readBack: null });
+});
+
+it('an input that came compressed goes out compressed', async () => {
+  const { folder } = await write(gzipSync('website\nacme.com\n'), ANSWERED, { name: 'customers.csv.gz' });
+  const bytes = await readFile(join(folder, 'customers.enriched.csv.gz'));
+  expect(gunzipSync(bytes).toString()).toContain('acme.com,matched');
+});

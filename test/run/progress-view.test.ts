@@ -1,0 +1,230 @@
+/** Progress for people: the words, the bar, and when it is silent. */
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { EnrichProgress } from '../../src/run/enrich-request.js';
+import { createProgressView, durationText, progressText } from '../../src/run/progress-view.js';
+import { ledgerState, runSpending } from './ledger-state.js';
+
+const ASKING: EnrichProgress = {
+  phase: 'asking',
+  runId: 'r-1',
+  rows: 5_000,
+  wanted: 4_000,
+  answered: 1_000,
+  run: {
+    chunks: 20,
+    tally: { matched: 900, notFound: 90, failed: 10, stored: 0, requests: 1_010, billed: 1_000 },
+    halt: null,
+    isCancelled: false,
+    isPaused: false,
+  },
+  ledger: null,
+  inFlight: 0,
+  trouble: null,
+};
+
+describe('the words', () => {
+  it.each<[string, Partial<EnrichProgress>, number | null, string]>([
+    ['reading', { phase: 'reading' }, null, 'reading: 5,000 rows'],
+    ['writing', { phase: 'writing' }, 50, 'writing: 5,000 rows'],
+    ['no rate yet', {}, null, '1,000/4,000 lookups, 1,000 billed'],
+    ['a rate', {}, 50, '1,000/4,000 lookups, 50/s, 60 s left, 1,000 billed'],
+    ['nothing moves', {}, 0, '1,000/4,000 lookups, 1,000 billed'],
+    ['requests in flight', { inFlight: 64 }, null, '1,000/4,000 lookups, 64 in flight, 1,000 billed'],
+    ['parked', { phase: 'parked' }, null, '1,000/4,000 lookups, parked, 1,000 billed'],
+    ['before the first report', { run: null }, null, '1,000/4,000 lookups, 0 billed'],
+    [
+      'the service does something else than answer',
+      { trouble: 'the service answered 503' },
+      null,
+      '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
+    ],
+    [
+      'what is left',
+      { ledger: ledgerState({ quota: 2_000, overage: 500, sent: 1_000, held: 64, others: 36 }) },
+      null,
+      '1,000/4,000 lookups, 1,000 billed, 1,400 of 2,500 left',
+    ],
+    [
+      'money that was spent',
+      {
+        ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }),
+      },
+      null,
+      '1,000/4,000 lookups, 1,000 billed, 1.3 overage spent, 5 of 30 left',
+    ],
+    [
+      'more used than there was',
+      { ledger: ledgerState({ quota: 10, others: 12 }) },
+      null,
+      '1,000/4,000 lookups, 1,000 billed, 0 of 10 left',
+    ],
+    [
+      'paused, without a known limit',
+      { ledger: ledgerState({ isPaused: true }) },
+      null,
+      '1,000/4,000 lookups, 1,000 billed, paused',
+    ],
+  ])('%s', (_what, some, rate, text) => {
+    expect(progressText({ ...ASKING, ...some }, rate, '0.1')).toBe(text);
+  });
+});
+
+it.each([
+  [-5, '0 s'],
+  [0, '0 s'],
+  [48_400, '48 s'],
+  [99_400, '99 s'],
+  [99_500, '1 min 40 s'],
+  [200_000, '3 min 20 s'],
+  [5_999_000, '99 min 59 s'],
+  [6_000_000, '1 h 40 min'],
+  [7_500_000, '2 h 5 min'],
+])('%i ms are %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text);
+});
+
+interface Screen {
+  readonly written: string[];
+  readonly view: ReturnType<typeof createProgressView>;
+  pass(ms: number): void;
+}
+
+function createScreen(
+  some: { isTTY?: boolean; columns?: number; isQuiet?: boolean; hasColor?: boolean } = {},
+): Screen {
+  const { isTTY = false, columns = 100, isQuiet = false, hasColor = false } = some;
+  const written: string[] = [];
+  let now = 1_000_000;
+  const stream = { isTTY, columns, write: (text: string) => written.push(text) };
+  const view = createProgressView({
+    stream: stream as unknown as NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
+    isQuiet,
+    hasColor,
+    overagePrice: '0.1',
+    now: () => now,
+  });
+  return {
+    written,
+    view,
+    pass(ms) {
+      now += ms;
+    },
+  };
+}
+
+const CLEARED = '\r\u001b[2K';
+
+describe('in a pipe', () => {
+  it('there is a line every ten seconds, and no sooner', () => {
+    const { view, written, pass } = createScreen();
+    view.update(ASKING);
+    pass(9_999);
+    view.update(ASKING);
+    expect(written).toEqual([]);
+    pass(1);
+    view.update(ASKING);
+    pass(10_000);
+    view.update({ ...ASKING, answered: 2_000 });
+    expect(written).toEqual([
+      '1,000/4,000 lookups, 1,000 billed\n',
+      '2,000/4,000 lookups, 100/s, 20 s left, 1,000 billed\n',
+    ]);
+  });
+
+  it('a notice is a line of its own, and the end adds nothing', () => {
+    const { view, written } = createScreen();
+    view.notice('column website');
+    view.end();
+    expect(written).toEqual(['column website\n']);
+  });
+});
+
+describe('on a terminal', () => {
+  it('a bar is drawn anew, ten times a second at most', () => {
+    const { view, written, pass } = createScreen({ isTTY: true });
+    view.update(ASKING);
+    view.update(ASKING);
+    pass(100);
+    view.update({ ...ASKING, answered: 4_000 });
+    view.end();
+    view.end();
+    expect(written).toEqual([
+      '██████░░░░░░░░░░░░░░░░░░ 1,000/4,000 lookups, 1,000 billed',
+      CLEARED,
+      '████████████████████████ 4,000/4,000 lookups, 1,000 billed',
+      CLEARED,
+    ]);
+  });
+
+  it('a notice stands above it', () => {
+    const { view, written } = createScreen({ isTTY: true });
+    view.update(ASKING);
+    view.notice('note');
+    expect(written.slice(1)).toEqual([CLEARED, 'note\n']);
+  });
+
+  it('there is no bar while the file is read', () => {
+    const { view, written } = createScreen({ isTTY: true });
+    view.update({ ...ASKING, phase: 'reading' });
+    expect(written).toEqual(['reading: 5,000 rows']);
+  });
+
+  it('nothing wanted is an empty bar', () => {
+    const { view, written } = createScreen({ isTTY: true });
+    view.update({ ...ASKING, wanted: 0, answered: 0 });
+    expect(written[0]).toMatch(/^░{24} 0\/0 lookups/);
+  });
+
+  it.each([10, 24, 25, 40, 200])(
+    'it never takes more than one line of %i columns, in colour or not',
+    (columns) => {
+      for (const hasColor of [true, false]) {
+        for (const phase of ['reading', 'asking', 'writing'] as const) {
+          const { view, written } = createScreen({ isTTY: true, columns, hasColor });
+          view.update({ ...ASKING, phase, rows: 123_456_789 });
+          const text = written.join('');
+          const visible = stripVTControlCharacters(text);
+          expect(visible.length).toBeLessThan(columns);
+          expect(visible.length).toBeGreaterThan(0);
+          expect(text.includes('\u001b[36m')).toBe(hasColor && phase !== 'reading');
+          expect(text.includes('\u001b[0m')).toBe(hasColor && phase !== 'reading');
+        }
+      }
+    },
+  );
+
+  it('the rate is that of the last ten seconds', () => {
+    const { view, written, pass } = createScreen({ isTTY: true, columns: 200 });
+    let answered = 0;
+    for (let second = 0; second <= 30; second += 1) {
+      answered += second < 15 ? 1_000 : 10;
+      view.update({ ...ASKING, wanted: 100_000, answered });
+      pass(1_000);
+    }
+    expect(written.at(-1)).toContain(' 10/s,');
+  });
+});
+
+it.each([true, false])('what a service or file says steers no terminal (terminal: %s)', (isTTY) => {
+  const { view, written, pass } = createScreen({ isTTY, columns: 300 });
+  pass(10_000);
+  view.update({ ...ASKING, trouble: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
+  view.notice('column "web\u001b]0;x\u0007\nsite"');
+  const text = written.join('').replaceAll(CLEARED, '');
+  expect(text).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
+  expect(text).toContain('waiting: said \\x1b[2J\\x9bA\\u202e\\nbrand-enrich: done');
+  expect(text).toContain('column "web\\x1b]0;x\\x07\\nsite"\n');
+});
+
+it('--quiet is silent but for warnings', () => {
+  const { view, written, pass } = createScreen({ isTTY: true, isQuiet: true });
+  view.update(ASKING);
+  pass(60_000);
+  view.update(ASKING);
+  view.notice('note');
+  view.end();
+  expect(written).toEqual([]);
+  view.warn('warning');
+  expect(written).toEqual(['warning\n']);
+});

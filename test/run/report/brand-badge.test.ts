@@ -1,0 +1,89 @@
+/** The square that stands for a brand. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brand-badge.js';
+import { PIXEL } from './pages.js';
+
+it.each([
+  ['#f40009', '#f40009'],
+  ['#F40009', '#f40009'],
+  ['f40009', '#f40009'],
+  [' #f40009 ', '#f40009'],
+  ['#abc', '#aabbcc'],
+  ['#abcd', '#aabbcc'],
+  ['#f4000980', '#f40009'],
+  ['#f4000', null],
+  ['red', null],
+  ['rgb(1,2,3)', null],
+  ['#fff" onload="alert(1)', null],
+  ['#fff;background:url(//x)', null],
+  ['', null],
+  [null, null],
+])('the colour %j is %j', (color, expected) => {
+  expect(hexColor(color)).toBe(expected);
+});
+
+it('a colour is hexadecimal or none, whatever the service wrote', () => {
+  fc.assert(
+    fc.property(fc.string(), (color) => {
+      expect(hexColor(color) ?? '#000000').toMatch(/^#[0-9a-f]{6}$/);
+    }),
+  );
+});
+
+it.each([
+  ['#ffffff', '#000000'],
+  ['#ffd400', '#000000'],
+  ['#1db954', '#000000'],
+  ['#f40009', '#ffffff'],
+  ['#0071e3', '#ffffff'],
+  ['#000000', '#ffffff'],
+])('letters on %s are %s', (ground, ink) => {
+  expect(inkOn(ground)).toBe(ink);
+});
+
+it.each([
+  ['Acme', 'AC'],
+  ['Blue Heron', 'BH'],
+  ['Blue Heron of the North', 'BH'],
+  ['Coca-Cola', 'CC'],
+  ['  7th street', '7S'],
+  ['été', 'ÉT'],
+  ['日本', '日本'],
+  ['x', 'X'],
+  ['𝒜cme', '𝒜C'],
+  ['<script>', 'SC'],
+  ['!!!', '?'],
+  ['', '?'],
+])('the initials of %j are %j', (name, initials) => {
+  expect(initialsOf(name)).toBe(initials);
+});
+
+describe('a badge', () => {
+  const brand = { name: 'Acme', color: '#f40009', logo: null };
+
+  it('is the colour with the initials', () => {
+    const { text } = badge(brand);
+    expect(text).toContain('fill="#f40009"');
+    expect(text).toContain('fill="#ffffff">AC</text>');
+  });
+
+  it('is plain where there is no colour', () => {
+    expect(badge({ ...brand, color: 'url(#x)' }).text).not.toContain('url');
+    expect(badge({ ...brand, color: null }).text).toContain('class="blank"');
+  });
+
+  it('is the logo where one is embedded', () => {
+    expect(badge({ ...brand, logo: PIXEL }).text).toContain(`<img class="badge" src="${PIXEL}" alt=""`);
+  });
+
+  it.each([
+    'https://a.example/logo.png',
+    'data:text/html;base64,AAAA',
+    'data:image/svg+xml,<svg/>',
+    'data:image/png;base64,AA" onerror="x',
+    'javascript:alert(1)',
+  ])('has initials instead of %s', (logo) => {
+    expect(badge({ ...brand, logo }).text).toMatch(/^<svg class="badge".*AC<\/text><\/svg>$/);
+  });
+});

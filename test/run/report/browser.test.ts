@@ -1,0 +1,142 @@
+/**
+ * The page as its readers see it, in a real browser, opened from the disk.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PageData } from '../../../src/run/report/page-data.js';
+import { renderPage } from '../../../src/run/report/render-page.js';
+import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
+import { DRAWN_SHARE, FIND_ILLEGIBLE } from './legibility.js';
+import {
+  brand,
+  chartLibrary,
+  emptyPage,
+  failedPage,
+  figures,
+  NO_BINS,
+  pageData,
+  partialPage,
+} from './pages.js';
+
+const DESK = { width: 1_280, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
+  let browser: Browser;
+  let folder: string;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    folder = await mkdtemp(join(tmpdir(), 'brand-enrich-page-'));
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function show(data: PageData, options: BrowserContextOptions = {}) {
+    const path = join(folder, 'report.html');
+    await writeFile(path, renderPage(data, await chartLibrary()));
+    const address = pathToFileURL(path).href;
+    const watched = await openWatchedPage(browser, options);
+    await watched.page.goto(address);
+    return { ...watched, address };
+  }
+
+  const pages: [string, PageData][] = [
+    ['complete', pageData({ isSample: true })],
+    ['empty', emptyPage()],
+    ['failed', failedPage()],
+    ['partial', partialPage()],
+  ];
+  const looks = pages.flatMap(([name, data]) =>
+    [DESK, PHONE].flatMap((viewport) =>
+      (['light', 'dark'] as const).map((scheme) => [name, viewport.width, scheme, data, viewport] as const),
+    ),
+  );
+
+  it.each(looks)(
+    '%s, %i px wide, %s: readable, silent, alone',
+    async (name, width, scheme, data, viewport) => {
+      const { page, complaints, requests, address } = await show(data, { viewport, colorScheme: scheme });
+      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+      if (process.env.SCREENSHOTS) {
+        const path = join(process.env.SCREENSHOTS, `${name}-${width}-${scheme}.png`);
+        await page.screenshot({ path, fullPage: true });
+      }
+      expect(complaints).toEqual([]);
+      expect(requests).toEqual([address]);
+      await page.context().close();
+    },
+  );
+
+  it('draws the histogram, names it, and folds its numbers away', async () => {
+    const { page } = await show(pageData(), { viewport: DESK });
+    expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.03);
+    expect(await page.getByRole('img', { name: /37 high, 9 acceptable, 4 poor/ }).isVisible()).toBe(true);
+    expect(await page.getByText('0.93 to 1.00').isVisible()).toBe(false);
+    await page.getByText('The numbers of the chart').click();
+    expect(await page.getByText('0.93 to 1.00').isVisible()).toBe(true);
+    await page.context().close();
+  });
+
+  it('without script a table stands in the place of the chart', async () => {
+    const { page } = await show(pageData(), { viewport: PHONE, javaScriptEnabled: false });
+    expect(await page.locator('canvas').isVisible()).toBe(false);
+    const last = page.getByRole('row', { name: '0.93 to 1.00' });
+    expect(await last.getByRole('cell').textContent()).toBe('22');
+    await page.context().close();
+  });
+
+  it('on paper it is light, wherever it is printed', async () => {
+    const { page, complaints } = await show(pageData(), { colorScheme: 'dark' });
+    const ground = "getComputedStyle(document.querySelector('.card')).backgroundColor";
+    expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.evaluate<string>(ground)).toBe('rgb(255, 255, 255)');
+    expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(10_000);
+    await page.emulateMedia({ media: 'screen' });
+    expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  it('nothing that came from data runs or is asked for', async () => {
+    const attack = `</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">`;
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="parent.hacked=1"><script>parent.hacked=1</script><image href="https://evil.example/a.png"/></svg>`;
+    const logo = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
+    const data = pageData({
+      report: figures({ input: { name: attack }, failures: { [attack]: 1 }, reason: attack }),
+      best: [brand({ name: '<script>window.hacked=1</script>', domain: attack, logo })],
+      lowest: [brand({ name: attack, color: '#000"/><script>window.hacked=1</script>' })],
+    });
+    const { page, complaints, requests, address } = await show(data, { viewport: PHONE });
+    expect(await page.getByText('<script>window.hacked=1</script>', { exact: true }).isVisible()).toBe(true);
+    expect(await page.evaluate<unknown>('window.hacked')).toBeUndefined();
+    expect(complaints).toEqual([]);
+    expect(requests).toEqual([address]);
+    await page.context().close();
+  });
+
+  it('one brand alone, and a million, are drawn as well', async () => {
+    for (const count of [1, 1_000_000]) {
+      const quality = {
+        poor: 0,
+        acceptable: 0,
+        high: count,
+        unscored: 0,
+        histogram: NO_BINS.with(14, count),
+      };
+      const { page, complaints } = await show(pageData({ report: figures({ quality }) }), {
+        viewport: PHONE,
+      });
+      expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.01);
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
+  });
+});

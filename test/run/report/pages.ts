@@ -1,0 +1,190 @@
+/** What a page is made of, made up: a run that went well unless the test says otherwise. */
+import { readFile } from 'node:fs/promises';
+import { emptyCounts, type StatusCounts } from '../../../src/core/model.js';
+import type { PageData, ReportFigures, ShownBrand } from '../../../src/run/report/page-data.js';
+
+/** The browser build of Chart.js. */
+export function chartLibrary(): Promise<string> {
+  return readFile(new URL('../../../node_modules/chart.js/dist/chart.umd.min.js', import.meta.url), 'utf8');
+}
+
+export const NO_BINS = Array.from({ length: 15 }, () => 0);
+export const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+
+export interface FigureParts extends Partial<Omit<ReportFigures, 'rows' | 'run' | 'input'>> {
+  readonly rows?: Partial<StatusCounts>;
+  readonly run?: Partial<ReportFigures['run']>;
+  readonly input?: Partial<ReportFigures['input']>;
+}
+
+/** Figures; records are the sum of the rows unless they are said. */
+export function figures(parts: FigureParts = {}): ReportFigures {
+  const rows = {
+    ...emptyCounts(),
+    ...(parts.rows ?? { matched: 52, not_found: 3, invalid: 2, skipped: 3 }),
+  };
+  const records = Object.values(rows).reduce((sum, count) => sum + count, 0);
+  return {
+    reason: null,
+    reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
+    identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: rows.deferred, beingFetched: 0 },
+    failures: {},
+    quality: {
+      poor: 4,
+      acceptable: 9,
+      high: 37,
+      unscored: 1,
+      histogram: [1, 2, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 2, 13, 22],
+    },
+    requests: {
+      sent: 50,
+      billed: 49,
+      unreported: 0,
+      overage: 3,
+      overageCost: '0.3',
+      savedByStored: 4,
+      savedByDuplicates: 2,
+    },
+    account: { period: '2026-03-01', quota: 50, limit: 53, sent: 49, inFlight: 1, others: 2 },
+    fetchedAt: {
+      oldest: '2026-03-14T08:05:00.000Z',
+      newest: '2026-03-15T12:00:10.000Z',
+      scoresMayHaveDrifted: false,
+    },
+    accounting: { recordsRead: records, rowsByStatus: records, recordsWritten: records },
+    startedAt: '2026-03-15T12:00:00.000Z',
+    endedAt: '2026-03-15T12:00:12.000Z',
+    seconds: 12,
+    ...parts,
+    rows,
+    run: {
+      id: 'r-20260315-abcd',
+      service: 'https://api.example',
+      isComplete: true,
+      exitCode: 0,
+      ...parts.run,
+    },
+    input: {
+      name: 'customers.csv',
+      sha256: 'c0ffee',
+      records,
+      columns: [{ name: 'website', kind: 'domain' }],
+      warnings: ["detected: CSV, delimiter ',', utf-8"],
+      examples: [{ line: 54, reason: 'not a domain name' }],
+      ...parts.input,
+    },
+  };
+}
+
+export function brand(parts: Partial<ShownBrand> = {}): ShownBrand {
+  return { name: 'Acme', domain: 'acme.example', score: 0.9, color: '#f40009', logo: null, ...parts };
+}
+
+const NAMES = [
+  'Acme',
+  'Blue Heron',
+  'Ça va',
+  'Delta',
+  '日本',
+  'Étoile du Nord',
+  '7th Street',
+  'Ægir',
+  'Ivy',
+  'Jo',
+];
+
+export function pageData(parts: Partial<PageData> = {}): PageData {
+  return {
+    report: figures(),
+    isSample: false,
+    best: NAMES.map((name, at) =>
+      brand({ name, domain: `best-${at}.example`, score: 0.98 - at / 100, color: COLORS[at] ?? null }),
+    ),
+    lowest: NAMES.slice(0, 4).map((name, at) =>
+      brand({
+        name: `${name} with a name that goes on and on and does not end`,
+        domain: at === 3 ? null : `low-${at}.example`,
+        score: 0.05 + at / 5,
+        color: null,
+        logo: at === 1 ? PIXEL : null,
+      }),
+    ),
+    files: [
+      { label: 'Enriched rows', path: 'out/customers.enriched.csv', href: './customers.enriched.csv' },
+      { label: 'Rows to look at', path: 'elsewhere/customers.errors.csv', href: null },
+    ],
+    ...parts,
+  };
+}
+
+const COLORS = [
+  '#f40009',
+  '#abc',
+  '#ffffff',
+  '#000000',
+  '#1db954',
+  '#0071e3',
+  'none',
+  '#12345678',
+  '#FDB813',
+];
+
+/** Nothing came in: an empty file. */
+export function emptyPage(): PageData {
+  return pageData({
+    report: figures({
+      rows: {},
+      reasons: {},
+      identifiers: { distinct: 0, duplicateRows: 0, stored: 0, deferred: 0, beingFetched: 0 },
+      quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
+      requests: {
+        sent: 0,
+        billed: 0,
+        unreported: 0,
+        overage: 0,
+        overageCost: '0',
+        savedByStored: 0,
+        savedByDuplicates: 0,
+      },
+      account: null,
+      fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
+      input: { examples: [], warnings: [] },
+    }),
+    best: [],
+    lowest: [],
+  });
+}
+
+/** Everything was asked for and nothing answered. */
+export function failedPage(): PageData {
+  return pageData({
+    report: figures({
+      rows: { failed: 1_240 },
+      run: { exitCode: 1 },
+      reasons: {},
+      failures: { 'the service answered 503 five times': 1_200, 'the answer was damaged': 40 },
+      quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
+      fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
+    }),
+    best: [],
+    lowest: [],
+  });
+}
+
+/** Stopped by the limit, with stored answers of another week. */
+export function partialPage(): PageData {
+  return pageData({
+    report: figures({
+      rows: { matched: 300, not_found: 12, failed: 3, invalid: 5, deferred: 1_680 },
+      run: { isComplete: false, exitCode: 7 },
+      reason: 'the quota of 250 is used up',
+      failures: { 'the service answered 410': 3 },
+      fetchedAt: {
+        oldest: '2026-03-01T08:05:00.000Z',
+        newest: '2026-03-15T12:00:10.000Z',
+        scoresMayHaveDrifted: true,
+      },
+    }),
+  });
+}

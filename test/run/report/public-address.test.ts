@@ -1,0 +1,128 @@
+/** What a name of a service may lead to: the public internet, judged by the address that is connected to. */
+import type { LookupAddress } from 'node:dns';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { fetchLogos, openLogoAgent } from '../../../src/run/report/fetch-logos.js';
+import { isPublicAddress, publicLookup, type Resolve } from '../../../src/run/report/public-address.js';
+
+it.each([
+  ['1.1.1.1', true],
+  ['93.184.216.34', true],
+  ['172.15.255.255', true],
+  ['172.32.0.0', true],
+  ['100.63.255.255', true],
+  ['100.128.0.0', true],
+  ['223.255.255.255', true],
+  ['2606:4700::1111', true],
+  ['2a00:1450:4001::1', true],
+  ['0.0.0.0', false],
+  ['0.1.2.3', false],
+  ['10.0.0.1', false],
+  ['100.64.0.1', false],
+  ['127.0.0.1', false],
+  ['127.255.255.254', false],
+  ['169.254.169.254', false],
+  ['172.16.0.1', false],
+  ['172.31.255.255', false],
+  ['192.0.0.192', false],
+  ['192.0.2.1', false],
+  ['192.168.1.1', false],
+  ['198.18.0.1', false],
+  ['198.51.100.1', false],
+  ['203.0.113.1', false],
+  ['224.0.0.1', false],
+  ['239.255.255.250', false],
+  ['240.0.0.1', false],
+  ['255.255.255.255', false],
+  ['::', false],
+  ['::1', false],
+  ['::7f00:1', false],
+  ['::ffff:127.0.0.1', false],
+  ['::ffff:10.0.0.1', false],
+  ['::ffff:1.1.1.1', false],
+  ['64:ff9b::10.0.0.1', false],
+  ['64:ff9b::7f00:1', false],
+  ['64:ff9b:1::1', false],
+  ['100::1', false],
+  ['2001::1', false],
+  ['2001:db8::1', false],
+  ['2002:7f00:1::', false],
+  ['3fff::1', false],
+  ['fc00::1', false],
+  ['fd12:3456::1', false],
+  ['fe80::1', false],
+  ['fe80::1%eth0', false],
+  ['fec0::1', false],
+  ['ff02::1', false],
+  ['acme.example', false],
+  ['', false],
+])('%s is public: %s', (address, expected) => {
+  expect(isPublicAddress(address)).toBe(expected);
+});
+
+function leadsTo(...addresses: string[]): Resolve {
+  return (_name, _options, done) =>
+    done(
+      null,
+      addresses.map((address): LookupAddress => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+}
+
+describe('a name', () => {
+  const lookUp = (resolve: Resolve, all: boolean) =>
+    new Promise((resolved) => {
+      publicLookup(resolve)('logo.example', { all }, (error, ...found) => {
+        resolved(error === null ? found : error.message);
+      });
+    });
+
+  it('with public addresses leads there', async () => {
+    const resolve = leadsTo('1.1.1.1', '2606:4700::1111');
+    expect(await lookUp(resolve, false)).toEqual(['1.1.1.1', 4]);
+    expect(await lookUp(resolve, true)).toEqual([
+      [
+        { address: '1.1.1.1', family: 4 },
+        { address: '2606:4700::1111', family: 6 },
+      ],
+    ]);
+  });
+
+  it.each([false, true])('with one that is not leads nowhere (all: %s)', async (all) => {
+    const words = 'logo.example leads to 127.0.0.1, which is not public';
+    expect(await lookUp(leadsTo('1.1.1.1', '127.0.0.1'), all)).toBe(words);
+  });
+
+  it('without any, or that cannot be resolved, leads nowhere', async () => {
+    expect(await lookUp(leadsTo(), true)).toBe('logo.example has no address');
+    const failing: Resolve = (_name, _options, done) => done(new Error('ENOTFOUND'), []);
+    expect(await lookUp(failing, true)).toBe('ENOTFOUND');
+  });
+});
+
+it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])(
+  'no connection is made to a logo at %s',
+  async (address) => {
+    let connections = 0;
+    const server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    server.listen(0, '::');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const dispatcher = openLogoAgent(leadsTo(address));
+    onTestFinished(async () => {
+      await dispatcher.destroy();
+      server.close();
+    });
+    const stop = new AbortController().signal;
+    const logos = await fetchLogos([`https://logo.example:${port}/a.svg`], {
+      dispatcher,
+      stop,
+      totalMs: 30_000,
+    });
+    expect(logos.size).toBe(0);
+    expect(connections).toBe(0);
+  },
+);

@@ -1,0 +1,148 @@
+/** The page as one text: whole, and closed to whatever its data holds. */
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { PAGE_SCRIPT } from '../../../src/run/report/page-script.js';
+import { PAGE_STYLE } from '../../../src/run/report/page-style.js';
+import { renderPage } from '../../../src/run/report/render-page.js';
+import {
+  brand,
+  chartLibrary,
+  emptyPage,
+  failedPage,
+  figures,
+  NO_BINS,
+  pageData,
+  partialPage,
+} from './pages.js';
+
+const LIBRARY = 'var Chart = null;';
+
+function textOf(page: string): string {
+  const body = page.slice(page.indexOf('<body>')).replace(/<(script|style)>[\s\S]*?<\/\1>/g, '');
+  return body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
+}
+
+/** Style sheet and script have files of their own; the library is Chart.js's. `REWRITE_GOLDEN=1` writes them anew. */
+it.each([
+  ['complete', pageData()],
+  ['empty', emptyPage()],
+  ['failed', failedPage()],
+  ['partial', partialPage()],
+])('the page of a run that is %s', async (name, data) => {
+  const path = new URL(`golden/${name}.html`, import.meta.url);
+  const page = renderPage(data, LIBRARY)
+    .replace(PAGE_STYLE, '/* style */')
+    .replace(PAGE_SCRIPT, '/* script */')
+    .replace(/sha256-[A-Za-z0-9+/=]+/g, 'sha256-');
+  if (process.env.REWRITE_GOLDEN) await writeFile(path, page);
+  expect(page).toBe(await readFile(path, 'utf8'));
+});
+
+describe('a page says', () => {
+  it.each<[string, Parameters<typeof pageData>[0], string[]]>([
+    ['what the run came to', {}, ['Complete', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
+    ['what it cost and saved', {}, ['49 of 50 sent', 'Overage cost 0.3', '2 by duplicates, 4 stored']],
+    [
+      'what is left of the account',
+      {},
+      ['52 of 53 used', 'by others 2', 'Left 1', 'Quota without overage 50'],
+    ],
+    ['how old its answers are', {}, ['Oldest 14 Mar 2026, 08:05 UTC', 'Newest 15 Mar 2026, 12:00 UTC']],
+    ['that scores may have drifted', partialPage(), ['more than 7 days apart', '--refresh']],
+    [
+      'why lookups failed',
+      failedPage(),
+      ['Failed lookups by cause', 'the service answered 503 five times 1,200'],
+    ],
+    ['why rows were not asked for', {}, ['the cell is blank 3', 'line 54: not a domain name']],
+    ['what was not asked yet', partialPage(), ['Not asked yet', '1,680 rows', 'the quota of 250 is used up']],
+    ['that there are no scores', emptyPage(), ['No brand was found', 'The file holds no rows']],
+    ['that nothing was asked', emptyPage(), ['the account was not looked at', 'No answers']],
+    ['that the brands are made up', { isSample: true }, ['Sample data']],
+    ['where the files are', {}, ['out/customers.enriched.csv', 'elsewhere/customers.errors.csv']],
+  ])('%s', (_, parts, words) => {
+    const text = textOf(renderPage(pageData(parts), LIBRARY));
+    for (const each of words) expect(text).toContain(each);
+  });
+
+  it('a quota that nobody told, and brands without any score', () => {
+    const account = { period: null, quota: null, limit: null, sent: 7, inFlight: 0, others: 0 };
+    const quality = { poor: 0, acceptable: 0, high: 0, unscored: 3, histogram: NO_BINS };
+    const text = textOf(renderPage(pageData({ report: figures({ account, quality }) }), LIBRARY));
+    expect(text).toContain('The service tells no quota');
+    expect(text).toContain('None of the 3 brands has a score');
+  });
+
+  it('causes by frequency, the twelve most frequent by name', () => {
+    const failures = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`cause ${at + 1}.`, at + 1]));
+    const text = textOf(renderPage(pageData({ report: figures({ failures }) }), LIBRARY));
+    expect(text.indexOf('cause 15.')).toBeLessThan(text.indexOf('cause 4.'));
+    expect(text).toContain('and 3 more causes with 6 lookups');
+  });
+});
+
+describe('whatever the data holds', () => {
+  const HOSTILE = `</script><script>alert('x')</script><img src="https://evil.example/a" onerror=alert(1)>"'&`;
+  const hostile = pageData({
+    report: figures({
+      run: { id: HOSTILE, service: HOSTILE, isComplete: false, exitCode: 7 },
+      rows: { matched: 1, deferred: 1, failed: 1 },
+      reason: HOSTILE,
+      reasons: { [HOSTILE]: 1 },
+      failures: { [HOSTILE]: 1 },
+      input: {
+        name: HOSTILE,
+        sha256: HOSTILE,
+        columns: [{ name: HOSTILE, kind: 'domain' }],
+        warnings: [HOSTILE],
+        examples: [{ line: 1, reason: HOSTILE }],
+      },
+      startedAt: HOSTILE,
+      endedAt: HOSTILE,
+    }),
+    best: [brand({ name: HOSTILE, domain: HOSTILE, color: HOSTILE, logo: HOSTILE })],
+    lowest: [brand({ name: HOSTILE, color: '#000"><script>' })],
+    files: [{ label: 'Enriched rows', path: HOSTILE, href: `./${encodeURIComponent(HOSTILE)}` }],
+  });
+  const page = renderPage(hostile, LIBRARY);
+
+  it('no element is made of it', () => {
+    expect(page.match(/<script/g)).toHaveLength(2);
+    expect(page).not.toContain('<img');
+    expect(page).not.toMatch(/<[^>]*\sonerror/);
+  });
+
+  it('a library that names the end of scripts or a source map neither ends its own nor asks for one', () => {
+    const library = "var a = '</script><!--';\r\n//# sourceMappingURL=chart.js.map\n";
+    const text = renderPage(pageData(), library);
+    expect(text).toContain("var a = '\\x3c/script>\\x3c!--';\n\n");
+    expect(text).not.toContain('sourceMappingURL');
+  });
+});
+
+describe('the page asks nobody for anything', () => {
+  it('holds no address but that of the service as text, names of formats, and its own files', async () => {
+    const page = renderPage(pageData(), '');
+    const addresses = page.match(/(?:src|href|action|data|poster)="[^"]*"|url\([^)]*\)|@import/g);
+    expect(addresses?.map((each) => each.slice(0, 28))).toEqual([
+      'src="data:image/png;base64,i',
+      'href="./customers.enriched.c',
+    ]);
+  });
+
+  it('its policy allows exactly its own style and scripts', async () => {
+    const page = renderPage(pageData(), await chartLibrary());
+    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
+    const hashes = [...page.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)].map(
+      ([, , text]) =>
+        `sha256-${createHash('sha256')
+          .update(text ?? '')
+          .digest('base64')}`,
+    );
+    expect(hashes).toHaveLength(3);
+    for (const hash of hashes) expect(policy.replaceAll('&#39;', "'")).toContain(`'${hash}'`);
+    expect(policy).toContain('default-src &#39;none&#39;');
+    expect(page).not.toMatch(/\sstyle="|\son[a-z]+="/);
+  });
+});

@@ -1,0 +1,118 @@
+/** The page beside the JSON report: what it is made of, where it lies, and when there is none. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { EnrichResult } from '../../../src/run/enrich-request.js';
+import type { RankedBrand } from '../../../src/run/output/ranked-brands.js';
+import { makeReport } from '../../../src/run/report/report.js';
+import { pageDataOf, writeReportPage } from '../../../src/run/report/write-report-page.js';
+import { requestFor, resultOf } from '../../commands/results.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const OPTIONS = { isSample: false, embedsLogos: false, stop: new AbortController().signal };
+
+function ranked(index: number, parts: Partial<RankedBrand> = {}): RankedBrand {
+  return {
+    index,
+    key: `id_${index}`,
+    name: `Brand ${index}`,
+    domain: null,
+    score: 0.5,
+    color: null,
+    logoUrl: `https://a.example/${index}.svg?c=key`,
+    ...parts,
+  };
+}
+
+function resultIn(folder: string, parts: Parameters<typeof resultOf>[0] = {}): EnrichResult {
+  const result = resultOf(parts);
+  const names = {
+    ...result.names,
+    report: join(folder, 'customers.report.json'),
+    reportHtml: join(folder, 'customers.report.html'),
+  };
+  return { ...result, names };
+}
+
+function dataOf(result: EnrichResult, logos = new Map<string, string>()) {
+  return pageDataOf(result, makeReport(requestFor(), result, 0), false, logos);
+}
+
+describe('what the page is made of', () => {
+  it('brands of both ends, each once, with the logos that came and never their addresses', () => {
+    const best = [ranked(1), ranked(2)];
+    const result = resultOf({ facts: { brands: { best, lowest: [ranked(3), ranked(2)] } } });
+    const data = dataOf(result, new Map([['https://a.example/3.svg?c=key', 'data:image/png;base64,AA']]));
+    expect(data.best.map(({ name, logo }) => [name, logo])).toEqual([
+      ['Brand 1', null],
+      ['Brand 2', null],
+    ]);
+    expect(data.lowest.map(({ name, logo }) => [name, logo])).toEqual([
+      ['Brand 3', 'data:image/png;base64,AA'],
+    ]);
+    expect(JSON.stringify(data)).not.toContain('a.example');
+  });
+
+  it.each([
+    ['out/customers.csv', './customers.csv'],
+    ['./out/customers 100%#1?.csv', './customers%20100%25%231%3F.csv'],
+    ['elsewhere/customers.csv', null],
+    ['customers.csv', null],
+    ['-', null],
+  ])('links %s as %s from a page in `out`', (output, href) => {
+    const result = resultIn('out');
+    const report = makeReport(requestFor(), result, 0);
+    const files = { output, errors: null };
+    const data = pageDataOf(result, { ...report, files }, false, new Map());
+    expect(data.files.map(({ label }) => label)).toEqual(['Enriched rows', 'The same for programs']);
+    expect(data.files[0]).toMatchObject({ href, path: output === '-' ? 'standard output' : output });
+  });
+
+  it('names the errors file, and a partial result as such', () => {
+    const data = dataOf(resultOf({ isComplete: false, errors: 'customers.errors.csv' }));
+    expect(data.files.map(({ label }) => label)).toEqual([
+      'Enriched rows (partial)',
+      'Rows to look at',
+      'The same for programs',
+    ]);
+  });
+});
+
+describe('the page', () => {
+  it('is written in one step beside the report, with the library inside', async () => {
+    const folder = await temporaryFolder();
+    const result = resultIn(folder);
+    const report = makeReport(requestFor(), result, 0);
+    expect(await writeReportPage(result, report, OPTIONS)).toBe(join(folder, 'customers.report.html'));
+    expect(await readdir(folder)).toEqual(['customers.report.html']);
+    const page = await readFile(join(folder, 'customers.report.html'), 'utf8');
+    expect(page).toMatch(/^<!doctype html>[\s\S]*Chart\.js v4[\s\S]*<\/html>\n$/);
+  });
+
+  it('replaces that of an earlier run', async () => {
+    const folder = await temporaryFolder();
+    const result = resultIn(folder);
+    await writeFile(result.names.reportHtml, 'old');
+    await writeReportPage(result, makeReport(requestFor(), result, 0), OPTIONS);
+    expect(await readFile(result.names.reportHtml, 'utf8')).toContain('<!doctype html>');
+  });
+
+  it('is left out where the report goes to a device', async () => {
+    const { names, ...result } = resultOf();
+    const toDevice = { ...result, names: { ...names, report: '/dev/null', reportHtml: '/dev/null.html' } };
+    const report = makeReport(requestFor(), toDevice, 0);
+    expect(await writeReportPage(toDevice, report, OPTIONS)).toBeNull();
+  });
+
+  it('comes with logos asked for of nobody when the sample made them up', async () => {
+    const folder = await temporaryFolder();
+    const facts = { brands: { best: [ranked(1)], lowest: [] } };
+    const result = resultIn(folder, { facts });
+    const report = makeReport(requestFor(), result, 0);
+    await writeReportPage(result, report, { ...OPTIONS, isSample: true, embedsLogos: true });
+    const page = await readFile(result.names.reportHtml, 'utf8');
+    expect(page).toContain('Sample data');
+    expect(page).toContain('>B1</text>');
+    expect(page).not.toContain('a.example');
+  });
+});

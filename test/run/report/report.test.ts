@@ -1,0 +1,150 @@
+/** The report of a run: its shape, its sums, and what is never in it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeReport, writeReport } from '../../../src/run/report/report.js';
+import { halted, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { ledgerState, runSpending } from '../ledger-state.js';
+
+const LEDGER = ledgerState({
+  period: '2026-03-01',
+  quota: 50,
+  overage: 3,
+  sent: 52,
+  held: 1,
+  others: 7,
+  // Of all runs of this key, the earlier ones included.
+  run: runSpending({ requests: 52, overageRequests: 5 }),
+});
+
+it('has one shape', () => {
+  const result = resultOf({
+    rows: { matched: 3, failed: 1 },
+    tally: { requests: 5, billed: 4 },
+    spent: 7,
+    overageBilled: 3,
+    ledger: LEDGER,
+    errors: 'customers.errors.csv',
+    facts: { failures: new Map([['the service answered 410', 1]]) },
+  });
+  expect(makeReport(requestFor(), result, 1)).toEqual({
+    version: 1,
+    run: {
+      id: 'run',
+      key: 'key',
+      service: 'http://service.example',
+      status: 'finished',
+      isComplete: true,
+      nothingMatched: false,
+      exitCode: 1,
+    },
+    reason: null,
+    input: {
+      name: 'customers.csv',
+      sha256: 'c0ffee',
+      records: 4,
+      columns: [{ name: 'website', kind: 'domain' }],
+      warnings: [],
+      unreadable: 0,
+      examples: [],
+    },
+    rows: { matched: 3, not_found: 0, failed: 1, invalid: 0, skipped: 0, deferred: 0 },
+    reasons: {},
+    identifiers: {
+      distinct: 3,
+      duplicateRows: 1,
+      byKind: { domain: 3 },
+      matched: 3,
+      notFound: 0,
+      beingFetched: 0,
+      failed: 0,
+      deferred: 0,
+      stored: 0,
+    },
+    failures: { 'the service answered 410': 1 },
+    quality: {
+      poor: 0,
+      acceptable: 1,
+      high: 2,
+      unscored: 0,
+      histogram: [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1],
+    },
+    requests: {
+      sent: 5,
+      billed: 4,
+      unreported: 3,
+      overage: 3,
+      overageCost: '0.3',
+      savedByStored: 0,
+      savedByOthers: 0,
+      savedByDuplicates: 1,
+    },
+    account: { period: '2026-03-01', quota: 50, limit: 53, sent: 52, inFlight: 1, others: 7 },
+    fetchedAt: {
+      oldest: '2026-03-15T12:00:00.000Z',
+      newest: '2026-03-15T12:00:00.000Z',
+      scoresMayHaveDrifted: false,
+    },
+    files: { output: 'customers.enriched.csv', errors: 'customers.errors.csv' },
+    accounting: { recordsRead: 4, rowsByStatus: 4, recordsWritten: 4 },
+    startedAt: '2026-03-15T12:00:00.000Z',
+    endedAt: '2026-03-15T12:00:12.000Z',
+    seconds: 12,
+  });
+});
+
+it('of a run that asked for nothing has no account and no dates', () => {
+  const result = { ...resultOf({ facts: { oldestFetchedAt: null, newestFetchedAt: null } }), progress: null };
+  const report = makeReport(requestFor(), result, 0);
+  expect(report.account).toBeNull();
+  expect(report.requests).toMatchObject({ sent: 0, billed: 0, overage: 0, overageCost: '0' });
+  expect(report.fetchedAt).toEqual({ oldest: null, newest: null, scoresMayHaveDrifted: false });
+});
+
+it('says why a run was halted', () => {
+  const report = makeReport(requestFor(), resultOf({ end: halted('limit', 'the quota is used up') }), 7);
+  expect(report.reason).toBe('the quota is used up');
+  expect(report.run).toMatchObject({ status: 'halted', exitCode: 7 });
+});
+
+describe('lists', () => {
+  it('have the most frequent first', () => {
+    const counts = new Map([
+      ['rare', 1],
+      ['frequent', 9],
+      ['common', 5],
+    ]);
+    const report = makeReport(
+      requestFor(),
+      resultOf({ facts: { failures: counts }, survey: { reasons: counts } }),
+      1,
+    );
+    expect(Object.keys(report.failures)).toEqual(['frequent', 'common', 'rare']);
+    expect(Object.keys(report.reasons)).toEqual(['frequent', 'common', 'rare']);
+  });
+
+  it('are cut after fifty reasons', () => {
+    const reasons = new Map(Array.from({ length: 80 }, (_, at) => [`reason ${at}`, at] as const));
+    const report = makeReport(requestFor(), resultOf({ survey: { reasons } }), 0);
+    expect(Object.keys(report.reasons)).toHaveLength(50);
+    expect(report.reasons).not.toHaveProperty('reason 0');
+  });
+});
+
+it.each([
+  [0, false],
+  [7 * 86_400_000, false],
+  [7 * 86_400_000 + 1, true],
+])('answers %i ms apart: scores may have drifted %s', (apart, drifted) => {
+  const facts = { oldestFetchedAt: STARTED_AT - apart, newestFetchedAt: STARTED_AT };
+  expect(makeReport(requestFor(), resultOf({ facts }), 0).fetchedAt.scoresMayHaveDrifted).toBe(drifted);
+});
+
+it('is written whole, in one step', async () => {
+  const folder = await temporaryFolder();
+  const report = makeReport(requestFor(), resultOf(), 0);
+  await writeReport(join(folder, 'customers.report.json'), report);
+  expect(await readdir(folder)).toEqual(['customers.report.json']);
+  expect(JSON.parse(await readFile(join(folder, 'customers.report.json'), 'utf8'))).toEqual(report);
+});

@@ -1,0 +1,61 @@
+/** The key of a run: the same command on the same content, and nothing else, is the same key. */
+import { expect, it } from 'vitest';
+import { type KeyRequest, newRunId, runKey } from '../../src/run/run-key.js';
+
+const REQUEST: KeyRequest = {
+  intake: { hasHeader: true, skipLines: 0, limit: null },
+  survey: { requested: [{ name: 'website', kind: 'domain' }], kind: null, waterfall: false },
+  settings: { service: 'https://brands.example', allowNsfw: 'unset' },
+};
+const KEY = runKey('hash', REQUEST);
+
+it('is 32 hex digits', () => {
+  expect(KEY).toMatch(/^[0-9a-f]{32}$/);
+});
+
+it('does not depend on the order in which settings are listed', () => {
+  const { hasHeader, skipLines, limit } = REQUEST.intake;
+  expect(runKey('hash', { ...REQUEST, intake: { limit, skipLines, hasHeader } })).toBe(KEY);
+});
+
+it('does not depend on settings that choose no identifier', () => {
+  const settings = { ...REQUEST.settings, refresh: true, maxRequests: 7, quotaCap: 5 };
+  expect(runKey('hash', { ...REQUEST, settings })).toBe(KEY);
+});
+
+it('other content is another run', () => {
+  expect(runKey('other', REQUEST)).not.toBe(KEY);
+});
+
+it.each<[string, Partial<KeyRequest['survey']>]>([
+  ['another column', { requested: [{ name: 'domain', kind: 'domain' }] }],
+  ['another kind of the column', { requested: [{ name: 'website', kind: 'ticker' }] }],
+  ['a column more', { requested: [...REQUEST.survey.requested, { name: 'ticker', kind: 'ticker' }] }],
+  ['--kind', { kind: 'ticker' }],
+  ['--waterfall', { waterfall: true }],
+])('%s is another run', (_what, changed) => {
+  expect(runKey('hash', { ...REQUEST, survey: { ...REQUEST.survey, ...changed } })).not.toBe(KEY);
+});
+
+it.each<[string, Partial<KeyRequest['intake']>]>([
+  ['--limit', { limit: 10 }],
+  ['--no-header', { hasHeader: false }],
+  ['--skip-lines', { skipLines: 1 }],
+  ['--delimiter', { delimiter: ';' }],
+  ['--encoding', { encoding: 'latin1' }],
+])('%s is another run', (_what, changed) => {
+  expect(runKey('hash', { ...REQUEST, intake: { ...REQUEST.intake, ...changed } })).not.toBe(KEY);
+});
+
+it.each<[string, Partial<KeyRequest['settings']>]>([
+  ['another service', { service: 'https://other.example' }],
+  ['another --allow-nsfw', { allowNsfw: 'true' }],
+])('%s is another run', (_what, changed) => {
+  expect(runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, ...changed } })).not.toBe(KEY);
+});
+
+it('ids differ, and begin with their day', () => {
+  const now = Date.UTC(2026, 0, 31, 23, 59);
+  expect(newRunId(now)).toMatch(/^r-20260131-[0-9a-f]{8}$/);
+  expect(newRunId(now)).not.toBe(newRunId(now));
+});

@@ -1,0 +1,300 @@
+/** The end of a run in words: what came out, what it cost, what to do next. */
+import { describe, expect, it } from 'vitest';
+import { exitCodeOf } from '../../src/run/exit-code.js';
+import { makeReport } from '../../src/run/report/report.js';
+import { stopText, summaryText } from '../../src/run/run-summary-text.js';
+import type { Survey } from '../../src/run/scan/survey.js';
+import type { RunSettings } from '../../src/stores/run-store.js';
+import { overstated } from '../../src/worker/halt-reasons.js';
+import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
+import { ledgerState, runSpending } from './ledger-state.js';
+
+function summaryOf(
+  parts: ResultParts,
+  settings: Partial<RunSettings> = {},
+  page: string | null = 'customers.report.html',
+): string[] {
+  const request = requestFor(settings);
+  const result = resultOf(parts);
+  const exitCode = exitCodeOf(result, false);
+  return summaryText(request, result, makeReport(request, result, exitCode), exitCode, page)
+    .trim()
+    .split('\n');
+}
+
+const DEFERRED = {
+  identifiers: { matched: 1, notFound: 0, beingFetched: 0, failed: 0, deferred: 1_900, stored: 0 },
+};
+
+it('a run that is done says what there is, and nothing to do', () => {
+  expect(
+    summaryOf({
+      tally: { requests: 2, billed: 2 },
+      facts: { identifiers: { ...DEFERRED.identifiers, stored: 1 } },
+    }),
+  ).toEqual([
+    '4 rows: 4 matched',
+    '3 distinct identifiers: 2 requests, 2 billed; 1 known from before, 1 duplicate row cost nothing',
+    'quality of 3 brands: 2 high, 1 acceptable, 0 poor',
+    'output: customers.enriched.csv',
+    'report: customers.report.html, for programs customers.report.json; took 12 s',
+  ]);
+});
+
+it('one of a thing is told as one', () => {
+  const lines = summaryOf({
+    survey: { answers: { wanted: 1 } as Survey['answers'] },
+    tally: { requests: 1, billed: 1 },
+    rows: { matched: 1 },
+    end: halted('limit', 'the quota is used up'),
+    facts: { identifiers: { ...DEFERRED.identifiers, deferred: 1 } },
+  });
+  expect(lines[0]).toBe('1 row: 1 matched');
+  expect(lines[1]).toContain('1 distinct identifier: 1 request, 1 billed; ');
+  expect(lines.at(-1)).toContain('; 1 identifier is left: ');
+});
+
+describe('with --quiet', () => {
+  const said = (parts: ResultParts, isStrict = false) => {
+    const request = requestFor({});
+    const result = resultOf(parts);
+    const exitCode = exitCodeOf(result, isStrict);
+    return stopText(request, result, makeReport(request, result, exitCode), exitCode);
+  };
+
+  it('a run that is done says nothing', () => {
+    expect(said({})).toBe('');
+  });
+
+  it.each<[string, ResultParts, boolean, RegExp]>([
+    [
+      'quota',
+      { end: halted('limit', 'the quota is used up') },
+      false,
+      /stopped: the quota is used up; .* run the same command again/,
+    ],
+    [
+      'credentials',
+      { end: halted('credentials', 'status 401') },
+      false,
+      /refused the credentials: status 401; check BRAND_API_TOKEN/,
+    ],
+    [
+      'an address',
+      { end: halted('unreachable', 'the host x does not exist') },
+      false,
+      /stopped: the host x does not exist; check --base-url/,
+    ],
+    [
+      'the queue',
+      { end: halted('lost', 'the queue lost what it was given') },
+      false,
+      /stopped: the queue lost .*; check the engine/,
+    ],
+    ['failures', { end: { type: 'too_many_failures' } }, false, /stopped by --max-errors/],
+    ['a person', { end: { type: 'cancelled' } }, false, /cancelled with `brand-enrich cancel`/],
+    ['failed rows', { rows: { failed: 1 } }, false, /some rows failed/],
+    [
+      'invalid rows',
+      { rows: { matched: 1, invalid: 2 } },
+      true,
+      /with --strict this run has failed: 2 rows are invalid/,
+    ],
+    [
+      'one invalid row',
+      { rows: { matched: 1, invalid: 1 } },
+      true,
+      /with --strict this run has failed: 1 row is invalid/,
+    ],
+    [
+      'nothing matched',
+      { rows: { not_found: 2 } },
+      true,
+      /with --strict this run has failed: nothing matched; see that --column names the right column and kind/,
+    ],
+  ])('one that was ended by %s says why, in one line', (_what, parts, isStrict, words) => {
+    const text = said(parts, isStrict);
+    expect(text).toMatch(/^brand-enrich: .+: .+\n$/);
+    expect(text).toMatch(words);
+  });
+});
+
+it('what another run bought meanwhile is told, so that the counts add up', () => {
+  const identifiers = { matched: 1_390, notFound: 10, beingFetched: 0, failed: 0, deferred: 0, stored: 900 };
+  const lines = summaryOf({
+    survey: { answers: { wanted: 1_400 } as Survey['answers'] },
+    tally: { matched: 95, notFound: 5, stored: 400, requests: 100, billed: 100 },
+    facts: { identifiers },
+  });
+  expect(lines[1]).toBe(
+    '1,400 distinct identifiers: 100 requests, 100 billed; 900 known from before, 400 bought by another run meanwhile, 1 duplicate row cost nothing',
+  );
+});
+
+it('what killed workers bought unreported is not said to be of another run', () => {
+  const tally = { matched: 1, requests: 1, billed: 1 };
+  const lines = summaryOf({ tally, spent: 3 });
+  expect(lines[1]).toContain('0 known from before, 1 duplicate row');
+});
+
+it('without a page the report is the one for programs', () => {
+  expect(summaryOf({}, {}, null)).toContain('report: customers.report.json; took 12 s');
+});
+
+it('every status that rows have is counted, and no other', () => {
+  const rows = { matched: 1_200, not_found: 30, failed: 4, invalid: 3, skipped: 2, deferred: 1 };
+  expect(summaryOf({ rows })[0]).toBe(
+    '1,240 rows: 1,200 matched, 30 not found, 4 failed, 3 invalid, 2 skipped, 1 deferred',
+  );
+  expect(summaryOf({ rows: {} })[0]).toBe('0 rows: none');
+});
+
+it('overage and account are shown where there are any', () => {
+  const ledger = ledgerState({
+    quota: 50,
+    overage: 3,
+    sent: 52,
+    others: 1,
+    run: runSpending({ requests: 52 }),
+  });
+  const lines = summaryOf({ ledger, overageBilled: 3 });
+  expect(lines).toContain('overage: 3 requests, 0.3 spent');
+  expect(lines).toContain('account: 53 of 53 used this period (52 by us, 1 by others), 0 left');
+  expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');
+});
+
+it('what killed workers may have spent is shown where there is any', () => {
+  const tally = { requests: 2, billed: 2 };
+  expect(summaryOf({ tally, spent: 5 })).toContain('3 more may have been billed by workers that were killed');
+  expect(summaryOf({ tally, spent: 2 }).join('\n')).not.toContain('killed');
+  // A worker that was cut off may have told us before it could tell the ledger.
+  expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');
+});
+
+it('brands without a score are named', () => {
+  const lines = summaryOf({ facts: { quality: { poor: 1, acceptable: 0, high: 1_000, unscored: 2 } } });
+  expect(lines).toContain('quality of 1,003 brands: 1,000 high, 0 acceptable, 1 poor, 2 unscored');
+  expect(summaryOf({ rows: { not_found: 4 } }).join('\n')).not.toContain('quality');
+});
+
+it('scores from different weeks are a note', () => {
+  const week = 7 * 86_400_000;
+  const near = { oldestFetchedAt: STARTED_AT - week, newestFetchedAt: STARTED_AT };
+  expect(summaryOf({ facts: near }).join('\n')).not.toContain('--refresh');
+  const far = { oldestFetchedAt: STARTED_AT - week - 1, newestFetchedAt: STARTED_AT };
+  expect(summaryOf({ facts: far })).toContain(
+    'note: stored and new scores are more than 7 days apart; --refresh makes them comparable',
+  );
+});
+
+it('what failed and which lines are wrong is shown, the most frequent first, a few of each', () => {
+  const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
+  const examples = [1, 2, 3, 4].map((line) => ({ line, reason: 'no such domain' }));
+  const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, survey: { examples } });
+  expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
+    'failed 8 x: reason 7',
+    'failed 7 x: reason 6',
+    'failed 6 x: reason 5',
+    'failed 5 x: reason 4',
+    'failed 4 x: reason 3',
+  ]);
+  expect(lines.filter((line) => line.startsWith('line '))).toHaveLength(3);
+});
+
+it('files are named, a partial one as such', () => {
+  const lines = summaryOf({ isComplete: false, errors: 'customers.errors.csv', seconds: 200 });
+  expect(lines).toContain('output: customers.enriched.csv (partial)');
+  expect(lines).toContain('rows to look at: customers.errors.csv');
+  expect(lines).toContain(
+    'report: customers.report.html, for programs customers.report.json; took 3 min 20 s',
+  );
+});
+
+describe('what to do next', () => {
+  const last = (parts: ResultParts, settings: Partial<RunSettings> = {}) => summaryOf(parts, settings).at(-1);
+  const limit = (sentence: string): ResultParts => ({ end: halted('limit', sentence), facts: DEFERRED });
+
+  it.each<[string, ResultParts, Partial<RunSettings>, string]>([
+    [
+      'some failed',
+      { rows: { failed: 1 } },
+      {},
+      'some rows failed: run the same command again to ask for those alone',
+    ],
+    [
+      'too many failed',
+      { end: { type: 'too_many_failures' } },
+      {},
+      'stopped by --max-errors: run the same command again to go on',
+    ],
+    [
+      'the credentials were refused',
+      { end: halted('credentials', 'the token is unknown (status 403)') },
+      {},
+      'the service refused the credentials: the token is unknown (status 403); check BRAND_API_TOKEN, then run again: nothing is lost',
+    ],
+    [
+      'interrupted',
+      { end: { type: 'stopped' } },
+      {},
+      'interrupted: every paid answer is kept; run the same command again to go on',
+    ],
+    [
+      'the quota is used up, the plan unsaid: the flag that could buy more is named',
+      limit('the quota is used up (100 sent by us, limit 100)'),
+      {},
+      'stopped: the quota is used up (100 sent by us, limit 100); 1,900 identifiers are left: a raised quota or the next period would bring them, or --plan paid --overage-budget AMOUNT if the plan bills overage; run the same command again to go on',
+    ],
+    [
+      'the quota is used up on a free plan: nothing can be bought',
+      limit('the quota is used up'),
+      { plan: 'free' },
+      'stopped: the quota is used up; 1,900 identifiers are left: they need a raised quota or the next period; run the same command again to go on',
+    ],
+    [
+      'the budget is used up',
+      limit('quota and overage budget are used up'),
+      { plan: 'paid' },
+      'stopped: quota and overage budget are used up; 1,900 identifiers are left: a higher --overage-budget (or a raised quota) would buy them; run the same command again to go on',
+    ],
+    [
+      'the service has less than the budget says',
+      limit(overstated({ usage: 52, quota: 50 }).sentence),
+      { plan: 'paid' },
+      'stopped: the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget say more than the account has; 1,900 identifiers are left: say with --plan and --overage-budget what the account has, or raise it there; run the same command again to go on',
+    ],
+    [
+      'a cap of the run is reached',
+      limit('--max-requests 50 is reached by this run and earlier starts of it'),
+      { plan: 'paid', maxRequests: 50 },
+      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; a higher --max-requests would ask for more of them: run the same command again to go on',
+    ],
+    [
+      'the quota is used up before the cap is reached: the cap is not to blame',
+      limit('the quota is used up'),
+      { plan: 'free', maxRequests: 5_000 },
+      'stopped: the quota is used up; 1,900 identifiers are left: they need a raised quota or the next period; run the same command again to go on',
+    ],
+    [
+      'the service refused everything as too many: no quota would help',
+      {
+        end: halted('throttled', 'the service refused every request as too many for 360 s'),
+        facts: DEFERRED,
+      },
+      {},
+      'stopped: the service refused every request as too many for 360 s; 1,900 identifiers are left; run the same command again to go on',
+    ],
+  ])('%s', (_what, parts, settings, text) => {
+    expect(last(parts, settings)).toBe(text);
+  });
+});
+
+it('a run in which nothing matched says so, and asks whether the column is the right one', () => {
+  const lines = summaryOf({ rows: { not_found: 42, skipped: 2 }, tally: { requests: 42, billed: 42 } });
+  expect(lines.at(-1)).toBe(
+    'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND says others.',
+  );
+  expect(summaryOf({ rows: { not_found: 42, matched: 1 } }).join()).not.toContain('Nothing matched');
+  const part = summaryOf({ rows: { deferred: 42 }, isComplete: false, end: halted('limit', 'used up') });
+  expect(part.join()).not.toContain('Nothing matched');
+});

@@ -1,0 +1,154 @@
+/** Who is bought first: the order of priorities, and how they are found in real files. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../../src/core/errors.js';
+import { unansweredByWorth } from '../../../src/run/lookups/buying-order.js';
+import { createPriorities } from '../../../src/run/scan/priorities.js';
+import type { SurveyOptions } from '../../../src/run/scan/survey.js';
+import { surveyText } from '../surveyed.js';
+
+const COLUMNS = ['id', 'worth'];
+
+/** Numbers of identifiers, best first; `cells[n]` are those of identifier n's rows. */
+function orderOf(cells: readonly (readonly string[])[], direction: 'asc' | 'desc' = 'desc'): number[] {
+  const priorities = createPriorities(COLUMNS, { name: 'worth', direction });
+  for (const [index, own] of cells.entries()) for (const cell of own) priorities.note(index, cell, index + 2);
+  return [...priorities.order(cells.length)];
+}
+
+describe('the order', () => {
+  it.each([
+    {
+      what: 'numbers as numbers',
+      cells: [['9'], ['10'], ['-1'], ['9.5']],
+      desc: [1, 3, 0, 2],
+      asc: [2, 0, 3, 1],
+    },
+    { what: 'words as text', cells: [['b'], ['C'], ['a']], desc: [1, 0, 2], asc: [2, 0, 1] },
+    { what: 'blanks last', cells: [[''], ['1'], [], ['2']], desc: [3, 1, 0, 2], asc: [1, 3, 0, 2] },
+    { what: 'words after numbers', cells: [['n/a'], ['1'], ['']], desc: [1, 0, 2], asc: [1, 0, 2] },
+    { what: 'equals as they came', cells: [['5'], ['5'], ['5']], desc: [0, 1, 2], asc: [0, 1, 2] },
+    { what: 'the best row of each', cells: [['1', '8'], ['5'], ['9', '2']], desc: [2, 0, 1], asc: [0, 2, 1] },
+    { what: 'a number over a word', cells: [['z', '1'], ['2']], desc: [1, 0], asc: [0, 1] },
+    {
+      what: 'dates by time',
+      cells: [['2025-12-31'], ['2026-02-01'], ['2026-01-31']],
+      desc: [1, 2, 0],
+      asc: [0, 2, 1],
+    },
+  ])('puts $what', ({ cells, desc, asc }) => {
+    expect(orderOf(cells, 'desc')).toEqual(desc);
+    expect(orderOf(cells, 'asc')).toEqual(asc);
+  });
+
+  it('is that of a plain stable sort, for any number of identifiers', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(fc.integer({ min: -50, max: 50 }), { maxLength: 3 }), { maxLength: 3_000 }),
+        (rows) => {
+          const best = rows.map((own) => (own.length === 0 ? Number.NEGATIVE_INFINITY : Math.max(...own)));
+          const expected = rows
+            .map((_, index) => index)
+            .sort((a, b) => (best[b] ?? 0) - (best[a] ?? 0) || a - b);
+          expect(orderOf(rows.map((own) => own.map(String)))).toEqual(expected.map((index) => index));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  it('knows what the best row says', () => {
+    const priorities = createPriorities(COLUMNS, { name: 'worth', direction: 'desc' });
+    priorities.note(0, '3', 2);
+    priorities.note(0, '7.50', 3);
+    priorities.note(1, 'Gold', 4);
+    priorities.note(2, '', 5);
+    expect([0, 1, 2, 3].map((index) => priorities.valueOf(index))).toEqual(['7.5', 'gold', null, null]);
+  });
+});
+
+describe('what would be a guess stops the run before it spends', () => {
+  const refusal = (action: () => unknown): NeverStartError => {
+    try {
+      action();
+    } catch (error) {
+      if (error instanceof NeverStartError) return error;
+      throw error;
+    }
+    throw new Error('nothing was refused');
+  };
+
+  it('a formatted number, named with its line', () => {
+    const error = refusal(() => orderOf([['900'], ['1,200']]));
+    expect(error.code).toBe('column-doubtful');
+    expect(error.message).toContain('"1,200" in "worth", line 3');
+  });
+
+  it('an unknown column, with the nearest name', () => {
+    const error = refusal(() => createPriorities(COLUMNS, { name: 'wrth', direction: 'desc' }));
+    expect(error.code).toBe('column-unknown');
+    expect(error.message).toContain('"worth"');
+  });
+
+  it('two columns of one name, with the flag that settles it', () => {
+    const error = refusal(() => createPriorities(['worth', 'worth'], { name: 'worth', direction: 'desc' }));
+    expect(error.message).toContain('--priority position:1 or --priority position:2');
+  });
+
+  it('more different words than are kept', () => {
+    const priorities = createPriorities(COLUMNS, { name: 'worth', direction: 'desc' });
+    for (let at = 0; at < 100_000; at += 1) priorities.note(at, `w${at}`, at);
+    priorities.note(0, 'w5', 0);
+    expect(() => priorities.note(0, 'one more', 7)).toThrow(/100,000 different words: "worth", line 7/);
+  });
+});
+
+describe('in real files', () => {
+  async function bought(
+    text: string,
+    options: Partial<SurveyOptions> & { name?: string },
+  ): Promise<string[]> {
+    const { survey } = await surveyText(text, options);
+    return [...unansweredByWorth(survey, 2)].flat().map(({ text: identifier }) => identifier);
+  }
+  const WEBSITE = { name: 'website', kind: 'domain' } as const;
+
+  it('a cell that was seen before counts with its new value', async () => {
+    const text = 'website,worth\na.com,1\nb.com,5\na.com,9\nhttp://b.com/,2\nc.com,\n';
+    const priority = { name: 'worth', direction: 'desc' } as const;
+    expect(await bought(text, { requested: [WEBSITE], priority })).toEqual([
+      'domain:a.com',
+      'domain:b.com',
+      'domain:c.com',
+    ]);
+  });
+
+  it('rows without an identifier may say what they like', async () => {
+    const text = 'website,worth\n,$1\nlocalhost,$2\na.com,1\n';
+    const priority = { name: 'worth', direction: 'desc' } as const;
+    expect(await bought(text, { requested: [WEBSITE], priority })).toEqual(['domain:a.com']);
+  });
+
+  it('numbers of JSON lines are numbers', async () => {
+    const text = '{"website":"a.com","worth":9}\n{"website":"b.com","worth":10}\n{"website":"c.com"}\n';
+    const priority = { name: 'worth', direction: 'asc' } as const;
+    expect(await bought(text, { name: 'list.jsonl', requested: [WEBSITE], priority })).toEqual([
+      'domain:a.com',
+      'domain:b.com',
+      'domain:c.com',
+    ]);
+  });
+
+  it('what is answered or not wanted is left out', async () => {
+    const text = 'website,other,worth\na.com,x.com,1\nb.com,y.com,2\n';
+    const { survey } = await surveyText(text, {
+      requested: [WEBSITE, { name: 'other', kind: 'domain' }],
+      waterfall: true,
+      priority: { name: 'worth', direction: 'desc' },
+    });
+    survey.answers.set(2, 'not_found', { group: 2, score: 0 }, { before: '', after: '' });
+    survey.answers.want(3);
+    const left = [...unansweredByWorth(survey, 50)].flat().map(({ text: identifier }) => identifier);
+    expect(left).toEqual(['domain:y.com', 'domain:a.com']);
+  });
+});

@@ -1,0 +1,93 @@
+/** Rows on disk come back as they stood. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRowSpool, ROW_KINDS, type RowKind, type RowSpool } from '../../../src/run/scan/row-spool.js';
+import { openSpool } from '../spools.js';
+
+interface Added {
+  readonly kind: RowKind;
+  readonly candidates: readonly number[];
+  readonly reason: string;
+  readonly raw: string;
+}
+
+function addAll(spool: RowSpool, rows: readonly Added[]): void {
+  for (const { kind, candidates, reason, raw } of rows) spool.add(kind, candidates, reason, raw);
+}
+
+const readAll = (spool: RowSpool) => [...spool.rows()].flat();
+
+/** Any text that can come out of a decoder: every character, alone and together, but no half of a pair. */
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.constantFrom('', '\u0000', '"a ""quoted"" cell",é\n', '\ud83e\uddf8', '\ufeff', '\r\n'),
+);
+
+const row: fc.Arbitrary<Added> = fc.record({
+  kind: fc.constantFrom(...ROW_KINDS),
+  candidates: fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { maxLength: 6 }),
+  reason: text,
+  raw: text,
+});
+
+it('any rows come back as they were, in their order, as often as they are read', async () => {
+  const rows: Added[] = [];
+  const spool = createRowSpool(await openSpool());
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 30 }), (more) => {
+      rows.push(...more);
+      addAll(spool, more);
+      const expected = rows.map((each, at) => ({ number: at + 1, ...each }));
+      expect(readAll(spool)).toEqual(expected);
+      expect(readAll(spool)).toEqual(expected);
+      expect(spool.count).toBe(rows.length);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+it('rows that lie across two readings, and rows longer than one, come back whole', async () => {
+  const spool = createRowSpool(await openSpool());
+  const lengths = [10, 1_048_560, 30, 2_500_000, 5, 700_000, 700_000, 1];
+  addAll(
+    spool,
+    lengths.map((length, at) => ({ kind: 'asked', candidates: [at], reason: '', raw: 'é'.repeat(length) })),
+  );
+  const rows = readAll(spool);
+  expect(rows.map(({ raw }) => raw.length)).toEqual(lengths);
+  expect(rows.map(({ candidates }) => candidates)).toEqual(lengths.map((_, at) => [at]));
+});
+
+it('no rows are no batches', async () => {
+  expect([...createRowSpool(await openSpool()).rows()]).toEqual([]);
+});
+
+describe('what is too much is cut', () => {
+  it('candidates after the 255th', async () => {
+    const spool = createRowSpool(await openSpool());
+    const many = Array.from({ length: 300 }, (_, at) => at);
+    spool.add('asked', many, '', 'raw');
+    spool.add('asked', [7], '', 'next');
+    const [first, second] = readAll(spool);
+    expect(first?.candidates).toEqual(many.slice(0, 255));
+    expect(first?.raw).toBe('raw');
+    expect(second).toMatchObject({ candidates: [7], raw: 'next' });
+  });
+
+  it('a reason after a thousand characters, none of them in half', async () => {
+    const spool = createRowSpool(await openSpool());
+    spool.add('invalid', [], '€'.repeat(5_000), 'raw');
+    spool.add('invalid', [], `x${'🧸'.repeat(5_000)}`, 'raw');
+    const [euros, bears] = readAll(spool);
+    expect(euros?.reason).toBe('€'.repeat(1_000));
+    expect(bears?.reason).toBe(`x${'🧸'.repeat(499)}`);
+    expect(bears?.raw).toBe('raw');
+  });
+
+  it('the raw text never', async () => {
+    const spool = createRowSpool(await openSpool());
+    spool.add('unreadable', [], 'why', 'x'.repeat(3_000_000));
+    expect(readAll(spool)[0]?.raw).toHaveLength(3_000_000);
+  });
+});

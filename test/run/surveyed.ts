@@ -1,0 +1,53 @@
+/** Real files, surveyed: what a run knows of its input before it asks anybody. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { createReleasers } from '../../src/core/lifecycle.js';
+import type { Ragged } from '../../src/core/table.js';
+import type { Input } from '../../src/intake/input.js';
+import { openInput } from '../../src/intake/open-input.js';
+import { type Survey, type SurveyOptions, surveyInput } from '../../src/run/scan/survey.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+export interface Surveyed {
+  readonly survey: Survey;
+  readonly input: Input;
+  readonly folder: string;
+  /** Texts of the identifiers, by their numbers. */
+  readonly texts: readonly string[];
+}
+
+/**
+ * `options` as the command line would have them; nothing is said by default but `--ragged invalid`, because one odd row is
+ * more than 5 % of the short files of these tests.
+ */
+export async function surveyText(
+  text: string | Buffer,
+  options: Partial<SurveyOptions> & { name?: string; limit?: number; ragged?: Ragged | null } = {},
+): Promise<Surveyed> {
+  const { name = 'customers.csv', limit = null, ragged = 'invalid', ...some } = options;
+  const folder = await temporaryFolder();
+  const path = join(folder, name);
+  await writeFile(path, text);
+  const releasers = createReleasers();
+  onTestFinished(() => releasers.releaseAll());
+  const intake = { hasHeader: true, skipLines: 0, limit, spoolFolder: folder, ...(ragged && { ragged }) };
+  const input = await openInput(path, null, intake);
+  releasers.push(() => input.close());
+  const survey = await surveyInput(
+    input,
+    {
+      requested: [],
+      kind: null,
+      waterfall: false,
+      prefix: 'brand_',
+      folder,
+      stop: new AbortController().signal,
+      onRows: () => undefined,
+      ...some,
+    },
+    releasers,
+  );
+  const texts = [...survey.identifiers.batches()].flatMap((batch) => batch.texts);
+  return { survey, input, folder, texts };
+}

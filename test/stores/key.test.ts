@@ -1,0 +1,56 @@
+/** Two lookups with an equal key are one purchase; whatever could change the answer makes another key. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  type AllowNsfw,
+  IDENTIFIER_KINDS,
+  type Identifier,
+  parseIdentifierText,
+} from '../../src/core/model.js';
+import { outcomeKey, outcomeKeyPrefix, serviceTag } from '../../src/stores/outcome-key.js';
+
+const SERVICE = 'https://brands.example';
+const ACME: Identifier = { kind: 'domain', value: 'acme.com' };
+
+function keyOf(service: string, allowNsfw: AllowNsfw, identifier: Identifier): string {
+  return outcomeKey(outcomeKeyPrefix(service, allowNsfw), identifier);
+}
+
+it('reads service, allowNsfw, kind and value', () => {
+  expect(keyOf(SERVICE, 'unset', ACME)).toBe(`${serviceTag(SERVICE)}:u:domain:acme.com`);
+  expect(keyOf(SERVICE, 'true', ACME)).toBe(`${serviceTag(SERVICE)}:t:domain:acme.com`);
+  expect(keyOf(SERVICE, 'false', ACME)).toBe(`${serviceTag(SERVICE)}:f:domain:acme.com`);
+});
+
+it('names a service by ten hex digits that never change', () => {
+  expect(serviceTag('https://brands.example')).toBe('40d398e1ec');
+  expect(serviceTag('https://brands.example/')).not.toBe(serviceTag('https://brands.example'));
+});
+
+it('an equal key means an equal question', () => {
+  const question = fc.record({
+    service: fc.constantFrom('https://a.example', 'https://b.example'),
+    allowNsfw: fc.constantFrom<AllowNsfw>('unset', 'true', 'false'),
+    kind: fc.constantFrom(...IDENTIFIER_KINDS),
+    value: fc.oneof(fc.constantFrom('A', 'a', 'A:B', 'ticker:A', ':', 'é'), fc.string()),
+  });
+  fc.assert(
+    fc.property(question, question, (one, other) => {
+      const same = JSON.stringify(one) === JSON.stringify(other);
+      expect(keyOf(one.service, one.allowNsfw, one) === keyOf(other.service, other.allowNsfw, other)).toBe(
+        same,
+      );
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('the identifier can be read out of the key, whatever its value holds', () => {
+  const prefix = outcomeKeyPrefix(SERVICE, 'unset');
+  fc.assert(
+    fc.property(fc.constantFrom(...IDENTIFIER_KINDS), fc.string(), (kind, value) => {
+      const key = outcomeKey(prefix, { kind, value });
+      expect(parseIdentifierText(key.slice(prefix.length))).toEqual({ kind, value });
+    }),
+  );
+});

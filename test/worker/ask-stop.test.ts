@@ -1,0 +1,112 @@
+/** Stopping in each place where asking waits: nothing new is sent, and what was paid for is kept. */
+import { setMaxListeners } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { type Asked, ask } from '../../src/worker/ask.js';
+import { createMemoryNotes } from '../support/memory-notes.js';
+import {
+  type Asking,
+  createAsking,
+  createPassingClock,
+  DOWN,
+  MATCHED,
+  runRecord,
+  untilAborted,
+  WASTED,
+} from './asking.js';
+
+function askFor(asking: Asking): Promise<Asked> {
+  const identifier = { kind: 'domain', value: 'acme.com' } as const;
+  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', identifier, asking.signals);
+}
+
+describe('a stop', () => {
+  const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' };
+
+  it('before anything sends nothing', async () => {
+    const asking = createAsking({ answers: [MATCHED] });
+    asking.stop.abort(new Error('stop'));
+    expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 0, billed: 0 });
+    expect(asking.log).toEqual([]);
+  });
+
+  it('while there is no room for the answer', async () => {
+    const asking = createAsking({ answers: [MATCHED], untilRoom: untilAborted });
+    const asked = askFor(asking);
+    asking.stop.abort(new Error('stop'));
+    expect(await asked).toEqual({ result: STOPPED, requests: 0, billed: 0 });
+    expect(asking.log).toEqual([]);
+  });
+
+  it('while a permit is waited for', async () => {
+    const asking = createAsking({ answers: [MATCHED], grants: [untilAborted] });
+    const asked = askFor(asking);
+    await vi.waitUntil(() => asking.log.includes('take p1'));
+    asking.stop.abort(new Error('stop'));
+    expect(await asked).toEqual({ result: STOPPED, requests: 0, billed: 0 });
+  });
+
+  it('while a request is under way waits for it: a paid answer is kept', async () => {
+    const asking: Asking = createAsking({
+      answers: [
+        async () => {
+          asking.stop.abort(new Error('stop'));
+          return MATCHED;
+        },
+      ],
+    });
+    expect(await askFor(asking)).toMatchObject({ result: { type: 'matched' } });
+    expect(asking.recorded).toHaveLength(1);
+  });
+
+  it('before the next quick try leaves it to a later job, unlost', async () => {
+    const asking = createAsking({ answers: [DOWN], clock: createPassingClock({ isHeld: true }) });
+    const asked = askFor(asking);
+    await vi.waitUntil(() => asking.clock.slept.length > 0);
+    asking.stop.abort(new Error('stop'));
+    expect(await asked).toMatchObject({ result: { type: 'again', countsAsAttempt: false }, requests: 1 });
+  });
+
+  it('after a wasted answer does not repeat it', async () => {
+    const asking: Asking = createAsking({
+      answers: [
+        async () => {
+          asking.stop.abort(new Error('stop'));
+          return WASTED;
+        },
+      ],
+    });
+    expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
+    expect(asking.log).toContain('settle p1 doubtful');
+  });
+
+  it('for good ends a request that is under way: it may have been billed', async () => {
+    const asking: Asking = createAsking({
+      answers: [
+        async (signal) => {
+          asking.stop.abort(new Error('stop'));
+          asking.abort.abort(new Error('late'));
+          return untilAborted(signal).catch(() => WASTED);
+        },
+      ],
+    });
+    expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
+  });
+
+  it('for good ends many at once, which says nothing of the service: no run is halted for it', async () => {
+    const notes = createMemoryNotes(Date.now);
+    const asking: Asking = createAsking({
+      notes,
+      answers: [MATCHED, (signal) => untilAborted(signal).catch(() => WASTED)],
+    });
+    await askFor(asking);
+    setMaxListeners(0, asking.abort.signal);
+    const all = Array.from({ length: 30 }, () => askFor(asking));
+    await vi.waitUntil(() => asking.context.gauge.inFlight === 30);
+    asking.stop.abort(new Error('stop'));
+    asking.abort.abort(new Error('late'));
+    expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));
+    const next = createAsking({ notes, answers: [WASTED] });
+    expect((await askFor(next)).result.type).toBe('failed');
+    expect(asking.context.breaker.badForMs(asking.clock.now())).toBe(0);
+  });
+});

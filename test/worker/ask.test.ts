@@ -1,0 +1,617 @@
+/** One identifier from claim to durable outcome: what each meaning of an answer leads to. */
+import { describe, expect, it } from 'vitest';
+import type { Grant } from '../../src/ledger/governor.js';
+import { unpackProfile } from '../../src/stores/profile-codec.js';
+import type { RunHalt } from '../../src/stores/run-store.js';
+import { type Asked, ask } from '../../src/worker/ask.js';
+import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
+import { ledgerState } from '../run/ledger-state.js';
+import { createMemoryNotes } from '../support/memory-notes.js';
+import {
+  type Asking,
+  type AskingOptions,
+  answerOf,
+  BEFORE,
+  createAsking,
+  DOWN,
+  FAILED,
+  MATCHED,
+  NOON,
+  NOT_FOUND,
+  RECORDED_AT,
+  runRecord,
+  WASTED,
+} from './asking.js';
+
+const ACME = { kind: 'domain', value: 'acme.com' } as const;
+
+function askFor(asking: Asking): Promise<Asked> {
+  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
+}
+
+async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
+  const asking = createAsking(options);
+  return { ...asking, asked: await askFor(asking) };
+}
+
+const UNSENT = { isUnsent: true } as const;
+
+/** Asks until the breaker lets nobody through. */
+async function openBreaker(asking: Asking): Promise<void> {
+  for (let count = 0; count < 10 && !asking.context.breaker.isOpen; count += 1) await askFor(asking);
+  expect(asking.context.breaker.isOpen).toBe(true);
+}
+
+describe('an answer', () => {
+  it('with a brand is recorded first and settled afterwards: a crash in between counts as sent', async () => {
+    const { asked, log, recorded } = await askOnce({ answers: [MATCHED] });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 1, billed: 1 });
+    expect(log).toEqual([
+      'take p1',
+      'ask acme.com',
+      'answer matched',
+      'record',
+      'recorded',
+      'settle p1 billed heard',
+    ]);
+    expect(recorded).toEqual([
+      {
+        key: 'k:u:domain:acme.com',
+        status: 'matched',
+        packed: expect.any(Buffer),
+        billed: true,
+        freshMs: null,
+      },
+    ]);
+    expect(unpackProfile(recorded[0]?.packed ?? Buffer.alloc(0)).toString()).toBe('{"name":"Acme"}');
+  });
+
+  it('is told to its process as soon as it is recorded, with the date that the store gave it', async () => {
+    const asking = createAsking({ answers: [MATCHED] });
+    const told: FetchedAnswer[] = [];
+    const listener = {
+      onAnswer(answer: FetchedAnswer) {
+        expect(asking.log).toContain('recorded');
+        told.push(answer);
+      },
+    };
+    await askFor({ ...asking, context: { ...asking.context, listener } });
+    expect(told).toMatchObject([
+      { key: 'k:u:domain:acme.com', profile: { brand: { name: 'Acme' } }, fetchedAt: RECORDED_AT },
+    ]);
+  });
+
+  it('that there is no such brand is recorded too', async () => {
+    const { asked, recorded } = await askOnce({ answers: [NOT_FOUND] });
+    expect(asked).toEqual({ result: { type: 'not_found' }, requests: 1, billed: 1 });
+    expect(recorded).toMatchObject([{ status: 'not_found', packed: null, billed: true, freshMs: null }]);
+  });
+
+  it('that cost nothing (204) is recorded as not billed', async () => {
+    const free = { ...NOT_FOUND, cost: 'free' } as const;
+    const { asked, log, recorded } = await askOnce({ answers: [free] });
+    expect(asked.billed).toBe(0);
+    expect(recorded).toMatchObject([{ billed: false }]);
+    expect(log.at(-1)).toBe('settle p1 free heard');
+  });
+
+  it('to come back later is believed for two minutes', async () => {
+    const { recorded } = await askOnce({
+      answers: [answerOf({ type: 'not_found', comeBack: true, sign: 'own' })],
+    });
+    expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
+  });
+
+  it('that can never be better has failed at once', async () => {
+    const { asked, log, recorded } = await askOnce({ answers: [FAILED] });
+    expect(asked).toEqual({
+      result: { type: 'failed', reason: 'the service answered 410', billed: true },
+      requests: 1,
+      billed: 1,
+    });
+    // It was paid for: kept first, so that a crash in between does not buy it again.
+    expect(log.slice(-2)).toEqual(['keep failure: the service answered 410', 'settle p1 billed heard']);
+    expect(recorded).toEqual([]);
+  });
+
+  it('of credentials halts the run', async () => {
+    const refused = answerOf({ type: 'credentials', status: 403, reason: 'the token is revoked' });
+    const { asked, log } = await askOnce({ answers: [refused] });
+    expect(asked).toEqual({
+      result: { type: 'halted', halt: { why: 'credentials', sentence: 'the token is revoked (status 403)' } },
+      requests: 1,
+      billed: 0,
+    });
+    // Whoever waits for the permit, in another process too, must meet the halt first.
+    expect(log.slice(-2)).toEqual(['halt run credentials', 'settle p1 free']);
+  });
+});
+
+describe('a "not found" that anybody may have said', () => {
+  const page = answerOf({ type: 'not_found', comeBack: false, sign: 'none' });
+  const object = answerOf({ type: 'not_found', comeBack: false, sign: 'object' });
+  const asking = (options: AskingOptions) => {
+    const all = createAsking(options);
+    let asked = 0;
+    const next = (run = runRecord()) => {
+      asked += 1;
+      const value = `b${asked}.com`;
+      return ask(all.context, run, `k:u:domain:${value}`, { kind: 'domain', value }, all.signals);
+    };
+    return { ...all, next };
+  };
+
+  it('with a page is no answer: paid for, not stored, and the run stops there', async () => {
+    const { next, log, recorded } = asking({ answers: [page] });
+    expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
+    expect(recorded).toEqual([]);
+    // Whoever waits for the permit must meet the halt first.
+    expect(log.slice(-3)).toEqual([
+      expect.stringMatching('keep failure'),
+      'halt run useless',
+      'settle p1 billed',
+    ]);
+  });
+
+  it('with a page is no answer though the list is known to be unknown', async () => {
+    const { next, log } = asking({ answers: [page] });
+    await next(runRecord({ allowUnknown: true }));
+    expect(log).toContain('halt run useless');
+  });
+
+  it('with an object is not believed, and the fifth one stops the run', async () => {
+    const { next, log, recorded } = asking({ answers: [object] });
+    for (let count = 1; count <= 4; count += 1) {
+      expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
+    }
+    expect(log).not.toContain('halt run useless');
+    await next();
+    expect(log).toContain('halt run useless');
+    expect(log.filter((line) => line.endsWith(' heard'))).toEqual([]);
+    expect(recorded).toEqual([]);
+  });
+
+  it.each([
+    ['a brand', MATCHED],
+    ['a "not found" of its own', NOT_FOUND],
+  ])('with an object is believed, and kept, once the address has given %s', async (_what, good) => {
+    const { next, recorded } = asking({ answers: [object, object, good, object, page] });
+    for (let count = 1; count <= 5; count += 1) await next();
+    expect(recorded.map(({ key }) => key).sort()).toEqual(
+      [1, 2, 3, 4, 5].map((count) => `k:u:domain:b${count}.com`),
+    );
+  });
+
+  it('with an object is believed at once where the list is known to be unknown, and proves nothing', async () => {
+    const notes = createMemoryNotes(Date.now);
+    const { next, recorded } = asking({ answers: [object], notes });
+    for (let count = 1; count <= 7; count += 1) {
+      expect((await next(runRecord({ allowUnknown: true }))).result.type).toBe('not_found');
+    }
+    expect(recorded).toHaveLength(7);
+    const later = asking({ answers: [object], notes });
+    expect((await later.next()).result.type).toBe('failed');
+  });
+
+  it('of an address that gave a good answer to another worker is its own', async () => {
+    const notes = createMemoryNotes(Date.now);
+    await asking({ answers: [MATCHED], notes }).next();
+    const { next, recorded } = asking({ answers: [page], notes });
+    expect((await next()).result.type).toBe('not_found');
+    expect(recorded).toHaveLength(1);
+  });
+});
+
+describe('a refusal that anybody may have said', () => {
+  const gone = answerOf({ type: 'failed', reason: 'the service answered 410 (x)', sign: 'object' });
+  const moved = answerOf({
+    type: 'failed',
+    reason: 'the service answered 301 (a redirect to https://right.example, not followed)',
+    sign: 'none',
+  });
+  const noHttp = answerOf({ type: 'wasted', reason: 'that port does not speak HTTP', sign: 'none' });
+  const empty = answerOf({
+    type: 'failed',
+    reason: 'the answer is no brand',
+    sign: 'object',
+    isNoBrand: true,
+  });
+  const asking = (answers: AskingOptions['answers'], run = runRecord()) => {
+    const all = createAsking({ answers });
+    const halted: RunHalt[] = [];
+    const halt = async (_run: string, why: RunHalt) => {
+      halted.push(why);
+    };
+    let asked = 0;
+    const next = () => {
+      asked += 1;
+      const value = `b${asked}.com`;
+      const context = { ...all.context, halt };
+      return ask(context, run, `k:u:domain:${value}`, { kind: 'domain', value }, all.signals);
+    };
+    return { ...all, next, halted };
+  };
+
+  it.each([
+    ['a refusal', gone],
+    ['a 200 that is no brand', empty],
+  ])('in JSON: %s stops the run when it is the fifth, and none is heard', async (_what, answer) => {
+    const { next, halted, log } = asking([answer]);
+    for (let count = 1; count <= 4; count += 1) {
+      expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
+    }
+    expect(halted).toEqual([]);
+    await next();
+    expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining('address right?') }]);
+    expect(log.filter((line) => line.endsWith(' heard'))).toEqual([]);
+  });
+
+  it.each([
+    ['a redirect, with the place that it names', moved, 'https://right.example'],
+    ['something that is no web server', noHttp, 'that port does not speak HTTP'],
+  ])('stops the run at the first: %s', async (_what, answer, words) => {
+    const { next, halted, log } = asking([answer]);
+    expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1 });
+    expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining(words) }]);
+    expect(log.at(-1)).toMatch(/^settle p1 (billed|doubtful)$/);
+  });
+
+  it.each([
+    ['a refusal', gone, 1],
+    ['a redirect', moved, 1],
+    ['something that is no web server, for a moment', noHttp, 2],
+  ])('once the address has given a good answer is its own: %s', async (_what, answer, requests) => {
+    const { next, halted } = asking([MATCHED, answer]);
+    await next();
+    for (let count = 1; count <= 8; count += 1)
+      expect(await next()).toMatchObject({ result: { type: 'failed' }, requests });
+    expect(halted).toEqual([]);
+  });
+
+  it('is believed where the list is known to be unknown, unless it is a redirect', async () => {
+    const insisted = runRecord({ allowUnknown: true });
+    const one = asking([gone], insisted);
+    for (let count = 1; count <= 8; count += 1) await one.next();
+    expect(one.halted).toEqual([]);
+    const other = asking([moved], insisted);
+    await other.next();
+    expect(other.halted).toHaveLength(1);
+  });
+
+  it('leaves nothing to be believed later', async () => {
+    const { next, recorded } = asking([gone, gone, MATCHED]);
+    for (let count = 1; count <= 3; count += 1) await next();
+    expect(recorded.map(({ key }) => key)).toEqual(['k:u:domain:b3.com']);
+  });
+});
+
+describe('a 200 that is no brand', () => {
+  const noBrand = answerOf({
+    type: 'failed',
+    reason: 'the answer is no brand',
+    sign: 'own',
+    isNoBrand: true,
+  });
+
+  it('has failed, billed, and is not repeated', async () => {
+    const { asked, log } = await askOnce({ answers: [noBrand] });
+    expect(asked).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
+    expect(log).toContain('keep failure: the answer is no brand');
+  });
+
+  it('twenty times in a row stops the run, and a good answer begins anew', async () => {
+    const row = (count: number) => Array<typeof noBrand>(count).fill(noBrand);
+    const asking = createAsking({ answers: [...row(19), MATCHED, ...row(20)] });
+    for (let count = 1; count <= 39; count += 1) await askFor(asking);
+    expect(asking.log).not.toContain('halt run useless');
+    await askFor(asking);
+    expect(asking.log).toContain('halt run useless');
+  });
+});
+
+describe('an answer of no use that was or may have been billed', () => {
+  it('is repeated once', async () => {
+    const { asked, log } = await askOnce({ answers: [WASTED, MATCHED] });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
+    expect(log.filter((line) => line.startsWith('settle'))).toEqual([
+      'settle p1 doubtful',
+      'settle p2 billed heard',
+    ]);
+  });
+
+  it('twice has failed, and says what was paid', async () => {
+    const { asked, log } = await askOnce({ answers: [WASTED] });
+    expect(asked).toEqual({
+      result: { type: 'failed', reason: 'answer damaged, was billed (not a JSON object)', billed: true },
+      requests: 2,
+      billed: 2,
+    });
+    expect(log.filter((line) => line.startsWith('ask'))).toHaveLength(2);
+  });
+
+  it('in an earlier job of this run too is known to the ledger: nothing is sent', async () => {
+    const { asked, log } = await askOnce({ answers: [MATCHED], grants: [{ type: 'spent' }] });
+    expect(asked).toMatchObject({
+      result: { type: 'failed', billed: true, isDeferred: true },
+      requests: 0,
+      billed: 0,
+    });
+    expect(log).toEqual(['take p1']);
+  });
+
+  it('is no reason to believe that the service is down', async () => {
+    const asking = createAsking({ answers: [WASTED] });
+    for (let count = 0; count < 10; count += 1) await askFor(asking);
+    expect(asking.context.breaker.isOpen).toBe(false);
+  });
+});
+
+describe('a service that is down for a moment', () => {
+  it('is asked again quickly, each time with a permit of its own', async () => {
+    const { asked, log, clock } = await askOnce({ answers: [DOWN, DOWN, MATCHED] });
+    expect(asked).toEqual({ result: { type: 'matched' }, requests: 3, billed: 1 });
+    expect(log.filter((line) => line.startsWith('settle'))).toEqual([
+      'settle p1 free',
+      'settle p2 free',
+      'settle p3 billed heard',
+    ]);
+    expect(clock.slept).toHaveLength(2);
+    expect(clock.slept[0]).toBeGreaterThanOrEqual(100);
+    expect(clock.slept[1]).toBeGreaterThanOrEqual(500);
+  });
+
+  it('and longer is asked again by a later job, as an attempt', async () => {
+    const { asked } = await askOnce({ answers: [DOWN] });
+    expect(asked).toEqual({
+      result: { type: 'again', countsAsAttempt: true, retryInMs: 0, reason: 'the service answered 503' },
+      requests: 3,
+      billed: 0,
+    });
+  });
+
+  it('and says how long is not held in a job', async () => {
+    const busy = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: 30_000 });
+    const { asked, clock } = await askOnce({ answers: [busy] });
+    expect(asked).toMatchObject({
+      result: { type: 'again', countsAsAttempt: true, retryInMs: 30_000 },
+      requests: 1,
+    });
+    expect(clock.slept).toEqual([]);
+  });
+
+  it('turns to many that ask, and the breaker lets nobody through: no attempt is lost', async () => {
+    const asking = createAsking({ answers: [DOWN] });
+    await openBreaker(asking);
+    const before = asking.log.length;
+    const asked = await askFor(asking);
+    expect(asked).toMatchObject({
+      result: { type: 'again', countsAsAttempt: false, reason: 'the service is unavailable' },
+      requests: 0,
+    });
+    expect(asking.log).toHaveLength(before);
+  });
+
+  it('is told to people while the breaker is open, and no longer', async () => {
+    const asking = createAsking({ answers: [...Array(8).fill(DOWN), MATCHED] });
+    const { breaker, gauge } = asking.context;
+    await askFor(asking);
+    expect(gauge.trouble).toBeNull();
+    await openBreaker(asking);
+    expect(gauge.trouble).toBe('the service answered 503');
+    asking.clock.pass(60_000);
+    await askFor(asking);
+    expect([breaker.isOpen, gauge.trouble]).toEqual([false, null]);
+  });
+
+  it.each([
+    ['that was never reached ends the run after a minute: its address is wrong', UNSENT, false, 'halted'],
+    ['that was reached before may come back', UNSENT, true, 'again'],
+    ['that is reached but does not answer may come back', {}, false, 'again'],
+  ])('%s', async (_what, unsent, wasGood, type) => {
+    const unreached = answerOf({ type: 'unavailable', reason: 'ENOTFOUND', retryAfterMs: null, ...unsent });
+    const asking = createAsking({ answers: [unreached] });
+    if (wasGood) asking.context.breaker.note(BEFORE, true, NOON - 1);
+    await askFor(asking);
+    asking.clock.pass(60_001);
+    const { result } = await askFor(asking);
+    expect(result.type).toBe(type);
+    if (type === 'halted')
+      expect(result).toEqual({
+        type,
+        halt: { why: 'unreachable', sentence: 'the service was not reached for a minute: ENOTFOUND' },
+      });
+  });
+
+  it.each([
+    ['ends the run within seconds', {}, 'halted'],
+    ['that this run has had answers from may come back', { run: true }, 'again'],
+    ['that this account has had answers from may come back', { account: true }, 'again'],
+    ['that gave a good answer to another run may come back', { address: true }, 'again'],
+  ])(
+    'and whose port nobody listens at %s',
+    async (_what, known: { run?: boolean; account?: boolean; address?: boolean }, type) => {
+      const reason = 'nothing listens at 127.0.0.1:9';
+      const asking = createAsking({
+        answers: [
+          answerOf({ type: 'unavailable', reason, retryAfterMs: null, isUnsent: true, isRefused: true }),
+        ],
+        state: known.account ? ledgerState({ usage: 3 }) : null,
+      });
+      if (known.address) await asking.context.standing.prove();
+      const notFound = known.run ? 1 : 0;
+      const tally = { matched: 0, notFound, failed: 0, stored: 0, requests: 0, billed: 0 };
+      const run = runRecord({}, { tally });
+      const next = () => ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
+      expect((await next()).result.type).toBe('again');
+      asking.clock.pass(3_000);
+      const { result } = await next();
+      expect(result.type).toBe(type);
+      if (type === 'halted')
+        expect(result).toMatchObject({
+          halt: { why: 'unreachable', sentence: expect.stringContaining(reason) },
+        });
+    },
+  );
+
+  it.each([
+    ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
+    ['that this run has had answers from may come back', { run: true }, 'again'],
+    ['that this account has had answers from may come back', { account: true }, 'again'],
+  ])('%s', async (_what, known: { run?: boolean; account?: boolean }, type) => {
+    const asking = createAsking({
+      answers: [
+        answerOf({
+          type: 'unavailable',
+          reason: 'the host api.exmaple.com does not exist',
+          retryAfterMs: null,
+          isUnsent: true,
+          isLasting: true,
+        }),
+      ],
+      state: known.account ? ledgerState({ usage: 3 }) : null,
+    });
+    const tally = { matched: 0, notFound: known.run ? 1 : 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+    const run = runRecord({}, { tally });
+    const { result } = await ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
+    expect(result.type).toBe(type);
+    expect(asking.clock.now() - NOON).toBeLessThan(3_000);
+    if (type === 'halted')
+      expect(result).toMatchObject({
+        halt: {
+          why: 'unreachable',
+          sentence: 'the service cannot be reached: the host api.exmaple.com does not exist',
+        },
+      });
+  });
+
+  it.each([
+    ['that pays itself with nothing but useless answers is left alone after twenty of them', 20],
+    ['and never gave a good answer, after five', 5],
+  ])('%s', async (_what, atMost) => {
+    const halted: RunHalt[] = [];
+    const asking = createAsking({ answers: [WASTED] });
+    if (atMost > 5) await asking.context.standing.prove();
+    const halt = async (_run: string, why: RunHalt) => {
+      halted.push(why);
+    };
+    let billed = 0;
+    while (halted.length === 0) {
+      const asked = await askFor({ ...asking, context: { ...asking.context, halt } });
+      billed += asked.billed;
+      expect(['failed', 'halted']).toContain(asked.result.type);
+      if (asked.result.type === 'halted') halted.push(asked.result.halt);
+    }
+    expect(halted).toEqual([
+      {
+        why: 'useless',
+        sentence: `${atMost} answers in a row were of no use: answer damaged, was billed (not a JSON object)`,
+      },
+    ]);
+    expect(billed).toBe(atMost);
+  });
+
+  it.each([-3 * 86_400_000, -3_600_000])(
+    'is asked again a second later though the clock is set by %i ms',
+    async (setMs) => {
+      const asking = createAsking({ answers: [DOWN] });
+      await openBreaker(asking);
+      asking.clock.set(setMs);
+      expect((await askFor(asking)).requests).toBe(0);
+      asking.clock.pass(1_000);
+      expect((await askFor(asking)).requests).toBe(1);
+    },
+  );
+
+  it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {
+    const asking = createAsking({ answers: [DOWN] });
+    await openBreaker(asking);
+    for (let minutes = 0; minutes <= 30; minutes += 1) {
+      asking.clock.pass(60_000);
+      const passage = asking.context.breaker.enter(asking.clock.monotonic());
+      if (passage.type === 'pass') asking.context.breaker.note(passage, false, asking.clock.monotonic());
+    }
+    expect(await askFor(asking)).toEqual({
+      result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },
+      requests: 0,
+      billed: 0,
+    });
+  });
+});
+
+describe('without a permit nothing is sent', () => {
+  it.each<[Grant, Asked['result']]>([
+    [
+      { type: 'lost' },
+      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is asking' },
+    ],
+    [
+      { type: 'exhausted', why: 'limit 53' },
+      { type: 'halted', halt: { why: 'limit', sentence: 'limit 53' } },
+    ],
+    [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
+    [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],
+    [{ type: 'revoked', why: 'halted' }, { type: 'revoked' }],
+  ])('%j', async (grant, result) => {
+    const { asked, log } = await askOnce({ answers: [MATCHED], grants: [grant] });
+    expect(asked).toEqual({ result, requests: 0, billed: 0 });
+    expect(log).toEqual(['take p1']);
+  });
+
+  it('nor with one, when the run was halted meanwhile: the permit is given back', async () => {
+    const halt = { why: 'credentials', sentence: 'the token is revoked' } as const;
+    const halts = new Map<string, RunHalt>();
+    const grant = async (): Promise<Grant> => {
+      halts.set('run', halt);
+      return { type: 'granted', permit: '' };
+    };
+    const asking = createAsking({ answers: [MATCHED], grants: [grant] });
+    const asked = await askFor({ ...asking, context: { ...asking.context, halts } });
+    expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
+    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
+  });
+
+  it('and none is asked for when the run was halted while one waited for its turn', async () => {
+    const halt = { why: 'useless', sentence: 'is the address right?' } as const;
+    const { asked, log } = await askOnce({ answers: [MATCHED], halts: { run: halt } });
+    expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
+    expect(log).toEqual([]);
+  });
+
+  it('and the place of a probe is given back', async () => {
+    const asking = createAsking({ answers: [DOWN], grants: [{ type: 'granted', permit: '' }] });
+    await openBreaker(asking);
+    asking.clock.pass(60_000);
+    const turned = createAsking({ answers: [MATCHED], grants: [{ type: 'lost' }], clock: asking.clock });
+    const context = { ...turned.context, breaker: asking.context.breaker };
+    await ask(context, runRecord(), 'k', ACME, turned.signals);
+    expect(asking.context.breaker.enter(asking.clock.now())).toEqual({ type: 'pass', isProbe: true });
+  });
+});
+
+it('requests under way are counted, and only those', async () => {
+  const seen: number[] = [];
+  const asking: Asking = createAsking({
+    answers: [
+      async () => {
+        seen.push(asking.context.gauge.inFlight);
+        return MATCHED;
+      },
+    ],
+    record: async () => {
+      seen.push(asking.context.gauge.inFlight);
+    },
+  });
+  await askFor(asking);
+  expect(seen).toEqual([1, 0]);
+});
+
+it('an answer that cannot be kept leaves its permit unsettled: it runs out as sent', async () => {
+  const asking = createAsking({
+    answers: [MATCHED],
+    record: async () => {
+      throw new Error('waits in the spool');
+    },
+  });
+  await expect(askFor(asking)).rejects.toThrow('waits in the spool');
+  expect(asking.log.filter((line) => line.startsWith('settle'))).toEqual([]);
+});

@@ -1,0 +1,206 @@
+/**
+ * The seams of asking, told what to say: a client with scripted answers, a governor, a recorder and a clock that only
+ * the test turns. Everything that happens is written to one list, so that order is asserted and never guessed.
+ */
+import type { Clock } from '../../src/core/clock.js';
+import { silentLog } from '../../src/core/log.js';
+import type { Governor, Grant } from '../../src/ledger/governor.js';
+import type { LedgerState } from '../../src/ledger/ledger.js';
+import type { Client } from '../../src/lookup/client.js';
+import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
+import type { NoteStore } from '../../src/stores/notes.js';
+import type { NewOutcome } from '../../src/stores/outcome-store.js';
+import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
+import type { AskContext } from '../../src/worker/ask.js';
+import { createBreaker, type Pass } from '../../src/worker/breaker.js';
+import { createRefusalSeries } from '../../src/worker/refusal-series.js';
+import { ServiceStanding } from '../../src/worker/service-standing.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+import { createMemoryNotes } from '../support/memory-notes.js';
+
+export const NOON = Date.UTC(2026, 2, 15, 12);
+
+/** Passed a breaker that was closed. */
+export const BEFORE: Pass = { type: 'pass', isProbe: false };
+
+export interface PassingClock extends Clock {
+  pass(ms: number): void;
+  /** Somebody sets the clock by so much. */
+  set(ms: number): void;
+  readonly slept: readonly number[];
+}
+
+/** A wait takes no time and passes it; with `isHeld` it lasts until it is aborted. */
+export function createPassingClock(options: { isHeld?: boolean } = {}): PassingClock {
+  let now = NOON;
+  let wall = 0;
+  const slept: number[] = [];
+  return {
+    now: () => now + wall,
+    monotonic: () => now,
+    slept,
+    pass(ms) {
+      now += ms;
+    },
+    set(ms) {
+      wall += ms;
+    },
+    async sleep(ms, signal) {
+      slept.push(ms);
+      signal?.throwIfAborted();
+      if (options.isHeld) await untilAborted(signal);
+      now += ms;
+    },
+  };
+}
+
+export function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal?.aborted) reject(signal.reason);
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
+
+export function answerOf(meaning: Meaning, some: Partial<Answer> = {}): Answer {
+  const isFree = ['unavailable', 'credentials', 'refused'].includes(meaning.type);
+  const cost = meaning.type === 'wasted' ? 'doubtful' : isFree ? 'free' : 'billed';
+  return { meaning, cost, quota: null, usage: null, date: null, ...some };
+}
+
+/** The store's date of whatever is recorded. */
+export const RECORDED_AT = 1_900_000_000_000;
+
+export const MATCHED = answerOf({
+  type: 'matched',
+  body: Buffer.from('{"name":"Acme"}'),
+  brand: { name: 'Acme' },
+});
+export const NOT_FOUND = answerOf({ type: 'not_found', comeBack: false, sign: 'own' });
+export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410', sign: 'own' });
+export const WASTED = answerOf({ type: 'wasted', reason: 'answer damaged, was billed (not a JSON object)' });
+export const DOWN = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null });
+export const TOO_FAST = answerOf({ type: 'refused', code: 'throughput', retryAfterMs: null });
+export const SPENT_QUOTA = answerOf({ type: 'refused', code: 'quota', retryAfterMs: null });
+
+export interface Asking {
+  readonly context: AskContext;
+  readonly clock: PassingClock;
+  /** What happened, in order. */
+  readonly log: readonly string[];
+  readonly recorded: readonly NewOutcome[];
+  readonly stop: AbortController;
+  readonly abort: AbortController;
+  readonly signals: { stop: AbortSignal; abort: AbortSignal };
+}
+
+export interface AskingOptions {
+  /** One for each request; the last one is repeated. A function is handed what the request has to abort it. */
+  readonly answers: readonly (Answer | ((signal: AbortSignal | undefined) => Promise<Answer>))[];
+  /** Instead of permits. The last is repeated. */
+  readonly grants?: readonly (Grant | ((signal: AbortSignal) => Promise<Grant>))[];
+  readonly untilRoom?: (signal: AbortSignal) => Promise<void>;
+  readonly record?: (outcome: NewOutcome) => Promise<void>;
+  readonly clock?: PassingClock;
+  readonly state?: LedgerState | null;
+  /** What the engine knows of the service. */
+  readonly notes?: NoteStore;
+  /** By run. */
+  readonly halts?: Readonly<Record<string, RunHalt>>;
+}
+
+const GRANTED = { type: 'granted' } as const;
+
+export function createAsking(options: AskingOptions): Asking {
+  const log: string[] = [];
+  const recorded: NewOutcome[] = [];
+  const clock = options.clock ?? createPassingClock();
+  const stop = new AbortController();
+  const abort = new AbortController();
+  let asked = 0;
+  let taken = 0;
+  const client: Client = {
+    async lookup(identifier, { signal }) {
+      log.push(`ask ${identifier.value}`);
+      const scripted = options.answers[Math.min(asked, options.answers.length - 1)];
+      asked += 1;
+      if (scripted === undefined) throw new Error('no answer is scripted');
+      const answer = typeof scripted === 'function' ? await scripted(signal) : scripted;
+      log.push(`answer ${answer.meaning.type}`);
+      return answer;
+    },
+  };
+  const governor: Governor = {
+    state: options.state ?? null,
+    async take(_run, _key, signal) {
+      signal.throwIfAborted();
+      const scripted = options.grants?.[Math.min(taken, options.grants.length - 1)] ?? GRANTED;
+      taken += 1;
+      log.push(`take p${taken}`);
+      const grant = typeof scripted === 'function' ? await scripted(signal) : scripted;
+      return grant.type === 'granted' ? { type: 'granted', permit: `p${taken}` } : grant;
+    },
+    settle: (permit, as, heard) => log.push(`settle ${permit} ${as}${heard.heard ? ' heard' : ''}`),
+    note: () => log.push('note'),
+    refuse: (permit, { isQuota, retryAfterMs }) =>
+      log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
+    close: async () => undefined,
+    told: async () => undefined,
+  };
+  const context: AskContext = {
+    client,
+    governor,
+    recorder: {
+      async record(outcome) {
+        log.push('record');
+        await options.record?.(outcome);
+        recorded.push(outcome);
+        log.push('recorded');
+        return RECORDED_AT;
+      },
+      left: 0,
+      untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
+      close: async () => undefined,
+    },
+    breaker: createBreaker(),
+    standing: new ServiceStanding({
+      notes: options.notes ?? createMemoryNotes(clock.now),
+      service: 'http://service.example',
+      worker: 'worker',
+      timeoutMs: 40_000,
+      clock,
+      log: silentLog(),
+    }),
+    refusals: createRefusalSeries(),
+    clock,
+    compress: false,
+    halts: new Map(Object.entries(options.halts ?? {})),
+    keepFailure: async (_run, { reason }) => {
+      log.push(`keep failure: ${reason}`);
+    },
+    halt: async (run, { why }) => {
+      log.push(`halt ${run} ${why}`);
+    },
+    gauge: { inFlight: 0, trouble: null },
+  };
+  return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
+}
+
+export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<RunRecord> = {}): RunRecord {
+  return {
+    id: 'run',
+    key: 'key',
+    label: 'test',
+    settings: runSettings(settings),
+    asOf: NOON,
+    keyStartedAt: NOON,
+    beatAt: NOON,
+    status: 'running',
+    reason: null,
+    rows: null,
+    identifiers: null,
+    tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },
+    spent: 0,
+    overageBilled: 0,
+    ...some,
+  };
+}

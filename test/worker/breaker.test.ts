@@ -1,0 +1,157 @@
+/** The breaker as a story: what opens it, who passes meanwhile, what closes it. */
+import { describe, expect, it } from 'vitest';
+import { type Breaker, createBreaker, type Pass } from '../../src/worker/breaker.js';
+
+/** Passed while the breaker was closed. */
+const BEFORE: Pass = { type: 'pass', isProbe: false };
+
+/** `+` a good answer, `-` a bad one, each a millisecond after the last. */
+function noteAll(breaker: Breaker, answers: string, from = 0): number {
+  let now = from;
+  for (const answer of answers) breaker.note(BEFORE, answer === '+', now++);
+  return now;
+}
+
+function openedBreaker(): Breaker {
+  const breaker = createBreaker();
+  for (let count = 0; count < 8; count += 1) breaker.note(BEFORE, false, 0);
+  return breaker;
+}
+
+function probeOf(breaker: Breaker, now: number): Pass {
+  const passage = breaker.enter(now);
+  if (passage.type !== 'pass' || !passage.isProbe) throw new Error('no probe may pass');
+  return passage;
+}
+
+const PASS = { type: 'pass', isProbe: false };
+const PROBE = { type: 'pass', isProbe: true };
+
+describe('closed', () => {
+  it.each<[string, string, boolean]>([
+    ['nothing was answered yet', '', false],
+    ['seven bad answers', '-------', false],
+    ['eight bad answers in a row', '--------', true],
+    ['eight bad ones, but for one good one among them', '---+----', false],
+    ['a good one before eight bad ones', '+--------', true],
+    ['half of the last twenty are bad', '+-+-+-+-+-+-+-+-+-+-', false],
+    ['more than half of the last twenty are bad', '+-+-+-+-+-+-+-+--+-+-'.slice(1), true],
+    ['more than half, but of fewer than twenty', '--+--+--+--+--+--+', false],
+    ['more than half of all, but not of the last twenty', '------+-+-+-+++++++++++++++', false],
+  ])('%s: open %s', (_what, answers, isOpen) => {
+    const breaker = createBreaker();
+    noteAll(breaker, answers);
+    expect(breaker.isOpen).toBe(isOpen);
+  });
+
+  it('everybody passes, however bad the answers are', () => {
+    const breaker = createBreaker();
+    const now = noteAll(breaker, '-------');
+    for (let count = 0; count < 100; count += 1) expect(breaker.enter(now)).toEqual(PASS);
+  });
+});
+
+describe('open', () => {
+  it('nobody passes for a second', () => {
+    const breaker = openedBreaker();
+    expect(breaker.enter(0)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    expect(breaker.enter(999)).toEqual({ type: 'turned_away', retryInMs: 1 });
+  });
+
+  it('one probe passes then, and nobody beside it', () => {
+    const breaker = openedBreaker();
+    expect(breaker.enter(1_000)).toEqual(PROBE);
+    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    expect(breaker.enter(60_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+  });
+
+  it('a bad probe doubles the time to the next one, up to ten seconds', () => {
+    const breaker = openedBreaker();
+    let now = 1_000;
+    const waits: number[] = [];
+    for (let probes = 0; probes < 6; probes += 1) {
+      breaker.note(probeOf(breaker, now), false, now);
+      const turned = breaker.enter(now);
+      if (turned.type !== 'turned_away') throw new Error('two probes at once');
+      waits.push(turned.retryInMs);
+      now += turned.retryInMs;
+    }
+    expect(waits).toEqual([2_000, 4_000, 8_000, 10_000, 10_000, 10_000]);
+  });
+
+  it('those who wait for a slow probe look again within five seconds', () => {
+    const breaker = openedBreaker();
+    for (let now = 1_000, probes = 0; probes < 5; probes += 1) {
+      breaker.note(probeOf(breaker, now), false, now);
+      now += 10_000;
+    }
+    expect(breaker.enter(100_000)).toEqual(PROBE);
+    expect(breaker.enter(100_000)).toEqual({ type: 'turned_away', retryInMs: 5_000 });
+  });
+
+  it('a good probe closes it, and what was before is forgotten', () => {
+    const breaker = openedBreaker();
+    breaker.note(probeOf(breaker, 1_000), true, 1_000);
+    expect(breaker.isOpen).toBe(false);
+    noteAll(breaker, '-------', 1_001);
+    expect(breaker.isOpen).toBe(false);
+    expect(breaker.enter(2_000)).toEqual(PASS);
+  });
+
+  it('a good probe makes the next time begin with a second again', () => {
+    const breaker = openedBreaker();
+    breaker.note(probeOf(breaker, 1_000), false, 1_000);
+    breaker.note(probeOf(breaker, 3_000), true, 3_000);
+    for (let count = 0; count < 8; count += 1) breaker.note(BEFORE, false, 4_000);
+    expect(breaker.enter(4_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+  });
+
+  it('a good answer to a request from before closes it too', () => {
+    const breaker = openedBreaker();
+    breaker.note(BEFORE, true, 10);
+    expect(breaker.isOpen).toBe(false);
+  });
+
+  it('a probe that sent nothing leaves its place to the next', () => {
+    const breaker = openedBreaker();
+    breaker.forgo(probeOf(breaker, 1_000));
+    expect(breaker.enter(1_000)).toEqual(PROBE);
+  });
+
+  it.each<[string, (breaker: Breaker) => void]>([
+    ['sends nothing', (breaker) => breaker.forgo(BEFORE)],
+    ['has a bad answer', (breaker) => breaker.note(BEFORE, false, 1_000)],
+    ['has bad answers in plenty', (breaker) => noteAll(breaker, '----------', 1_000)],
+  ])('a request from before that %s takes neither the place of the probe nor its time', (_what, happens) => {
+    const breaker = openedBreaker();
+    const probe = probeOf(breaker, 1_000);
+    happens(breaker);
+    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    breaker.note(probe, false, 1_000);
+    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 2_000 });
+  });
+
+  it('the probe of an earlier time is none of the next', () => {
+    const breaker = openedBreaker();
+    const early = probeOf(breaker, 1_000);
+    breaker.note(BEFORE, true, 1_000);
+    noteAll(breaker, '--------', 1_000);
+    probeOf(breaker, 3_000);
+    breaker.forgo(early);
+    expect(breaker.enter(3_000).type).toBe('turned_away');
+  });
+});
+
+describe('how long it has been bad', () => {
+  it('counts from the first bad answer since the last good one', () => {
+    const breaker = createBreaker();
+    expect(breaker.badForMs(5_000)).toBe(0);
+    breaker.note(BEFORE, false, 1_000);
+    breaker.note(BEFORE, false, 9_000);
+    expect(breaker.badForMs(10_000)).toBe(9_000);
+    breaker.note(BEFORE, true, 10_000);
+    expect(breaker.badForMs(11_000)).toBe(0);
+    breaker.note(BEFORE, false, 12_000);
+    expect(breaker.badForMs(12_500)).toBe(500);
+  });
+});

@@ -1,0 +1,136 @@
+/** What a round over a chunk leaves: tables of failures, attempts and times. */
+import { describe, expect, it } from 'vitest';
+import type { ChunkData } from '../../src/engine/engine.js';
+import type { Asked } from '../../src/worker/ask.js';
+import { dueInMs, failuresOf, whatIsLeft } from '../../src/worker/chunk-remains.js';
+
+const NOW = 1_000_000;
+const DATA: ChunkData = {
+  run: 'run',
+  chunk: 3,
+  identifiers: ['domain:a', 'domain:b', 'domain:c'],
+  attempts: {},
+};
+
+function asked(result: Asked['result']): Asked {
+  return { result, requests: 0, billed: 0 };
+}
+
+function again(retryInMs: number, countsAsAttempt: boolean): Asked {
+  return asked({ type: 'again', countsAsAttempt, retryInMs, reason: 'the service answered 503' });
+}
+
+const MATCHED = asked({ type: 'matched' });
+
+describe('what comes back', () => {
+  it('is nothing when everything has come to an end', () => {
+    const failed = asked({ type: 'failed', reason: 'no', billed: true });
+    const ends: [string, Asked][] = [
+      ['domain:a', MATCHED],
+      ['domain:b', asked({ type: 'not_found' })],
+      ['domain:c', failed],
+    ];
+    expect(whatIsLeft(DATA, ends, NOW)).toBeNull();
+  });
+
+  it('is due as soon as its first identifier is, each at its own time', () => {
+    const left = whatIsLeft(
+      DATA,
+      [
+        ['domain:a', again(90_000, true)],
+        ['domain:b', MATCHED],
+        ['domain:c', again(400, false)],
+      ],
+      NOW,
+    );
+    expect(left).toEqual({
+      data: {
+        run: 'run',
+        chunk: 3,
+        identifiers: ['domain:a', 'domain:c'],
+        attempts: { 'domain:a': 1 },
+        due: { 'domain:a': NOW + 90_000, 'domain:c': NOW + 400 },
+        parkedAt: NOW,
+      },
+      waitMs: 400,
+    });
+  });
+
+  it('at once has no time of its own', () => {
+    const left = whatIsLeft(DATA, [['domain:a', again(0, false)]], NOW);
+    expect(left).toEqual({
+      data: { run: 'run', chunk: 3, identifiers: ['domain:a'], attempts: {} },
+      waitMs: 0,
+    });
+  });
+
+  it.each<[number, number, number | null]>([
+    [0, 0, 2_000],
+    [1, 0, 5_000],
+    [2, 0, 15_000],
+    [3, 0, 30_000],
+    [4, 0, 60_000],
+    [4, 90_000, 90_000],
+    [5, 0, null],
+  ])('after %i attempts and Retry-After %i waits %s ms', (made, retryInMs, waitMs) => {
+    const data = { ...DATA, attempts: { 'domain:a': made } };
+    const left = whatIsLeft(data, [['domain:a', again(retryInMs, true)]], NOW);
+    expect(left?.waitMs ?? null).toBe(waitMs);
+    if (left) expect(left.data.attempts).toEqual({ 'domain:a': made + 1 });
+  });
+
+  it('keeps the attempts of what was turned away without one, and forgets those of the others', () => {
+    const data = { ...DATA, attempts: { 'domain:a': 2, 'domain:b': 1 } };
+    const left = whatIsLeft(
+      data,
+      [
+        ['domain:a', again(1_000, false)],
+        ['domain:b', MATCHED],
+      ],
+      NOW,
+    );
+    expect(left).toMatchObject({ data: { attempts: { 'domain:a': 2 } }, waitMs: 1_000 });
+  });
+});
+
+describe('an identifier', () => {
+  const HOUR = 3_600_000;
+  const parked = { due: { 'domain:a.com': NOW + 60_000 }, parkedAt: NOW };
+
+  it.each<[string, Parameters<typeof dueInMs>[0], number, number]>([
+    ['without a time of its own is due', {}, NOW, 0],
+    ['is due at its time', parked, NOW + 20_000, 40_000],
+    ['whose time has passed is due', parked, NOW + HOUR, 60_000 - HOUR],
+    ['waits no longer than was asked for when the clock is set back by an hour', parked, NOW - HOUR, 60_000],
+    ['nor when it is set back by three days', parked, NOW - 72 * HOUR, 60_000],
+    [
+      'that an earlier version parked waits no longer than the longest wait there is',
+      { due: parked.due },
+      NOW - HOUR,
+      900_000,
+    ],
+  ])('%s', (_, chunk, now, expected) => {
+    expect(dueInMs(chunk, 'domain:a.com', now)).toBe(expected);
+  });
+});
+
+describe('what has failed', () => {
+  it('is what the service refused for good, and what was asked for often enough', () => {
+    const data = { ...DATA, attempts: { 'domain:b': 5, 'domain:c': 4 } };
+    const rounds: [string, Asked][] = [
+      ['domain:a', asked({ type: 'failed', reason: 'the service answered 410', billed: true })],
+      ['domain:b', again(0, true)],
+      ['domain:c', again(0, true)],
+    ];
+    expect(failuresOf(data, rounds, 'k:')).toEqual([
+      { key: 'k:domain:a', reason: 'the service answered 410', billed: true },
+      { key: 'k:domain:b', reason: 'the service answered 503; asked 6 times over', billed: false },
+    ]);
+    expect(whatIsLeft(data, rounds, NOW)?.data.identifiers).toEqual(['domain:c']);
+  });
+
+  it('is never what was turned away without an attempt, however often', () => {
+    const data = { ...DATA, attempts: { 'domain:a': 5 } };
+    expect(failuresOf(data, [['domain:a', again(0, false)]], 'k:')).toEqual([]);
+  });
+});

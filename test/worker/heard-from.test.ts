@@ -1,0 +1,60 @@
+/** What an answer tells the ledger beside its outcome. */
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/lookup/read-answer.js';
+import { heardFrom } from '../../src/worker/heard-from.js';
+import type { AnswerWorth } from '../../src/worker/service-standing.js';
+import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
+
+describe('what an answer says of the account', () => {
+  const date = Date.UTC(2026, 1, 28, 23, 59);
+
+  it.each<[string, Answer, ReturnType<typeof heardFrom>]>([
+    ['nothing', MATCHED, { reading: null, period: null, heard: true }],
+    [
+      'usage, in the period of its own date',
+      { ...MATCHED, quota: 100, usage: 7, date },
+      { reading: { quota: 100, usage: 7, period: '2026-02-01' }, period: '2026-02-01', heard: true },
+    ],
+    [
+      'one header, without a date',
+      { ...NOT_FOUND, quota: 100 },
+      { reading: { quota: 100, usage: null, period: null }, period: null, heard: true },
+    ],
+    ['nothing useful: a time-out', WASTED, { reading: null, period: null, heard: false }],
+    [
+      'usage, though the body was damaged',
+      { ...WASTED, usage: 9 },
+      { reading: { quota: null, usage: 9, period: null }, period: null, heard: false },
+    ],
+    ['nothing useful: 503', DOWN, { reading: null, period: null, heard: false }],
+    [
+      'nothing useful: 429',
+      { ...TOO_FAST, usage: 9 },
+      { reading: expect.any(Object), period: null, heard: false },
+    ],
+  ])('%s', (_what, answer, heard) => {
+    const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
+    expect(heardFrom(answer, 'month', isMeant ? 'own' : null)).toEqual(heard);
+  });
+
+  it.each<[AnswerWorth, boolean]>([
+    ['own', true],
+    ['believed', true],
+    ['unproven', false],
+    ['foreign', false],
+  ])('a "not found" that is %s is heard: %s', (worth, heard) => {
+    expect(heardFrom(NOT_FOUND, 'month', worth).heard).toBe(heard);
+  });
+
+  it('a refusal of what was asked for is heard, and something that is no brand is not', () => {
+    const noBrand = answerOf({
+      type: 'failed',
+      reason: 'the answer is no brand',
+      sign: 'own',
+      isNoBrand: true,
+    });
+    expect(heardFrom(FAILED, 'month', 'own').heard).toBe(true);
+    expect(heardFrom(FAILED, 'month', 'unproven').heard).toBe(false);
+    expect(heardFrom(noBrand, 'month', 'own').heard).toBe(false);
+  });
+});

@@ -1,0 +1,393 @@
+/** Workers on a real queue: end to end over BullMQ on Redis, with the local service in this process. */
+import { readdir } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
+import type { Client } from '../../src/lookup/client.js';
+import { readAnswer } from '../../src/lookup/read-answer.js';
+import type { NewOutcome } from '../../src/stores/outcome-store.js';
+import { unpackProfile } from '../../src/stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
+import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
+import { CHUNK_SIZE } from '../../src/worker/lookup-worker.js';
+import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
+import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { MATCHED, untilAborted, WASTED } from './asking.js';
+import { brands, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
+
+const SOON = { timeout: 20_000, interval: 20 };
+
+describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
+  let redis: RedisServer | null = null;
+  let place: Workplace;
+  let run: RunRecord;
+  let spoolFolder: string;
+  let opened = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  beforeEach(async () => {
+    opened += 1;
+    place = await openWorkplace(redis?.url ?? '', `worker-${opened}`);
+    run = await place.startRun('run');
+    spoolFolder = await temporaryFolder();
+  });
+  afterEach(() => place.releasers.releaseAll());
+
+  async function addAll(identifiers: readonly string[], size = CHUNK_SIZE): Promise<number> {
+    let chunk = 0;
+    for (let from = 0; from < identifiers.length; from += size) {
+      await place.addChunk(run.id, chunk, identifiers.slice(from, from + size));
+      chunk += 1;
+    }
+    return chunk;
+  }
+  const ownSpool = () => spoolFolderOf(spoolFolder, place.engine.id);
+  const finished = (chunks: number) =>
+    vi.waitUntil(async () => (await place.engine.runs.beat(run.id)).chunks >= chunks, SOON);
+  const answersOf = async (texts: readonly string[]) =>
+    (await place.statuses(run, texts)).filter((status) => status !== null).length;
+
+  it('answers every identifier of its chunks once, and leaves nothing in the queue', async () => {
+    const texts = [...brands(120), 'domain:nobody.com'];
+    const chunks = await addAll(texts);
+    const worker = place.openWorker({ client: place.client(), spoolFolder });
+    await worker.start();
+    await finished(chunks);
+    await worker.stop(5_000);
+    expect(await answersOf(texts)).toBe(121);
+    expect(place.billed.size).toBe(121);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+    expect((await place.engine.runs.beat(run.id)).tally).toEqual({
+      matched: 120,
+      notFound: 1,
+      failed: 0,
+      stored: 0,
+      requests: 121,
+      billed: 121,
+    });
+    expect(await place.queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'completed')).toEqual({
+      waiting: 0,
+      active: 0,
+      delayed: 0,
+      failed: 0,
+      completed: 0,
+    });
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 121, held: 0 });
+  });
+
+  it('never has more requests under way than it may', async () => {
+    let now = 0;
+    let most = 0;
+    const client = place.client(async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setImmediate(resolve));
+      now -= 1;
+    });
+    const chunks = await addAll(brands(100), 10);
+    await place.openWorker({ client, spoolFolder, concurrency: 4 }).start();
+    await finished(chunks);
+    expect(most).toBeLessThanOrEqual(4);
+    expect(most).toBeGreaterThan(1);
+  });
+
+  it('that is stopped in mid-work loses no answer; the next one asks for the rest alone', async () => {
+    const texts = brands(200);
+    const chunks = await addAll(texts);
+    let asked = 0;
+    const first = place.openWorker({
+      client: place.client(async () => {
+        asked += 1;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }),
+      spoolFolder,
+    });
+    await first.start();
+    await vi.waitUntil(() => asked >= 40, SOON);
+    await first.stop(10_000);
+    const bought = place.billed.size;
+    expect(bought).toBeGreaterThanOrEqual(40);
+    expect(bought).toBeLessThan(200);
+    expect(await answersOf(texts)).toBe(bought);
+    expect(first.inFlight).toBe(0);
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: bought, held: 0 });
+    expect(await readdir(ownSpool()).catch(() => [])).toEqual([]);
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(await answersOf(texts)).toBe(200);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+    expect((await place.engine.runs.beat(run.id)).tally.matched).toBe(200);
+  });
+
+  it('that shares 200 identifiers with another asks for each once between them', async () => {
+    const texts = brands(200);
+    const chunks = await addAll(texts, 10);
+    const asked: Record<string, number> = { one: 0, two: 0 };
+    for (const name of ['one', 'two']) {
+      const client = place.client(async () => {
+        asked[name] = (asked[name] ?? 0) + 1;
+        await new Promise((resolve) => setTimeout(resolve, 3));
+      });
+      await place.openWorker({ client, spoolFolder }).start();
+    }
+    await finished(chunks);
+    expect(await answersOf(texts)).toBe(200);
+    expect([...place.billed.values()]).toEqual(Array(200).fill(1));
+    expect((asked.one ?? 0) + (asked.two ?? 0)).toBe(200);
+    expect(asked.one).toBeGreaterThan(0);
+    expect(asked.two).toBeGreaterThan(0);
+  });
+
+  it('that meets identifiers of another run at work buys them once for both', async () => {
+    const other = await place.startRun('other');
+    const texts = brands(60);
+    for (const name of ['one', 'two']) {
+      const client = place.client(() => new Promise((resolve) => setTimeout(resolve, 3)));
+      await place.openWorker({ client, spoolFolder: `${spoolFolder}/${name}` }).start();
+    }
+    await place.addChunk(run.id, 0, texts.slice(0, 40));
+    await place.addChunk(other.id, 0, texts.slice(20));
+    await finished(1);
+    await vi.waitUntil(async () => (await place.engine.runs.beat(other.id)).chunks === 1, SOON);
+    expect([...place.billed.values()]).toEqual(Array(60).fill(1));
+    expect(await answersOf(texts)).toBe(60);
+  });
+
+  it('leaves chunks of a service that it must not talk to for others', async () => {
+    const chunks = await addAll(brands(3));
+    const stranger = place.openWorker({ client: null, spoolFolder });
+    await stranger.start();
+    await vi.waitUntil(async () => (await place.queue.getDelayedCount()) === 1, SOON);
+    await stranger.stop(2_000);
+    expect(place.billed.size).toBe(0);
+    const [job] = await place.queue.getDelayed();
+    await job?.promote();
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(place.billed.size).toBe(3);
+  });
+
+  it.each(['completed', 'stopped'] as const)('asks nothing for a run that is %s', async (status) => {
+    await place.engine.runs.end(run.id, status, null);
+    const chunks = await addAll(brands(3));
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
+    expect(chunks).toBe(1);
+    expect(place.billed.size).toBe(0);
+  });
+
+  it('asks nothing for a run that nobody knows', async () => {
+    await place.addChunk('unknown', 0, brands(3));
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
+    expect(place.billed.size).toBe(0);
+  });
+
+  it('tells its process of each chunk that is finished', async () => {
+    let told = 0;
+    const chunks = await addAll(brands(30), 10);
+    const onChunk = () => {
+      told += 1;
+    };
+    const listener = { onChunk, onAnswer: () => undefined };
+    await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
+    await finished(chunks);
+    await vi.waitUntil(() => told === chunks, SOON);
+  });
+
+  it('tells its process of each answer as the store keeps it', async () => {
+    const told: FetchedAnswer[] = [];
+    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => told.push(answer) };
+    const chunks = await addAll([...brands(5), 'domain:nobody.com'], 3);
+    await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
+    await finished(chunks);
+    await vi.waitUntil(() => told.length === 6, SOON);
+    const stored = await place.engine.outcomes.read(
+      told.map(({ key }) => key),
+      freshnessOf(run),
+    );
+    for (const [index, { key, status, profile, fetchedAt }] of told.entries()) {
+      expect(stored[index]).toMatchObject({ key, status, fetchedAt });
+      const packed = stored[index]?.packed ?? null;
+      expect(profile?.body ?? null).toEqual(packed === null ? null : unpackProfile(packed));
+      expect(profile?.brand ?? null).toEqual(packed === null ? null : JSON.parse(String(profile?.body)));
+    }
+  });
+
+  it('brings in answers that waited on disk before it asks for anything', async () => {
+    const waiting: NewOutcome = {
+      key: `${KEY_PREFIX}domain:b7.com`,
+      status: 'not_found',
+      packed: null,
+      billed: true,
+      freshMs: null,
+    };
+    await spoolAnswers(ownSpool(), [waiting]);
+    const chunks = await addAll(brands(10));
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(place.billed.has('domain:b7.com')).toBe(false);
+    expect(place.billed.size).toBe(9);
+    expect(await readdir(ownSpool()).catch(() => [])).toEqual([]);
+  });
+
+  it('reads usage with a free request: nothing is billed, the ledger knows the quota', async () => {
+    const worker = place.openWorker({ client: place.client(), spoolFolder });
+    await worker.start();
+    const look = await worker.readUsage('own.example', run);
+    expect(look).toMatchObject({ answer: { meaning: { type: 'matched' }, cost: 'free' }, worth: 'own' });
+    await vi.waitUntil(async () => (await place.engine.ledger.show('account')).quota === 100_000, SOON);
+    expect(place.billed.size).toBe(0);
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 0, held: 0 });
+    expect(await place.openWorker({ client: null, spoolFolder }).readUsage('own.example', run)).toBeNull();
+  });
+
+  it('that is stopped with many requests under way says nothing of the service: another one finishes the run', async () => {
+    const texts = brands(40);
+    let underWay = 0;
+    const hanging: Client = {
+      async lookup(identifier, options) {
+        if (identifier.value === 'own.example') return place.client().lookup(identifier, options);
+        underWay += 1;
+        await new Promise((resolve) => options.signal?.addEventListener('abort', resolve, { once: true }));
+        return readAnswer({ type: 'no_answer', wasSent: true, reason: 'stopped' }, [], 0);
+      },
+    };
+    const slow = place.openWorker({ client: hanging, spoolFolder, concurrency: 30 });
+    await slow.start();
+    // Proves the address, so that requests go at once.
+    await slow.readUsage('own.example', run);
+    const chunks = await addAll(texts, 10);
+    await vi.waitUntil(() => underWay === 30, SOON);
+    await slow.stop(1);
+    expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await finished(chunks);
+    expect(await answersOf(texts)).toBe(40);
+    expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+  });
+
+  it('shares the count of useless answers with the others: twenty end the run, and not twenty each', async () => {
+    const client = scriptedClient((value) => (value === 'own.example' ? MATCHED : WASTED));
+    const workers = [1, 2, 3, 4].map(() => place.openWorker({ client, spoolFolder, concurrency: 1 }));
+    await workers[0]?.readUsage('own.example', run);
+    await addAll(brands(200), 10);
+    await Promise.all(workers.map((worker) => worker.start()));
+    await vi.waitUntil(async () => (await place.engine.runs.beat(run.id)).halt !== null, SOON);
+    expect((await place.engine.runs.beat(run.id)).halt?.why).toBe('useless');
+    await Promise.all(workers.map((worker) => worker.stop(1_000)));
+    // And what the three others had under way.
+    expect(client.asked.length - 1).toBeLessThanOrEqual(20 + 3);
+  });
+
+  it('leaves alone what waits on disk for another engine, which then buys nothing again', async () => {
+    const texts = brands(20);
+    const other = await openWorkplace(redis?.url ?? '', `other-${opened}`);
+    place.releasers.push(() => other.releasers.releaseAll());
+    await addAll(texts);
+    const sick = refusingAnswers(place.engine);
+    const stopped = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
+    await stopped.start();
+    await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
+    await stopped.stop(600_000);
+    const bought = place.billed.size;
+
+    const stranger = other.openWorker({ client: other.client(), spoolFolder });
+    await stranger.start();
+    await stranger.stop(1_000);
+    expect(await other.engine.outcomes.stats()).toMatchObject({ matched: 0, notFound: 0 });
+    expect(await readdir(ownSpool())).not.toEqual([]);
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
+  it('that is stopped while the store refuses answers keeps them on disk, and the next start brings them in', async () => {
+    const texts = brands(20);
+    await addAll(texts);
+    const sick = refusingAnswers(place.engine);
+    const worker = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
+    await worker.start();
+    await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
+    // Far from its deadline: nothing is waited for that will not come.
+    await worker.stop(600_000);
+    const bought = place.billed.size;
+    expect(bought).toBeGreaterThan(0);
+    expect(await answersOf(texts)).toBe(0);
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
+    expect(await readdir(ownSpool()).catch(() => [])).toEqual([]);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
+  it('that lost the lock of a chunk starts nothing more for it, keeps its answers and leaves parking to others', async () => {
+    const texts = brands(20);
+    const lock = new AbortController();
+    const client = place.client();
+    let processor: ChunkProcessor | null = null;
+    const engine: Engine = {
+      ...place.engine,
+      openWorker(name, given, concurrency) {
+        processor = given;
+        return place.engine.openWorker(name, given, concurrency);
+      },
+    };
+    place.openWorker({
+      client: {
+        lookup(identifier, options) {
+          lock.abort('the lock on this chunk was lost');
+          return client.lookup(identifier, options);
+        },
+      },
+      spoolFolder,
+      engine,
+    });
+    const parked: string[] = [];
+    const job = {
+      data: { run: run.id, chunk: 0, identifiers: texts, attempts: {} },
+      updateData: async () => parked.push('data'),
+      moveToDelayed: async () => parked.push('delayed'),
+    } as unknown as ChunkJob;
+    const work = processor as ChunkProcessor | null;
+    await expect(work?.(job, 'token', lock.signal)).rejects.toThrow('the lock of this chunk was lost');
+    expect(parked).toEqual([]);
+    expect(place.billed.size).toBe(1);
+    expect(await answersOf(texts)).toBe(1);
+    expect((await place.engine.runs.beat(run.id)).chunks).toBe(0);
+  });
+
+  it('stops within its deadline though a request never ends', async () => {
+    await addAll(brands(2));
+    let asked = 0;
+    const client: Client = {
+      lookup(_identifier, { signal }) {
+        asked += 1;
+        return untilAborted(signal).catch(() => WASTED);
+      },
+    };
+    const worker = place.openWorker({ client, spoolFolder });
+    await worker.start();
+    await vi.waitUntil(() => asked > 0, SOON);
+    await worker.stop(300);
+    // Unknown is spent: the permit is not given back.
+    expect(asked).toBe(1);
+    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 1, held: 0 });
+  });
+});
+
+/** The engine, but no answer is taken: as when its memory is full. */
+function refusingAnswers(engine: Engine): Engine {
+  const outcomes = new Proxy(engine.outcomes, {
+    get(target, name) {
+      if (name === 'record') return () => Promise.reject(new Error('OOM command not allowed'));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ...engine, outcomes, openWorker: engine.openWorker.bind(engine) };
+}

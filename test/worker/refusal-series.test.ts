@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { Answer } from '../../src/lookup/read-answer.js';
+import { createRefusalSeries } from '../../src/worker/refusal-series.js';
+import { answerOf, DOWN, MATCHED, SPENT_QUOTA, TOO_FAST } from './asking.js';
+
+/** The specification's own dialect: 429 with `{}`, usage and quota in the headers. */
+const refused = (usage: number | null, quota: number | null = 50): Answer =>
+  answerOf({ type: 'refused', code: null, retryAfterMs: null }, { usage, quota });
+
+interface Step {
+  readonly answer: Answer;
+  /** Milliseconds since the step before. */
+  readonly after?: number;
+  readonly isFast?: boolean;
+  /** What the ledger counts. */
+  readonly own?: { readonly usage: number; readonly quota: number };
+}
+
+const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
+
+/** What the last of these answers was taken for. */
+function verdictOf(steps: readonly Step[]): { usage: number; quota: number } | null {
+  const series = createRefusalSeries();
+  let now = 0;
+  let verdict: { usage: number; quota: number } | null = null;
+  for (const { answer, after = 1_250, isFast = false, own = null } of steps) {
+    now += after;
+    verdict = series.note(answer, !isFast, now, own);
+  }
+  return verdict;
+}
+
+const CALM: Step = { answer: refused(52) };
+/** A refusal that says nothing at all. */
+const SILENT = refused(null, null);
+
+describe('it is the quota after all', () => {
+  test.each<[string, readonly Step[]]>([
+    ['five refusals in a row over five seconds', times(5, CALM)],
+    [
+      'silence while the ledger counts the quota',
+      times(5, { answer: SILENT, own: { usage: 50, quota: 50 } }),
+    ],
+    ['usage that stands exactly at the quota', times(5, { answer: refused(50) })],
+    [
+      'a burst that was refused before at another usage',
+      [...times(60, { answer: refused(51), after: 1, isFast: true }), ...times(5, CALM)],
+    ],
+    [
+      'answers before, of which none is among them',
+      [{ answer: MATCHED }, { answer: DOWN }, ...times(5, CALM)],
+    ],
+  ])('%s', (_what, steps) => {
+    expect(verdictOf(steps)).toMatchObject({ quota: 50 });
+  });
+});
+
+describe('there is no telling', () => {
+  test.each<[string, readonly Step[]]>([
+    ['four of them', times(4, CALM)],
+    ['silence, and nobody knows a quota', times(60, { answer: SILENT })],
+    ['silence below what the ledger counts', times(60, { answer: SILENT, own: { usage: 49, quota: 50 } })],
+    [
+      'usage below the quota, whatever the ledger counts',
+      times(60, { answer: refused(49), own: { usage: 60, quota: 50 } }),
+    ],
+    [
+      'usage without a quota, whatever the ledger counts',
+      times(60, { answer: refused(49, null), own: { usage: 60, quota: 50 } }),
+    ],
+    ['five within less than five seconds', times(5, { ...CALM, after: 1_249 })],
+    ['more than one a second', times(60, { ...CALM, isFast: true })],
+    ['a billed answer between', [...times(4, CALM), { answer: MATCHED }, ...times(4, CALM)]],
+    ['anything else between', [...times(4, CALM), { answer: DOWN }, ...times(4, CALM)]],
+    [
+      'a Retry-After on one of them',
+      [
+        ...times(4, CALM),
+        { answer: answerOf({ type: 'refused', code: null, retryAfterMs: 1 }, { usage: 52, quota: 50 }) },
+        ...times(4, CALM),
+      ],
+    ],
+    ['usage that moves', [...times(4, CALM), ...times(4, { answer: refused(53) })]],
+    ['usage below the quota', times(9, { answer: refused(49) })],
+    ['no usage header', times(9, { answer: refused(null) })],
+    ['no quota header', times(9, { answer: refused(52, null) })],
+    [
+      'refusals that the service itself calls too many',
+      times(9, { answer: { ...TOO_FAST, usage: 52, quota: 50 } }),
+    ],
+    [
+      'nor where it names the quota: that is known without',
+      times(9, { answer: { ...SPENT_QUOTA, usage: 52, quota: 50 } }),
+    ],
+  ])('%s', (_what, steps) => {
+    expect(verdictOf(steps)).toBeNull();
+  });
+});

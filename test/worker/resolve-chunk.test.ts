@@ -1,0 +1,356 @@
+/** One chunk on a real engine: what is asked for, what is left, and what the run is told. */
+import { setMaxListeners } from 'node:events';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ChunkData } from '../../src/engine/engine.js';
+import { packProfile } from '../../src/stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
+import { resolveChunk } from '../../src/worker/resolve-chunk.js';
+import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { answerOf, DOWN, FAILED, MATCHED, WASTED } from './asking.js';
+import { brands, chunkOf, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
+
+const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
+setMaxListeners(0, SIGNALS.stop, SIGNALS.abort);
+const NO_TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
+  let redis: RedisServer | null = null;
+  let place: Workplace;
+  let run: RunRecord;
+  let opened = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  beforeEach(async () => {
+    opened += 1;
+    place = await openWorkplace(redis?.url ?? '', `chunk-${opened}`);
+    run = await place.startRun('run');
+  });
+  afterEach(() => place.releasers.releaseAll());
+
+  async function store(texts: readonly string[]): Promise<void> {
+    const packed = packProfile(Buffer.from('{"name":"Stored"}'), true);
+    await place.engine.outcomes.record(
+      'earlier',
+      texts.map((text) => ({
+        key: KEY_PREFIX + text,
+        status: 'matched',
+        packed,
+        billed: true,
+        freshMs: null,
+      })),
+    );
+  }
+  const claim = (worker: string, texts: readonly string[]) =>
+    place.engine.outcomes.claim({
+      worker,
+      run: run.id,
+      keys: texts.map((text) => KEY_PREFIX + text),
+      freshness: freshnessOf(run),
+    });
+  const progress = () => place.engine.runs.beat(run.id);
+
+  it('asks for what is ours, leaves what is fresh, and is finished', async () => {
+    const texts = [...brands(3), 'domain:nobody.com'];
+    await store(brands(1));
+    const context = await place.context('w1', place.client());
+    expect(await resolveChunk(context, run, chunkOf(run, texts), SIGNALS)).toEqual({ type: 'finished' });
+    expect(Object.fromEntries(place.billed)).toEqual({
+      'domain:b1.com': 1,
+      'domain:b2.com': 1,
+      'domain:nobody.com': 1,
+    });
+    expect(await place.statuses(run, texts)).toEqual(['matched', 'matched', 'matched', 'not_found']);
+    expect(await progress()).toMatchObject({
+      chunks: 1,
+      tally: { matched: 2, notFound: 1, failed: 0, stored: 1, requests: 3, billed: 3 },
+    });
+  });
+
+  it('comes back soon for what another worker is asking, without an attempt, and is shorter then', async () => {
+    await place.engine.outcomes.beat('other');
+    await claim('other', ['domain:b1.com']);
+    const context = await place.context('w1', place.client());
+    const result = await resolveChunk(context, run, chunkOf(run, brands(3), { chunk: 7 }), SIGNALS);
+    expect(result).toEqual({
+      type: 'parked',
+      data: {
+        run: 'run',
+        chunk: 7,
+        identifiers: ['domain:b1.com'],
+        attempts: {},
+        due: { 'domain:b1.com': expect.any(Number) },
+        parkedAt: expect.any(Number),
+      },
+      waitMs: 400,
+    });
+    expect(place.billed.has('domain:b1.com')).toBe(false);
+    expect(await progress()).toMatchObject({ chunks: 0, tally: { matched: 2, stored: 0 } });
+    // The other one's claim stands.
+    expect(await claim('third', ['domain:b1.com'])).toEqual(['busy']);
+  });
+
+  it('is ours when the worker that asked is gone without an answer', async () => {
+    await place.engine.outcomes.beat('other');
+    await claim('other', brands(1));
+    await place.engine.outcomes.retire('other');
+    const context = await place.context('w1', place.client());
+    expect(await resolveChunk(context, run, chunkOf(run, brands(1)), SIGNALS)).toEqual({ type: 'finished' });
+    expect(place.billed.get('domain:b0.com')).toBe(1);
+  });
+
+  it('whose worker was killed in the middle buys nothing again of what has failed, and counts it once', async () => {
+    await resolveChunk(await place.context('w0', place.client()), run, chunkOf(run, brands(1, 10)), SIGNALS);
+    const hang = () => new Promise<never>(() => undefined);
+    const client = scriptedClient((value) => (value === 'b3.com' ? hang() : FAILED));
+    const context = await place.context('w1', client);
+    const data = chunkOf(run, brands(4));
+    void resolveChunk(context, run, data, SIGNALS);
+    await vi.waitUntil(async () => (await progress()).tally.failed === 3, { timeout: 10_000 });
+    // It beats no more, and its chunk comes to another one.
+    await place.engine.outcomes.retire('w1');
+    const next = scriptedClient(() => FAILED);
+    await resolveChunk(await place.context('w2', next), run, data, SIGNALS, true);
+    expect(next.asked).toEqual(['b3.com']);
+    expect(await progress()).toMatchObject({ chunks: 1, tally: { matched: 1, failed: 4, stored: 0 } });
+  });
+
+  it('that is delivered twice, one after the other, buys nothing a second time and counts once', async () => {
+    const context = await place.context('w1', place.client());
+    const data = chunkOf(run, brands(5));
+    await resolveChunk(context, run, data, SIGNALS);
+    expect(await resolveChunk(context, run, data, SIGNALS, true)).toEqual({ type: 'finished' });
+    expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1]);
+    expect(await progress()).toMatchObject({ chunks: 1, tally: { matched: 5, stored: 0, requests: 5 } });
+  });
+
+  it('that is delivered to two workers at once is bought once', async () => {
+    const gate = createGate();
+    const first = await place.context('w1', place.client(gate.pass));
+    const second = await place.context('w2', place.client());
+    const data = chunkOf(run, brands(5));
+    const one = resolveChunk(first, run, data, SIGNALS);
+    await gate.reached;
+    const other = await resolveChunk(second, run, data, SIGNALS);
+    expect(other).toMatchObject({ type: 'parked', waitMs: 400 });
+    gate.open();
+    expect(await one).toEqual({ type: 'finished' });
+    expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it.each(['of one run, delivered to the same worker twice', 'of two runs in one worker'])(
+    '%s at once, is bought once',
+    async (what) => {
+      const gate = createGate(5);
+      const client = place.client((value) => (value === 'b5.com' ? undefined : gate.pass()));
+      const context = await place.context('w1', client);
+      await resolveChunk(
+        await place.context('w0', place.client()),
+        run,
+        chunkOf(run, brands(1, 900)),
+        SIGNALS,
+      );
+      const other = what.startsWith('of two') ? await place.startRun('other run') : run;
+      const one = resolveChunk(context, run, chunkOf(run, brands(5)), SIGNALS);
+      await gate.reached;
+      const late = await resolveChunk(context, other, chunkOf(other, brands(6)), SIGNALS);
+      expect(late).toMatchObject({ type: 'parked', data: { identifiers: brands(5) }, waitMs: 400 });
+      // The answer that is under way still has its claim.
+      await place.engine.outcomes.beat('w2');
+      expect(await claim('w2', brands(5))).toEqual(Array(5).fill('busy'));
+      gate.open();
+      await one;
+      expect(await resolveChunk(context, other, dataOf(late), SIGNALS)).toEqual({ type: 'finished' });
+      expect([...place.billed.values()]).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    },
+    20_000,
+  );
+
+  it('that fails half-way waits for its requests before it says so: nobody asks beside them', async () => {
+    const gate = createGate();
+    const context = await place.context('w1', place.client(gate.pass));
+    const limit = <T>(task: () => Promise<T>): Promise<T> => {
+      calls += 1;
+      return calls === 2 ? Promise.reject(new Error('a bug')) : task();
+    };
+    let calls = 0;
+    const resolving = resolveChunk({ ...context, limit }, run, chunkOf(run, brands(2)), SIGNALS);
+    let isOver = false;
+    resolving.catch(() => {
+      isOver = true;
+    });
+    await gate.reached;
+    expect([isOver, context.underWay.size]).toEqual([false, 2]);
+    gate.open();
+    await expect(resolving).rejects.toThrow('a bug');
+    expect(context.underWay.size).toBe(0);
+    expect(await place.statuses(run, brands(2))).toEqual(['matched', null]);
+  });
+
+  it('of a halted run is finished without a look at the store', async () => {
+    const client = scriptedClient(() => MATCHED);
+    const halts = new Map([[run.id, { why: 'limit', sentence: 'spent' } as const]]);
+    const context = await place.context('w1', client, { halts });
+    const before = place.engine.roundTrips.count;
+    expect(await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS)).toEqual({ type: 'finished' });
+    expect(place.engine.roundTrips.count - before).toBe(1);
+    expect(client.asked).toEqual([]);
+    expect(await progress()).toMatchObject({ chunks: 1, tally: NO_TALLY });
+  });
+
+  it('whose credentials are refused halts its run, sends nothing else and gives its claims back', async () => {
+    const refused = answerOf({ type: 'credentials', status: 401, reason: 'the token is unknown' });
+    const client = scriptedClient(() => refused);
+    const context = await place.context('w1', client);
+    const result = await resolveChunk(context, run, chunkOf(run, brands(20)), SIGNALS);
+    expect(result).toEqual({ type: 'finished' });
+    expect(client.asked).toHaveLength(1);
+    expect(await progress()).toMatchObject({
+      chunks: 1,
+      halt: { why: 'credentials', sentence: 'the token is unknown (status 401)' },
+      tally: { ...NO_TALLY, requests: 1 },
+    });
+    await place.engine.outcomes.beat('other');
+    expect(new Set(await claim('other', brands(20)))).toEqual(new Set(['ours']));
+  });
+
+  it('of a cancelled run asks for nothing', async () => {
+    await place.engine.runs.cancel(run.id);
+    const client = scriptedClient(() => MATCHED);
+    const context = await place.context('w1', client);
+    expect(await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS)).toEqual({ type: 'finished' });
+    expect(client.asked).toEqual([]);
+  });
+
+  it('at the limit halts its run with what the account says', async () => {
+    const limited = await place.startRun('limited', { quotaCap: 2, account: 'account' });
+    const context = await place.context('w1', place.client());
+    expect(await resolveChunk(context, limited, chunkOf(limited, brands(5)), SIGNALS)).toEqual({
+      type: 'finished',
+    });
+    expect(place.billed.size).toBe(2);
+    expect(await place.engine.runs.beat(limited.id)).toMatchObject({
+      halt: { why: 'limit', sentence: expect.stringContaining('--quota is used up') },
+      tally: { matched: 2, requests: 2 },
+    });
+  });
+
+  it('is parked with an attempt for what the service could not answer, longer each time', async () => {
+    const client = scriptedClient((value) => (value === 'b1.com' ? DOWN : MATCHED));
+    const context = await place.context('w1', client);
+    const first = await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS);
+    expect(first).toEqual({
+      type: 'parked',
+      data: chunkOf(run, ['domain:b1.com'], {
+        attempts: { 'domain:b1.com': 1 },
+        due: { 'domain:b1.com': expect.any(Number) },
+        parkedAt: expect.any(Number),
+      }),
+      waitMs: 2_000,
+    });
+    const second = await resolveChunk(context, run, dataOf(first), SIGNALS);
+    expect(second).toMatchObject({ data: { attempts: { 'domain:b1.com': 2 } }, waitMs: 5_000 });
+    expect(await progress()).toMatchObject({
+      chunks: 0,
+      tally: { matched: 2, failed: 0, requests: 8, billed: 2 },
+    });
+  });
+
+  it('asks nobody sooner because another identifier of the chunk is due', async () => {
+    const client = scriptedClient(() => MATCHED);
+    const context = await place.context('w1', client);
+    const due = { 'domain:b0.com': context.clock.now() + 60_000 };
+    const attempts = { 'domain:b0.com': 2 };
+    const result = await resolveChunk(context, run, chunkOf(run, brands(2), { attempts, due }), SIGNALS);
+    expect(client.asked).toEqual(['b1.com']);
+    expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.com'], attempts } });
+  });
+
+  it('gives up after the last attempt, and says how often it has asked', async () => {
+    const context = await place.context(
+      'w1',
+      scriptedClient(() => DOWN),
+    );
+    const attempts = { 'domain:b0.com': 5 };
+    expect(await resolveChunk(context, run, chunkOf(run, brands(1), { attempts }), SIGNALS)).toEqual({
+      type: 'finished',
+    });
+    const [failure] = await place.engine.runs.failures(run.id, [`${KEY_PREFIX}domain:b0.com`]);
+    expect(failure).toMatchObject({
+      reason: 'the service answered 503; asked 6 times over',
+      billed: false,
+    });
+    expect(await progress()).toMatchObject({ chunks: 1, tally: { failed: 1, requests: 3, billed: 0 } });
+  });
+
+  it('waits as long as the service says, and for the most impatient of its identifiers', async () => {
+    const answers: Record<string, number> = { 'b0.com': 90_000, 'b1.com': 40_000 };
+    const client = scriptedClient((value) =>
+      answerOf({
+        type: 'unavailable',
+        reason: 'the service answered 503',
+        retryAfterMs: answers[value] ?? 0,
+      }),
+    );
+    const context = await place.context('w1', client);
+    const result = await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
+    expect(result).toMatchObject({ type: 'parked', waitMs: 40_000, data: { identifiers: brands(2) } });
+  });
+
+  it('keeps what failed under its run, billed or not', async () => {
+    const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : WASTED));
+    const context = await place.context('w1', client);
+    await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
+    const keys = brands(2).map((text) => KEY_PREFIX + text);
+    expect(await place.engine.runs.failures(run.id, keys)).toMatchObject([
+      { reason: 'the service answered 410', billed: true },
+      { reason: 'answer damaged, was billed (not a JSON object)', billed: true },
+    ]);
+    expect(await progress()).toMatchObject({ tally: { failed: 2, requests: 3, billed: 3 } });
+  });
+
+  it('that is stopped parks the rest at once, claims given back', async () => {
+    const stop = new AbortController();
+    const client = scriptedClient(() => {
+      stop.abort(new Error('stop'));
+      return MATCHED;
+    });
+    const context = await place.context('w1', client);
+    const signals = { ...SIGNALS, stop: stop.signal };
+    const result = await resolveChunk(context, run, chunkOf(run, brands(4)), signals);
+    // The first request of an account goes alone, so one answer is all there can be.
+    expect(result).toEqual({ type: 'parked', data: chunkOf(run, brands(3, 1)), waitMs: 0 });
+    expect(await place.statuses(run, brands(4))).toEqual(['matched', null, null, null]);
+    await place.engine.outcomes.beat('other');
+    expect(await claim('other', brands(3, 1))).toEqual(['ours', 'ours', 'ours']);
+  });
+});
+
+/** The chunk that was parked, as if its time had come. */
+function dataOf(result: Awaited<ReturnType<typeof resolveChunk>>): ChunkData {
+  if (result.type !== 'parked') throw new Error('nothing is left');
+  return { ...result.data, due: {} };
+}
+
+/** Holds everybody until it is opened; `reached` when so many stand before it. */
+function createGate(count = 1): { pass: () => Promise<void>; reached: Promise<void>; open: () => void } {
+  let reach: () => void = () => undefined;
+  let open: () => void = () => undefined;
+  let standing = 0;
+  const reached = new Promise<void>((resolve) => {
+    reach = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    reached,
+    open: () => open(),
+    pass: () => {
+      standing += 1;
+      if (standing === count) reach();
+      return opened;
+    },
+  };
+}

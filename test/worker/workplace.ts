@@ -1,0 +1,219 @@
+/**
+ * Where chunks are resolved for real: an engine on a Redis server, the local service in this process over a tiny
+ * catalogue, runs and workers. What the service bills is counted by identifier.
+ */
+import pLimit from 'p-limit';
+import { type Clock, systemClock } from '../../src/core/clock.js';
+import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
+import { silentLog } from '../../src/core/log.js';
+import type { ChunkData, ChunkQueue, Engine } from '../../src/engine/engine.js';
+import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
+import { createGovernor } from '../../src/ledger/governor.js';
+import { parseAccounts } from '../../src/local-service/accounts.js';
+import { createCatalogueIndex } from '../../src/local-service/catalogue-index.js';
+import { createService } from '../../src/local-service/create-service.js';
+import { type Client, createClient } from '../../src/lookup/client.js';
+import type { Answer } from '../../src/lookup/read-answer.js';
+import { createServiceSend } from '../../src/lookup/service-send.js';
+import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
+import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
+import { createBreaker } from '../../src/worker/breaker.js';
+import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-worker.js';
+import { createRecorder } from '../../src/worker/recorder.js';
+import { createRefusalSeries } from '../../src/worker/refusal-series.js';
+import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
+import { createRunTallies } from '../../src/worker/run-tallies.js';
+import { ServiceStanding } from '../../src/worker/service-standing.js';
+import type { WorkerListener } from '../../src/worker/worker-listener.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+
+export const SERVICE = 'http://service.example';
+export const KEY_PREFIX = outcomeKeyPrefix(SERVICE, 'unset');
+const QUEUE = 'lookups-test';
+const OWN_DOMAIN = 'own.example';
+
+export interface Workplace {
+  readonly engine: Engine;
+  readonly queue: ChunkQueue;
+  readonly releasers: Releasers;
+  /** How often the service billed each identifier (`kind:value`). */
+  readonly billed: ReadonlyMap<string, number>;
+  /** The local service, asked through `before` each time. */
+  client(before?: (value: string) => Promise<void> | void): Client;
+  startRun(id: string, settings?: Partial<RunSettings>): Promise<RunRecord>;
+  /** What `resolveChunk` needs, as a worker of this name. */
+  context(worker: string, client: Client, some?: Partial<ChunkContext>): Promise<ChunkContext>;
+  /** A worker that takes chunks from the queue; not started. */
+  openWorker(options: {
+    client: Client | null;
+    spoolFolder: string;
+    concurrency?: number;
+    engine?: Engine;
+    listener?: WorkerListener;
+  }): LookupWorker;
+  addChunk(run: string, chunk: number, identifiers: readonly string[]): Promise<void>;
+  /** Whether each identifier has a stored answer that is fresh for the run. */
+  statuses(run: RunRecord, identifiers: readonly string[]): Promise<(string | null)[]>;
+}
+
+/** `domain:b<from>.com` and on: the catalogue has them up to 999. */
+export function brands(count: number, from = 0): string[] {
+  return Array.from({ length: count }, (_, at) => `domain:b${from + at}.com`);
+}
+
+export function chunkOf(
+  run: RunRecord,
+  identifiers: readonly string[],
+  some: Partial<ChunkData> = {},
+): ChunkData {
+  return { run: run.id, chunk: 0, identifiers, attempts: {}, ...some };
+}
+
+/** A clock whose waits take no time: quick retries are the policy's, not the tests'. */
+const hastyClock: Clock = {
+  now: () => systemClock.now(),
+  monotonic: () => systemClock.monotonic(),
+  sleep: async (_ms, signal) => signal?.throwIfAborted(),
+};
+
+/** A client that answers by the identifier's value and counts what it was asked. */
+export function scriptedClient(
+  answer: (value: string, count: number) => Answer | Promise<Answer>,
+): Client & { readonly asked: readonly string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    async lookup({ value }) {
+      asked.push(value);
+      return answer(value, asked.filter((each) => each === value).length);
+    },
+  };
+}
+
+/** Each workplace has the server to itself, under a namespace of its own. */
+export async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
+  const releasers = createReleasers();
+  const log = silentLog();
+  const engine = await openRedisEngine({ url: redisUrl, namespace, log });
+  releasers.push(() => engine.close());
+  const service = createService({
+    catalogue: tinyCatalogue(),
+    accounts: parseAccounts(
+      JSON.stringify({ accounts: [{ name: 'test', token: 'token', plan: 'free', quota: 100_000 }] }),
+      'test',
+    ),
+    ownDomain: OWN_DOMAIN,
+    clock: systemClock,
+    log,
+    trace: true,
+  });
+  releasers.push(() => service.close());
+  const inProcess = createClient(createServiceSend(service), 'token');
+  const queue = engine.openQueue(QUEUE);
+  releasers.push(() => queue.close());
+
+  return {
+    engine,
+    queue,
+    releasers,
+    billed: service.billedCounts,
+    client: (before) => ({
+      async lookup(identifier, options) {
+        await before?.(identifier.value);
+        return inProcess.lookup(identifier, options);
+      },
+    }),
+    startRun: (id, settings = {}) =>
+      engine.runs.start({
+        id,
+        key: `key of ${id}`,
+        label: 'test',
+        settings: runSettings({ service: SERVICE, ...settings }),
+      }),
+    async context(worker, client, some = {}) {
+      await engine.outcomes.beat(worker);
+      const shared = { worker, clock: hastyClock, log };
+      const halts = new Map<string, RunHalt>();
+      const governor = createGovernor({
+        ...shared,
+        clock: systemClock,
+        ledger: engine.ledger,
+        account: 'account',
+        timeoutMs: 40_000,
+        usageLagMs: 60_000,
+      });
+      releasers.push(() => governor.close(1_000));
+      const recorder = createRecorder({
+        ...shared,
+        store: engine.outcomes,
+        spoolFolder: '/nowhere',
+        room: 64,
+      });
+      return {
+        engine,
+        client,
+        governor,
+        recorder,
+        breaker: createBreaker(),
+        standing: new ServiceStanding({
+          notes: engine.notes,
+          service: SERVICE,
+          timeoutMs: 40_000,
+          ...shared,
+        }),
+        keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
+        refusals: createRefusalSeries(),
+        compress: true,
+        gauge: { inFlight: 0, trouble: null },
+        halts,
+        async halt(run, halt) {
+          halts.set(run, halt);
+          await engine.runs.halt(run, halt);
+        },
+        underWay: new Set(),
+        tallies: createRunTallies(engine.runs, systemClock),
+        limit: pLimit(64),
+        ...shared,
+        ...some,
+      };
+    },
+    openWorker({ client, spoolFolder, concurrency = 8, engine: other, listener }) {
+      const worker = createLookupWorker({
+        engine: other ?? engine,
+        queueName: QUEUE,
+        clientFor: () => client,
+        concurrency,
+        timeoutMs: 40_000,
+        usageLagMs: 60_000,
+        compress: true,
+        spoolFolder,
+        clock: systemClock,
+        log,
+        ...(listener === undefined ? {} : { listener }),
+      });
+      releasers.push(() => worker.stop(2_000));
+      return worker;
+    },
+    async addChunk(run, chunk, identifiers) {
+      await queue.add('chunk', { run, chunk, identifiers, attempts: {} }, { jobId: `${run}-${chunk}` });
+    },
+    async statuses(run, identifiers) {
+      const keys = identifiers.map((text) => KEY_PREFIX + text);
+      const found = await engine.outcomes.read(keys, freshnessOf(run));
+      return found.map((outcome) => outcome?.status ?? null);
+    },
+  };
+}
+
+function tinyCatalogue() {
+  const index = createCatalogueIndex();
+  const none = { domain: [], ticker: [], isin: [], crypto: [], id: [] };
+  for (let line = 1; line <= 1_000; line += 1) {
+    const domain = line === 1_000 ? OWN_DOMAIN : `b${line - 1}.com`;
+    const body = Buffer.from(
+      JSON.stringify({ id: `id_${line}`, name: `Brand of ${domain}`, qualityScore: 0.5 }),
+    );
+    index.add({ body, adult: 'none', line, keys: { ...none, domain: [domain] } });
+  }
+  return index.catalogue;
+}
