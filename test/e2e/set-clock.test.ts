@@ -59,17 +59,20 @@ for (const server of servers) {
   const title = `on ${server.name}${missing === null ? '' : ` (skipped: ${missing})`}`;
   const tags = server.hasFakeTime ? [] : ['long'];
   describe.skipIf(server.isMissing || missing !== null)(title, { tags }, () => {
-    describe.each<[Whose, string, number, readonly string[]]>([
+    type Case = readonly [Whose, string, number, readonly string[]];
+    const others: readonly Case[] = server.hasFakeTime
+      ? [
+          [both, 'an hour', -HOUR, ['long']],
+          ['of the run', 'two days', -2 * DAY, ['long']],
+          [engine, 'an hour', -HOUR, ['long']],
+        ]
+      : [];
+    const cases: readonly Case[] = [
       [both, 'three days', -3 * DAY, []],
-      ...(server.hasFakeTime
-        ? ([
-            [both, 'an hour', -HOUR, ['long']],
-            ['of the run', 'two days', -2 * DAY, ['long']],
-            [engine, 'an hour', -HOUR, ['long']],
-          ] as const)
-        : []),
       [both, 'an hour forward', HOUR, ['long']],
-    ])('the clock %s is set by %s while chunks are parked', (whose, _, setMs, tags) => {
+      ...others,
+    ];
+    describe.each(cases)('the clock %s is set by %s while chunks are parked', (whose, _, setMs, tags) => {
       test('the run ends, and buys each once', { tags: [...tags] }, async () => {
         const { scene, env, clock } = await createSet(server, whose);
         const { meter, options } = scene.service;
