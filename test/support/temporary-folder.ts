@@ -1,7 +1,7 @@
 /**
  * Folders of one test, gone when it is over.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -11,6 +11,22 @@ export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-e2e-'));
   // Root's private server runs as another user, which has to pass through.
   await chmod(folder, 0o711);
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  onTestFinished(async () => {
+    await endServer(join(folder, 'state'));
+    // A server that is ending still writes for a moment.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  });
   return folder;
+}
+
+/** Ends the private server that killed processes left in a state folder. */
+async function endServer(state: string): Promise<void> {
+  const text = await readFile(join(state, 'postgres', 'data', 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number(text.split('\n')[0]);
+  if (!Number.isSafeInteger(pid) || pid <= 1) return;
+  try {
+    process.kill(pid, 'SIGQUIT');
+  } catch {
+    // It has ended meanwhile.
+  }
 }
