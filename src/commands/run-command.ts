@@ -45,6 +45,11 @@ export async function runCommand(
       return EXIT.done;
     case 'plan':
       return (await import('./plan.js')).runPlan(args[0] ?? '-', settings, door);
+    case 'engine status':
+    case 'engine stop':
+    case 'engine export':
+    case 'engine import':
+      return (await import('./engine.js')).runEngineCommand(command, args, settings, door);
     case 'schedule add':
     case 'schedule list':
     case 'schedule remove':

@@ -185,6 +185,36 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     summary: 'forget stored answers by age',
     examples: [{ line: 'outcomes purge --older-than 7d', does: 'keep those of the last week' }],
   },
+  'engine status': {
+    summary: 'which engine, where, its version, who uses it, and its size',
+    examples: [{ line: 'engine status', does: 'starts nothing and changes nothing' }],
+  },
+  'engine stop': {
+    summary: 'stop the server of the embedded engine, unless a process uses it',
+    examples: [{ line: 'engine stop', does: 'then the state folder can be copied' }],
+  },
+  'engine export': {
+    summary: "write all stored answers and the period's spending as JSONL",
+    examples: [
+      { line: 'engine export -o answers.jsonl.gz', does: 'of the embedded engine' },
+      {
+        line: 'engine export | brand-enrich engine import - --engine redis://queue.example:6379',
+        does: 'move to Redis',
+      },
+    ],
+  },
+  'engine import': {
+    argument: { name: 'FILE', description: 'what engine export wrote, plain or .gz; - is standard input' },
+    summary: 'take over the answers and the spending of another engine',
+    notes: [
+      'Answers keep their dates and replace none that is as late; those older than 30 days are left out.',
+      'Of two accounts of one period the larger spending holds. Importing twice changes nothing.',
+    ],
+    examples: [
+      { line: 'engine import answers.jsonl.gz', does: 'into the embedded engine' },
+      { line: 'engine import answers.jsonl.gz --start-empty', does: 'in place of data that cannot be used' },
+    ],
+  },
   'schedule add': {
     argument: {
       name: 'NAME -- RUN',
@@ -234,5 +264,6 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
   ledger: 'the account: show, observe, reset',
   outcomes: 'the stored answers: stats, forget, purge',
+  engine: 'the engine: status, stop, export, import',
   schedule: 'runs at set times: add, list, remove, run-now, serve',
 };

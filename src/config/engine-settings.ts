@@ -9,6 +9,8 @@ import { COMMAND_NAMES, derived, optional, setting } from './setting.js';
 
 const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
 const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
+/** Those that only look at what is there. */
+const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
 const EVERY = COMMAND_NAMES;
 /** Those of pino. */
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -51,7 +53,7 @@ export const ENGINE_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Engine',
-    commands: WITH_ENGINE.filter((name) => name !== 'config'),
+    commands: WITH_ENGINE.filter((name) => !KEEPS_DATA.includes(name)),
     description: 'put aside what the embedded engine cannot use, and begin without it: all is bought again',
   }),
   waitForDisk: setting({
@@ -117,7 +119,19 @@ export const BEHAVIOUR_SETTINGS = {
     kind: yesOrNo,
     default: 'false',
     group: 'Behaviour',
-    commands: ['run', 'plan', 'watch', 'worker', 'serve', 'generate-catalogue', 'up', 'config'],
+    commands: [
+      ...([
+        'run',
+        'plan',
+        'watch',
+        'worker',
+        'serve',
+        'generate-catalogue',
+        'engine export',
+        'engine import',
+      ] as const),
+      ...(['up', 'config'] as const),
+    ],
     description: 'no progress and no summary; only warnings, errors and why a run stopped',
   }),
   json: setting({

@@ -113,9 +113,9 @@ export const OUTPUT_SETTINGS = {
     isInFile: false,
     kind: path('FILE'),
     group: 'Output',
-    commands: ['run'],
-    defaultNote: '<name>.enriched.<ext>',
-    description: 'where the enriched file goes; - is standard output',
+    commands: ['run', 'engine export'],
+    defaultNote: '<name>.enriched.<ext>; of an export standard output',
+    description: 'where the result goes; - is standard output',
   }),
   format: optional({
     flag: '--format',

@@ -33,3 +33,13 @@ export function mayHaveTurned(period: string | null, setting: PeriodSetting, now
   const next = nextPeriodAt(period, setting);
   return next !== null && now >= next + TURN_MARGIN_MS;
 }
+
+/**
+ * Whether this moment may fall in a period, by a clock that may be a little apart from the service's; true for one that is unknown or
+ * has no end.
+ */
+export function mayBeCurrent(period: string | null, now: number): boolean {
+  const next = nextPeriodAt(period, 'month');
+  if (period === null || next === null) return true;
+  return Date.parse(period) - TURN_MARGIN_MS <= now && now < next + TURN_MARGIN_MS;
+}

@@ -42,6 +42,10 @@ const LOCKS = 0x6272616e;
 const IN_USE = 1;
 const WATCHED = 2;
 
+/** Of the session that each process holds as long as it uses the server, before the number of the process. */
+const CLIENT_NAME = 'brand-enrich ';
+const WATCH_NAME = 'brand-enrich watch';
+
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A server that recovers from a crash, or that waits for its last session to end, takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
@@ -89,6 +93,7 @@ export async function joinServer({
   const place = { folders, user, sockets, connection, startsEmpty, log };
 
   let isLeaving = false;
+  let hasLeft = false;
   let session = await openUse(place);
   watchSession();
 
@@ -112,7 +117,8 @@ export async function joinServer({
         }
       }
       reviving = null;
-      if (!isLeaving) watchSession();
+      if (hasLeft) await leaveServer(session, folders);
+      else if (!isLeaving) watchSession();
     })();
     return reviving;
   }
@@ -122,6 +128,7 @@ export async function joinServer({
     async leave() {
       isLeaving = true;
       if (reviving !== null) await withinDeadline(reviving, REVIVE_DEADLINE_MS);
+      hasLeft = true;
       await leaveServer(session, folders);
     },
   };
@@ -185,13 +192,7 @@ type Attempt =
   | { readonly type: 'absent' | 'changing' | 'full' | 'refused'; readonly reason: string };
 
 async function openSession(connection: ClientConfig, heartbeat: string): Promise<Attempt> {
-  const session = new Client({
-    ...connection,
-    application_name: 'brand-enrich',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-  });
-  // It ends with an error when the server is killed; what follows is the listener's for `end`.
-  session.on('error', () => undefined);
+  const session = newSession(connection, `${CLIENT_NAME}${process.pid}`);
   try {
     await session.connect();
     const { rows } = await session.query<{ has: boolean }>(
@@ -205,12 +206,20 @@ async function openSession(connection: ClientConfig, heartbeat: string): Promise
     await session.end();
     return { type: 'changing', reason: 'it is being stopped' };
   } catch (error) {
-    await withinDeadline(
-      session.end().catch(() => undefined),
-      1_000,
-    );
+    await closeQuietly(session);
     return judgeAttempt(error);
   }
+}
+
+function newSession(connection: ClientConfig, name: string): Client {
+  const session = new Client({
+    ...connection,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // It ends with an error when the server is killed; what follows is the listener's for `end`.
+  session.on('error', () => undefined);
+  return session;
 }
 
 /** By the codes of the system and of PostgreSQL (appendix A). */
@@ -271,8 +280,7 @@ async function startLocked(
 }
 
 async function isAnswering(connection: ClientConfig): Promise<boolean> {
-  const probe = new Client({ ...connection, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
-  probe.on('error', () => undefined);
+  const probe = newSession(connection, 'brand-enrich probe');
   try {
     await probe.connect();
     return true;
@@ -280,10 +288,7 @@ async function isAnswering(connection: ClientConfig): Promise<boolean> {
     // Without a free session it answers all the same.
     return judgeAttempt(error).type === 'full';
   } finally {
-    await withinDeadline(
-      probe.end().catch(() => undefined),
-      1_000,
-    );
+    await closeQuietly(probe);
   }
 }
 
@@ -311,23 +316,88 @@ function startFailure({ home, log }: ServerFolders, reason: string): FailFileErr
 
 /** Ends the session, and the server with it when no other process uses it. Never rejects: a server that is gone is no trouble. */
 async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
-  try {
-    const { rows } = await session.query<{ has: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS has', [
-      LOCKS,
-      IN_USE,
-    ]);
-    if (rows[0]?.has === true) {
-      await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
-      await untilStopped(data);
-    }
-  } catch {
-    // It ended, or was ended, before us.
-  }
-  await withinDeadline(
+  // Let go of before it is asked for alone: of several who leave at the same moment one is the last.
+  await session
+    .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
+    .then(() => endUnused(session, data))
+    .catch(() => undefined);
+  await closeQuietly(session);
+}
+
+/** Ends the server when no process uses it; false when one does. */
+async function endUnused(session: Client, data: string): Promise<boolean> {
+  const { rows } = await session.query<{ has: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS has', [
+    LOCKS,
+    IN_USE,
+  ]);
+  if (rows[0]?.has !== true) return false;
+  await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
+  await untilStopped(data);
+  return true;
+}
+
+function closeQuietly(session: Client): Promise<unknown> {
+  return withinDeadline(
     session.end().catch(() => undefined),
     1_000,
   );
 }
+
+/** What can be seen of the private server without starting it. */
+export interface ServerLook {
+  readonly folders: ServerFolders;
+  /** `17` of the data, `18.4` of a server that runs; null: there are no data. */
+  readonly version: string | null;
+  readonly isRunning: boolean;
+  /** Numbers of the processes that use it. */
+  readonly users: readonly number[];
+  /** Of all sessions, those of this look left aside. */
+  readonly sessions: number;
+}
+
+/** Looks, and with `stops` ends a server that nobody uses. Throws {@link FailFileError} `engine-unreachable` when it does not answer. */
+export async function lookAtServer(
+  state: string,
+  { stops }: { readonly stops: boolean },
+): Promise<ServerLook> {
+  const folders = serverFolders(state);
+  const isThere = await stat(folders.home).then(
+    () => true,
+    () => false,
+  );
+  const none = { folders, version: null, isRunning: false, users: [], sessions: 0 };
+  if (!isThere) return none;
+  const finding = await findData(folders);
+  const still = { ...none, version: finding.type === 'ready' ? String(finding.major) : null };
+  const connection = connectionTo(await socketFolder(folders, serverUser()));
+  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
+  for (;;) {
+    const session = newSession(connection, 'brand-enrich look');
+    try {
+      await session.connect();
+      const { rows } = await session.query<Pick<ServerLook, 'users' | 'sessions'> & { version: string }>(
+        LOOK,
+      );
+      const [seen = { version: '', users: [], sessions: 0 }] = rows;
+      const isEnded = stops && seen.users.length === 0 && (await endUnused(session, folders.data));
+      return { folders, ...seen, isRunning: !isEnded };
+    } catch (error) {
+      const { type, reason } = judgeAttempt(error);
+      if (type === 'absent') return still;
+      if (type === 'refused' || performance.now() > giveUpAt) throw unreachable(folders, reason);
+      await wait(LOOK_AGAIN_MS);
+    } finally {
+      await closeQuietly(session);
+    }
+  }
+}
+
+const LOOK = `
+SELECT current_setting('server_version') AS version,
+  (SELECT count(*)::int - 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> '${WATCH_NAME}') AS sessions,
+  ARRAY(SELECT DISTINCT substr(a.application_name, ${CLIENT_NAME.length + 1})::int FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+         WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE} AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
+         ORDER BY 1) AS users`;
 
 async function untilStopped(data: string): Promise<void> {
   const giveUpAt = performance.now() + STOP_DEADLINE_MS;
@@ -346,7 +416,7 @@ function beginWatch(connection: ClientConfig, heartbeat: string): void {
   const socket = new Socket();
   const session = new Client({
     ...connection,
-    application_name: 'brand-enrich watch',
+    application_name: WATCH_NAME,
     stream: () => socket,
   });
   session.on('error', () => undefined);

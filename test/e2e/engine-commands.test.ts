@@ -1,0 +1,136 @@
+/**
+ * `engine status`, `stop`, `export` and `import` as their users run them: from one engine to another, with a budget that holds.
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+const embedded = embeddedEngine();
+const others = [redisEngine(), await postgresEngine()];
+
+describeOn(others, (other) => {
+  beforeAll(() => other.start());
+  afterAll(() => other.stop());
+
+  test('what was paid for on one engine is paid for on the other, and the budget holds over both', async () => {
+    const scene = await createScene(embedded, { plan: 'free', quota: 50 });
+    const there = other.env(scene.folder);
+    await scene.write('first.csv', domainList(30));
+    await scene.write('all.csv', domainList(120));
+    expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
+    expect(scene.service.meter.billed).toBe(30);
+    const exported = await scene.run(['engine', 'export', '-o', 'answers.jsonl.gz']);
+    expect(exported.code, exported.stderr).toBe(0);
+    expect(exported.stderr).toContain('30 answers and 1 account exported');
+
+    for (const taken of [30, 0]) {
+      const { code, stdout, stderr } = await scene.run(
+        ['engine', 'import', 'answers.jsonl.gz', '--json'],
+        there,
+      );
+      expect(code, stderr).toBe(0);
+      expect(JSON.parse(stdout)).toMatchObject({
+        ...{ answers: 30, taken, expired: 0, broken: 0, problems: [] },
+        accounts: [{ spent: 30, result: 'counted' }],
+      });
+    }
+    const { code, stderr } = await scene.run(['run', 'all.csv', '--quota', '50'], there);
+    expect(code, stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(50);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    const counts = countStatuses(await readRows(scene.path('all.enriched.partial.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(50);
+
+    // And back, through a pipe: what was bought there is known here.
+    const back = await scene.run(['engine', 'export'], there);
+    const file = await scene.write('back.jsonl', back.stdout);
+    await scene.start(['engine', 'import', file]).done;
+    const again = await scene.run(['run', 'all.csv', '--quota', '50']);
+    expect(again.code, again.stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(50);
+  });
+
+  test('status names server, sessions and size; stopping it is not ours', async () => {
+    const scene = await createScene(other);
+    const { code, stdout, stderr } = await scene.run(['engine', 'status', '--json']);
+    expect(code, stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      engine: other.name,
+      isRunning: true,
+      sessions: expect.any(Number),
+    });
+    const stop = await scene.run(['engine', 'stop']);
+    expect(stop.code).toBe(2);
+    expect(stop.stderr).toMatch(/only the server of the embedded engine can be stopped/);
+  });
+});
+
+describe('a file that is damaged', () => {
+  test('is imported line by line: what is broken is named, nothing that is whole is lost', async () => {
+    const scene = await createScene(embedded);
+    await scene.write('list.csv', domainList(12));
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    const { stdout } = await scene.run(['engine', 'export', '-o', '-']);
+    const lines = stdout.trimEnd().split('\n');
+    const answers = lines.filter((line) => line.includes('"type":"answer"'));
+    const [one = '', two = ''] = answers;
+    const header = lines[0] ?? '';
+    const old = one.replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"2020-01-01T00:00:00.000Z"');
+    const broken = [header, one, two.slice(0, 60), '{"type":"odd"}', '', old, ...answers.slice(2)].join('\n');
+    const path = await scene.write('broken.jsonl', broken);
+    const elsewhere = { BRAND_ENRICH_STATE: scene.path('other') };
+    const { code, stdout: said, stderr } = await scene.run(['engine', 'import', path], elsewhere);
+    expect(code, stderr).toBe(1);
+    expect(said).toContain('12 answers read: 11 imported, 0 stored already, 1 older than 30 days');
+    expect(stderr).toMatch(/^line 3: it is no JSON text, or cut off; left out$/m);
+    expect(stderr).toMatch(/^line 4: its type is "odd"; left out$/m);
+    expect(stderr).toMatch(/^the file has no end: it was cut off/m);
+    const none = await scene.run(['engine', 'import', scene.path('list.csv')], elsewhere);
+    expect(none.code).toBe(2);
+    expect(none.stderr).toMatch(/this is no export of brand-enrich/);
+  });
+});
+
+describe('the embedded engine', () => {
+  test('is looked at without being started, and stopped only when nobody uses it', async () => {
+    const scene = await createScene(embedded);
+    const status = async () => JSON.parse((await scene.run(['engine', 'status', '--json'])).stdout);
+    expect(await status()).toMatchObject({ isRunning: false, version: null });
+    const worker = scene.start(['worker']);
+    await worker.untilSaid(/waiting for chunks/);
+    expect(await status()).toMatchObject({
+      ...{ engine: 'embedded', isRunning: true, processes: [worker.pid], address: scene.path('state') },
+      version: expect.stringMatching(/^PostgreSQL \d+\.\d+/),
+    });
+    const held = await scene.run(['engine', 'stop']);
+    expect(held.code).toBe(5);
+    expect(held.stderr).toContain(`used by process ${worker.pid}`);
+    worker.kill('SIGKILL');
+    await worker.done;
+    // The server learns of a killed client a moment later.
+    await vi.waitUntil(async () => (await status()).processes.length === 0, { timeout: 20_000 });
+    expect(await status()).toMatchObject({ isRunning: true });
+    const stopped = await scene.run(['engine', 'stop']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    expect(stopped.stdout).toBe('the server is stopped\n');
+    expect(await status()).toMatchObject({
+      isRunning: false,
+      version: expect.stringMatching(/^PostgreSQL \d+$/),
+    });
+    expect((await scene.run(['engine', 'stop'])).stdout).toBe('no server is running\n');
+    await expect(readFile(scene.path('state/postgres/data/postmaster.pid'))).rejects.toThrow();
+  });
+
+  test('an export ends quietly when its reader stops reading', async () => {
+    const scene = await createScene(embedded);
+    await writeFile(scene.path('list.csv'), domainList(20));
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+    const refused = await scene.run(['engine', 'export', '--json']);
+    expect(refused.code).toBe(2);
+    const full = await scene.run(['engine', 'export', '-o', '/dev/full']);
+    expect(full.code).toBe(5);
+    expect(full.stderr).toMatch(/disk is full/);
+  });
+});

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import {
+  accountLine,
+  answerLine,
+  endLine,
+  headerLine,
+  readHeader,
+  readLine,
+} from '../../src/engine/export-lines.js';
+import type { StoredOutcome } from '../../src/stores/outcome-store.js';
+import { packProfile, unpackProfile } from '../../src/stores/profile-codec.js';
+
+const KEY = '0123456789:u:domain:bücher.example';
+const answer = (body: Buffer | null): StoredOutcome => ({
+  key: KEY,
+  status: body === null ? 'not_found' : 'matched',
+  packed: body === null ? null : packProfile(body, false),
+  fetchedAt: 1_760_000_000_123,
+  billed: true,
+  freshUntil: null,
+});
+
+describe('an answer comes back byte for byte', () => {
+  test.each([
+    ['numbers that no double holds', '{"n":12345678901234567890,"d":1.10,"e":1e400}', true],
+    ['an escaped half of a pair', '{"s":"\\ud800 x"}', true],
+    ['separators that are no line ends here', '{"s":"\u2028\u2029\u0085"}', true],
+    ['a member of our own names', '{"answer":{"answer":[1]},"key":"x\\\\"}', true],
+    ['the same member twice', '{"a":1,"a":2}', true],
+    ['blanks inside', '{ "a" : [ 1 , 2 ] }', true],
+    ['line ends inside', '{\n "a": 1\r\n}', false],
+    ['blanks around', ' {"a":1} ', false],
+    ['a byte order mark', '\ufeff{"a":1}', false],
+    ['no object', '[1,2]', false],
+    ['no JSON', '{"a":', false],
+    ['nothing', '', false],
+  ])('%s', (_what, text, isInClear) => {
+    const line = answerLine(answer(Buffer.from(text)));
+    expect(line.endsWith(isInClear ? `,"answer":${text}}\n` : '"}\n')).toBe(true);
+    expect(line.indexOf('\n')).toBe(line.length - 1);
+    expect(bodyOf(line)).toEqual(Buffer.from(text));
+  });
+
+  test('bytes that are no text', () => {
+    const body = Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d]);
+    expect(bodyOf(answerLine(answer(body)))).toEqual(body);
+  });
+
+  function bodyOf(line: string): Buffer | null {
+    const read = readLine(Buffer.from(line));
+    if (read.type !== 'answer') throw new Error(JSON.stringify(read));
+    const { packed, ...rest } = read.outcome;
+    expect(rest).toEqual({
+      key: KEY,
+      status: 'matched',
+      fetchedAt: 1_760_000_000_123,
+      billed: true,
+      freshUntil: null,
+    });
+    return packed === null ? null : unpackProfile(packed);
+  }
+});
+
+test('what is not found, accounts, end and header come back as they were', () => {
+  const missing = { ...answer(null), freshUntil: 1_760_000_120_000, billed: false };
+  expect(readLine(Buffer.from(answerLine(missing)))).toEqual({ type: 'answer', outcome: missing });
+  const spending = { period: '2026-11-01', sent: 30, others: 2, quota: null };
+  expect(readLine(Buffer.from(accountLine('team "ü"', spending)))).toEqual({
+    ...{ type: 'account', account: 'team "ü"', spending },
+  });
+  expect(readLine(Buffer.from(endLine(7)))).toEqual({ type: 'end', answers: 7 });
+  const header = { engine: 'redis', exportedAt: 1_760_000_000_123 };
+  expect(readHeader(Buffer.from(headerLine(header)))).toEqual(header);
+});
+
+test.each([
+  ['{"type":"answer"}', /key/],
+  [answerLine(answer(null)).replace('"not_found"', '"matched"'), /do not fit/],
+  [answerLine(answer(null)).replace('"billed":true', '"billed":1'), /billed/],
+  [answerLine(answer(null)).replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"soon"'), /date/],
+  [answerLine(answer(null)).replace('domain:', 'domain:\\u0000'), /key/],
+  ['{"type":"account","account":"a","period":"2026-13-77","sent":1,"others":0,"quota":null}', /period/],
+  ['{"type":"account","account":"a","period":null,"sent":-1,"others":0,"quota":null}', /count/],
+  ['[]', /no JSON object/],
+  ['{"type":"answer","key":"01234', /cut off/],
+])('%s is broken', (line, reason) => {
+  expect(readLine(Buffer.from(line))).toEqual({ type: 'broken', reason: expect.stringMatching(reason) });
+});
+
+test('a header of a later release, and none', () => {
+  expect(readHeader(Buffer.from('{"type":"brand-enrich export","version":2}'))).toMatch(/version 2/);
+  expect(readHeader(Buffer.from('domain\n'))).toMatch(/does not begin/);
+});
