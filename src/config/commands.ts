@@ -198,8 +198,8 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     examples: [
       { line: 'engine export -o answers.jsonl.gz', does: 'of the embedded engine' },
       {
-        line: 'engine export | brand-enrich engine import - --engine redis://queue.example:6379',
-        does: 'move to Redis',
+        line: 'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz',
+        does: 'of a Redis server',
       },
     ],
   },

@@ -114,8 +114,8 @@ export const OUTPUT_SETTINGS = {
     kind: path('FILE'),
     group: 'Output',
     commands: ['run', 'engine export'],
-    defaultNote: '<name>.enriched.<ext>; of an export standard output',
-    description: 'where the result goes; - is standard output',
+    defaultNote: '<name>.enriched.<ext>',
+    description: 'where the result goes; - is standard output, where an export goes by default',
   }),
   format: optional({
     flag: '--format',

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
@@ -15,6 +15,7 @@ import { admitServerUser, giveAway, namedUser, type ServerUser } from './server-
 
 const run = promisify(execFile);
 const DRAFT = 'new-';
+const REMOVAL = { recursive: true, force: true, maxRetries: 3 } as const;
 const INITDB_DEADLINE_MS = 120_000;
 
 /** The role that owns everything; the socket's folder decides who may be it. */
@@ -53,7 +54,8 @@ export async function prepareServerFolders(
     if (isOurs) await chmod(state, mode);
     await mkdir(home, { recursive: true, mode });
     await chmod(home, mode);
-  } catch (error) {
+  } catch (thrown) {
+    const error = await mkdirFailure(state, thrown);
     throw new FailFileError({
       code: 'engine-unfit',
       what: `the state folder cannot be used (${systemWords(error)})`,
@@ -64,6 +66,21 @@ export async function prepareServerFolders(
   }
   await refuseNetwork(home);
   if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
+}
+
+/** Node says ENOENT for all that keeps it from making several folders: the first one that is missing knows better. */
+async function mkdirFailure(folder: string, thrown: unknown): Promise<unknown> {
+  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown;
+  const parent = dirname(folder);
+  const isParentThere = await stat(parent).then(
+    () => true,
+    () => false,
+  );
+  if (!isParentThere && parent !== folder) return mkdirFailure(parent, thrown);
+  return mkdir(folder).then(
+    () => thrown,
+    (error: unknown) => error,
+  );
 }
 
 /** By `f_type` of statfs(2): file systems that other machines write to, where no lock of this machine counts. */
@@ -188,6 +205,13 @@ export async function setAside({ state, home, data }: ServerFolders): Promise<st
   return aside;
 }
 
+/** Why `initdb` failed: the words of the server that it ran, else its own, else its last line. Pure, for tests. */
+export function initdbFailure(stderr: string): string {
+  const reasons = [/(?:FATAL|PANIC|ERROR): {2}(.+)$/m, /^initdb: error: (.+)$/m];
+  const known = reasons.flatMap((reason) => reason.exec(stderr)?.[1] ?? []);
+  return known[0] ?? stderr.trim().split('\n').at(-1) ?? '';
+}
+
 /**
  * Makes an empty database: complete, or not there. Throws {@link FailFileError} `engine-unfit` with the words of `initdb`.
  */
@@ -198,7 +222,8 @@ export async function makeData(
 ): Promise<void> {
   // What an earlier start was killed at.
   for (const name of await readdir(folders.home)) {
-    if (name.startsWith(DRAFT)) await rm(join(folders.home, name), { recursive: true, force: true });
+    // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later start.
+    if (name.startsWith(DRAFT)) await rm(join(folders.home, name), REMOVAL).catch(() => undefined);
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
   const maker = user === null ? null : namedUser();
@@ -220,7 +245,7 @@ export async function makeData(
     await onDisk(folders.home);
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
-    const words = /^initdb: error: (.+)$/m.exec(stderr)?.[1] ?? stderr.trim().split('\n').at(-1) ?? '';
+    const words = initdbFailure(stderr);
     throw new FailFileError({
       code: 'engine-unfit',
       what: `the database of the embedded engine cannot be made (${words === '' ? errorText(error) : words})`,
@@ -229,6 +254,6 @@ export async function makeData(
       cause: error,
     });
   } finally {
-    await rm(draft, { recursive: true, force: true });
+    await rm(draft, REMOVAL).catch(() => undefined);
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createReleasers, isRunning } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
-import { judgeData } from '../../../src/engine/embedded/data-folder.js';
+import { initdbFailure, judgeData } from '../../../src/engine/embedded/data-folder.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
 import { judgeStart } from '../../../src/engine/embedded/server-process.js';
 import type { Engine } from '../../../src/engine/engine.js';
@@ -105,6 +105,33 @@ describe('the private server', () => {
     await child.kill('SIGKILL');
     await vi.waitUntil(() => !isRunning(pid), { timeout: 120_000, interval: 500 });
     await expect(stat(home('data', 'postmaster.pid'))).rejects.toThrow();
+  });
+
+  test('ends with its last clients, though they leave at the same moment', async () => {
+    const engines = await Promise.all([open(), open(), open()]);
+    const pid = serverPid();
+    await Promise.all(engines.map((engine) => engine.close()));
+    expect(isRunning(pid)).toBe(false);
+    expect(await starts()).toBe(1);
+  });
+
+  test('is made although the initdb of a killed start still writes', async () => {
+    await mkdir(home('new-killed'), { recursive: true });
+    const child = startChild(`
+      const { mkdirSync } = await import('node:fs');
+      say('writing');
+      for (let number = 0; ; number += 1) {
+        for (let each = 0; each < 50; each += 1) {
+          try {
+            mkdirSync(${JSON.stringify(home('new-killed'))} + '/' + number + '/' + each, { recursive: true });
+          } catch {}
+        }
+        await new Promise(setImmediate);
+      }
+    `);
+    releasers.push(() => child.kill('SIGKILL'));
+    await child.nextLine();
+    expect(await (await open()).outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
   test('whose socket was removed is stopped and started anew', async () => {
@@ -230,4 +257,20 @@ test.each([
   const result = judgeStart(log, 'it ended with 1');
   expect(result.type).toBe(type);
   if (result.type === 'failed') expect(result.reason).toMatch(reason ?? /^$/);
+});
+
+test.each([
+  [
+    'running bootstrap script ... 2026-01-01 UTC [7] FATAL:  could not write to file "pg_wal/xlogtemp.7": No space left on device\n' +
+      'child process exited with exit code 1\ninitdb: removing contents of data directory "/x"\n',
+    'could not write to file "pg_wal/xlogtemp.7": No space left on device',
+  ],
+  [
+    'initdb: error: could not create directory "/x": Permission denied\ninitdb: hint: y\n',
+    'could not create directory "/x": Permission denied',
+  ],
+  ['libpq.so.5: cannot open shared object file\n', 'libpq.so.5: cannot open shared object file'],
+  ['', ''],
+])('initdb that says %j failed for that reason', (stderr, reason) => {
+  expect(initdbFailure(stderr)).toBe(reason);
 });
