@@ -36,6 +36,7 @@ const TOUCHES_PROCESS = /^(src\/(cli|index|main)\.ts|src\/config\/|workers\/)/;
 const TOP_LEVEL = [
   '.biome.json',
   '.ci',
+  '.github',
   '.gitignore',
   '.knip.js',
   'CHANGELOG.md',
