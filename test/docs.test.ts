@@ -1,27 +1,65 @@
 /**
- * The README's tables are made of the code. `npm run docs` rewrites them; the test fails while they differ.
+ * What the documents say of the code is true: tables are made of it (`npm run docs` rewrites them), links lead somewhere,
+ * and the README stays short enough to be read.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { DASHBOARD_SETTINGS } from '../src/config/dashboard-settings.ts';
 import { EXIT_MEANINGS } from '../src/config/help.ts';
+import { METRICS_SETTINGS } from '../src/config/metrics-settings.ts';
+import { NOTIFY_SETTINGS } from '../src/config/notify-settings.ts';
+import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
+import { TELEMETRY_SETTINGS } from '../src/config/telemetry-settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
 import { readCatalogueLine } from '../src/local-service/catalogue-line.ts';
+import { DEFAULT_COLUMNS } from '../src/run/output/columns.ts';
 import { settingsTable } from './support/settings-table.ts';
 
-const README = new URL('../README.md', import.meta.url);
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const README = 'README.md';
+const OPERATING = 'src/daemon/README.md';
+const LOCAL_SERVICE = 'src/local-service/README.md';
 
-const TABLES: Record<string, string> = {
-  settings: settingsTable(),
-  exits: table(
-    ['exit code', 'meaning'],
-    EXIT_MEANINGS.map(([code, meaning]) => [`${code}`, meaning]),
-  ),
-  errors: table(
-    ['code', 'meaning'],
-    Object.entries(ERROR_CATALOGUE).map(([code, meaning]) => [`\`${code}\``, meaning]),
-  ),
-};
+const operating = Object.keys({
+  ...NOTIFY_SETTINGS,
+  ...METRICS_SETTINGS,
+  ...TELEMETRY_SETTINGS,
+  ...DASHBOARD_SETTINGS,
+});
+const localService = SETTING_ENTRIES.filter(([, { group }]) => group === 'Local service').map(
+  ([name]) => name,
+);
+const isElsewhere = (name: SettingName) => operating.includes(name) || localService.includes(name);
+
+const errorRows = Object.entries(ERROR_CATALOGUE).map(([code, meaning]) => [`\`${code}\``, meaning]);
+
+/** By document and name of the block. */
+const TABLES: readonly (readonly [document: string, name: string, made: string])[] = [
+  [README, 'settings', settingsTable((name) => !isElsewhere(name))],
+  [OPERATING, 'settings', settingsTable((name) => operating.includes(name))],
+  [LOCAL_SERVICE, 'settings', settingsTable((name) => localService.includes(name))],
+  [
+    README,
+    'exits',
+    table(
+      ['exit code', 'meaning'],
+      EXIT_MEANINGS.map(([code, meaning]) => [`${code}`, meaning]),
+    ),
+  ],
+  [
+    README,
+    'errors',
+    // Two to a line.
+    table(
+      ['code', 'meaning', 'code', 'meaning'],
+      errorRows.flatMap((row, at) => (at % 2 === 0 ? [[...row, ...(errorRows[at + 1] ?? ['', ''])]] : [])),
+    ),
+  ],
+];
 
 function table(headings: string[], rows: string[][]): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
@@ -32,28 +70,67 @@ function block(name: string): RegExp {
   return new RegExp(`(<!-- ${name}:[^>]*-->\n)([\\s\\S]*?)(<!-- /${name} -->)`);
 }
 
-describe('the README', () => {
-  for (const [name, made] of Object.entries(TABLES)) {
-    it(`shows the ${name} as the code has them`, () => {
-      const text = readFileSync(README, 'utf8');
-      if (process.env.REWRITE_DOCS) {
-        writeFileSync(
-          README,
-          text.replace(block(name), (_, open, __, close) => `${open}${made}\n${close}`),
-        );
-        return;
-      }
-      expect(block(name).exec(text)?.[2]).toBe(`${made}\n`);
-    });
-  }
+function read(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
 
-  it('shows an accounts file and a line of a catalogue that can be served', () => {
-    const text = readFileSync(README, 'utf8');
-    const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
-    const accounts = blocks.find((json) => json.includes('"tokenSha256"')) ?? '';
-    const { all } = parseAccounts(accounts.replace('<64 hex digits>', 'a1'.repeat(32)), 'README');
-    expect(all).toMatchObject([{ name: 'data-team', plan: 'paid' }]);
-    const line = blocks.find((json) => json.startsWith('{"brand"')) ?? '';
-    expect(readCatalogueLine(Buffer.from(line.trim()))).toMatchObject({ type: 'brand' });
+const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+});
+const documents = listed.status === 0 ? listed.stdout.trim().split('\n') : [README];
+
+describe('tables', () => {
+  it.each(TABLES)('%s shows the %s as the code has them', (document, name, made) => {
+    const text = read(document);
+    if (process.env.REWRITE_DOCS) {
+      const rewritten = text.replace(block(name), (_, open, __, close) => `${open}${made}\n${close}`);
+      writeFileSync(join(ROOT, document), rewritten);
+      return;
+    }
+    expect(block(name).exec(text)?.[2]).toBe(`${made}\n`);
   });
+
+  it('of columns has each of ours', () => {
+    const text = read(README);
+    const missing = DEFAULT_COLUMNS.filter(({ name }) => !text.includes(`\`brand_${name}\``));
+    expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('the README', () => {
+  it('has at most 450 lines', () => {
+    expect(read(README).split('\n').length - 1).toBeLessThanOrEqual(450);
+  });
+});
+
+/** As GitHub makes anchors of headings. */
+function anchorsIn(text: string): string[] {
+  const headings = text.replace(/```[\s\S]*?```/g, '').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading]) =>
+    (heading ?? '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+it.each(documents)('links of %s lead to files and headings that are there', (document) => {
+  const links = [...read(document).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => to ?? '');
+  const broken = links.filter((link) => {
+    const [file = '', anchor] = link.split('#');
+    const path = file === '' ? document : join(dirname(document), file);
+    if (!existsSync(join(ROOT, path))) return true;
+    return anchor !== undefined && !anchorsIn(read(path)).includes(anchor);
+  });
+  expect(broken).toEqual([]);
+});
+
+it('the local service can serve the accounts file and the catalogue line that its README shows', () => {
+  const blocks = [...read(LOCAL_SERVICE).matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
+  const accounts = blocks.find((json) => json.includes('"tokenSha256"')) ?? '';
+  const { all } = parseAccounts(accounts.replace('<64 hex digits>', 'a1'.repeat(32)), 'README');
+  expect(all).toMatchObject([{ name: 'data-team', plan: 'paid' }]);
+  const line = blocks.find((json) => json.startsWith('{"brand"')) ?? '';
+  expect(readCatalogueLine(Buffer.from(line.trim()))).toMatchObject({ type: 'brand' });
 });

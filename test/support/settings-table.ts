@@ -1,16 +1,17 @@
 /**
- * The README's table of settings, made of the table itself; a test keeps the two equal.
+ * Tables of settings for the README and those beside the code; a test keeps them equal to the settings.
  */
 import type { Setting } from '../../src/config/setting.js';
 import { COMMAND_NAMES, flagUsage, SETTING_GROUPS } from '../../src/config/setting.js';
-import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { SETTING_ENTRIES, type SettingName } from '../../src/config/settings.js';
 
 const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
 
-/** One Markdown table, groups in the order of `--help`, without a line end after it. */
-export function settingsTable(): string {
+/** One Markdown table of the settings that `shows` picks, groups in the order of `--help`, without a line end after it. */
+export function settingsTable(shows: (name: SettingName) => boolean = () => true): string {
+  const shown = SETTING_ENTRIES.filter(([name]) => shows(name));
   const lines = SETTING_GROUPS.flatMap((group) =>
-    SETTING_ENTRIES.filter(([, line]) => line.group === group).map(([, line]) => tableRow(line)),
+    shown.filter(([, line]) => line.group === group).map(([, line]) => tableRow(line)),
   );
   return [tableLine(HEADINGS), tableLine(HEADINGS.map(() => '---')), ...lines].join('\n');
 }
