@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import { type ServerBinaries, UnusableDataError } from './server-binaries.js';
-import { admitServerUser, giveAway, namedUser, type ServerUser } from './server-user.js';
+import { admitServerUser, giveAway, namedUser, SERVER_ID, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);
 const DRAFT = 'new-';
@@ -46,8 +46,8 @@ export async function prepareServerFolders(
   user: ServerUser | null,
 ): Promise<void> {
   try {
-    // Root's server runs as another user, which has to pass through; what lies in the folder stays closed.
-    const mode = user === null ? 0o700 : 0o711;
+    // Root's server has no account, and its database is made by a user that has: both pass through. What is inside stays closed.
+    const mode = user !== null && user.uid === SERVER_ID ? 0o711 : 0o700;
     const isNew = (await mkdir(state, { recursive: true, mode })) !== undefined;
     const names = await readdir(state);
     const isOurs = isNew || names.length === 0 || names.includes('postgres');
@@ -226,7 +226,7 @@ export async function makeData(
     if (name.startsWith(DRAFT)) await rm(join(folders.home, name), REMOVAL).catch(() => undefined);
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
-  const maker = user === null ? null : namedUser();
+  const maker = user === null ? null : namedUser(user);
   const args = [
     ['-D', draft, '-U', SERVER_ROLE, '--auth-local=trust', '--auth-host=reject'],
     ['--locale=C', '--encoding=UTF8', '--no-instructions'],
@@ -250,7 +250,9 @@ export async function makeData(
       code: 'engine-unfit',
       what: `the database of the embedded engine cannot be made (${words === '' ? errorText(error) : words})`,
       subject: folders.data,
-      todo: 'make room and see that this user may write there, or name another folder with --state',
+      todo: /could not look up effective user/.test(stderr)
+        ? 'run as a user that the machine knows by name (/etc/passwd), or name a server with --engine redis://...'
+        : 'make room and see that this user may write there, or name another folder with --state',
       cause: error,
     });
   } finally {

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { chown, lchown, readdir } from 'node:fs/promises';
+import { chown, lchown, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
@@ -21,24 +21,39 @@ export interface ServerUser {
  * Above the numbers that are given to people and below those that system services and containers use (systemd, Users, Groups, UIDs
  * and GIDs on systemd Systems).
  */
-const SERVER_ID = 54_329;
+export const SERVER_ID = 54_329;
 
-/** null: the server runs as the user of this process. */
-export function serverUser(): ServerUser | null {
-  return process.getuid?.() === 0 ? { uid: SERVER_ID, gid: SERVER_ID } : null;
+/**
+ * null: the server runs as the user of this process. Root's server runs as the owner of a folder that an ordinary user has, so
+ * that one look by root does not take the folder away from its owner.
+ *
+ * @param folders From the innermost: the first that exists decides.
+ */
+export async function serverUser(folders: readonly string[]): Promise<ServerUser | null> {
+  if (process.getuid?.() !== 0) return null;
+  for (const folder of folders) {
+    const facts = await stat(folder).catch(() => null);
+    if (facts === null) continue;
+    if (facts.uid !== 0) return { uid: facts.uid, gid: facts.gid };
+    break;
+  }
+  return { uid: SERVER_ID, gid: SERVER_ID };
 }
 
 /**
- * An account for `initdb`, which wants a name for its user and runs before there is anything to protect. Throws
- * {@link FailFileError} `engine-unfit` on a machine without one.
+ * An account for `initdb`, which wants a name for its user and runs before there is anything to protect: the server's own user where
+ * it has a name. Throws {@link FailFileError} `engine-unfit` on a machine without one.
  */
-export function namedUser(): ServerUser {
+export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'))
     .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
     .filter(({ uid, gid }) => uid > 0 && Number.isSafeInteger(uid) && Number.isSafeInteger(gid));
-  const account = accounts.find(({ name }) => name === 'daemon' || name === 'bin') ?? accounts[0];
+  const account =
+    accounts.find(({ uid }) => uid === ownUid) ??
+    accounts.find(({ name }) => name === 'daemon' || name === 'bin') ??
+    accounts[0];
   if (account !== undefined) return { uid: account.uid, gid: account.gid };
   throw new FailFileError({
     code: 'engine-unfit',

@@ -86,7 +86,7 @@ export async function joinServer({
   startsEmpty = false,
 }: JoinServerOptions): Promise<SharedServer> {
   const folders = serverFolders(state);
-  const user = serverUser();
+  const user = await serverUser([folders.home, state]);
   await prepareServerFolders(folders, user);
   const sockets = await socketFolder(folders, user);
   const connection = connectionTo(sockets);
@@ -369,7 +369,7 @@ export async function lookAtServer(
   if (!isThere) return none;
   const finding = await findData(folders);
   const still = { ...none, version: finding.type === 'ready' ? String(finding.major) : null };
-  const connection = connectionTo(await socketFolder(folders, serverUser()));
+  const connection = connectionTo(await socketFolder(folders, await serverUser([folders.home, state])));
   const giveUpAt = performance.now() + STOP_DEADLINE_MS;
   for (;;) {
     const session = newSession(connection, 'brand-enrich look');

@@ -2,7 +2,7 @@
  * The private server under its users' feet: killed, left behind, moved, without its links. Real servers and real processes.
  */
 import { readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -218,6 +218,23 @@ describe('the private server', () => {
 });
 
 describe.skipIf(process.getuid?.() !== 0)('as root', () => {
+  test("an ordinary user's folder stays that user's", async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'owned-'));
+    const [, , uid = '', gid = ''] =
+      readFileSync('/etc/passwd', 'utf8')
+        .split('\n')
+        .find((line) => Number(line.split(':')[2]) > 0)
+        ?.split(':')
+        .slice(0, 4) ?? [];
+    await chown(folder, Number(uid), Number(gid));
+    const engine = await openEmbeddedEngine({ folder, log: silentLog() });
+    for (const name of ['', 'postgres', 'postgres/data', 'postgres/server.log'])
+      expect((await stat(join(folder, name))).uid, name).toBe(Number(uid));
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    await engine.close();
+    await rm(folder, { recursive: true });
+  });
+
   test('a folder that only root may enter is refused, with the folder to use', async () => {
     const closed = await mkdtemp(join(tmpdir(), 'closed-'));
     await mkdir(join(closed, 'state'));
