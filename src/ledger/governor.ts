@@ -8,6 +8,7 @@
  * Here is the loop of exchanges and its end. Who is asked for: `takers.ts`. What is told: `mailbox.ts`. Judgement is
  * `policy.ts` and `pace.ts`; adding and comparing is the store's; retries and outcomes are `resolve/`'s.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -18,6 +19,7 @@ import { createMailbox, type Heard, type Letter, NOTHING_HEARD } from './mailbox
 import { createPaceWatch, type PaceWatch } from './pace-watch.js';
 import { mayHaveTurned } from './period.js';
 import { type Denial, judgeDenial } from './policy.js';
+import { RULES } from './rules.js';
 import { createSlots, type Slots } from './slots.js';
 import { type AskingRun, createTakers, type Grant, type Taker, type Wish } from './takers.js';
 
@@ -60,12 +62,10 @@ export interface Governor {
 const TAKE_AT_MOST = 200;
 /** Settlements alone wait this long for a taker to travel with. */
 const SETTLE_DELAY_MS = 15;
-/** A permit outlives the total time-out of its request by so much. */
-const PERMIT_MARGIN_MS = 10_000;
 
 /** How long a permit for a request with this total time-out is held at most. */
 export function permitMsOf(timeoutMs: number): number {
-  return timeoutMs + PERMIT_MARGIN_MS;
+  return timeoutMs + RULES.permitMarginMs;
 }
 
 export function createGovernor(options: GovernorOptions): Governor {

@@ -2,15 +2,10 @@
  * Billing periods, taken from the service's own clock and never from a worker's. A period is named by its first
  * day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota never renews.
  */
+import { RULES } from './rules.js';
 
 /** `month`: from the first of each month. A number from 1 to 28: from that day. `none`: one period for ever. */
 export type PeriodSetting = 'month' | 'none' | number;
-
-/**
- * How long after the end of a period, by the store's clock, it is safe to ask the service whether it has turned: two clocks
- * that are kept by the network part by less.
- */
-export const TURN_MARGIN_MS = 900_000;
 
 /** The name of the period that this moment falls in. */
 export function periodOf(time: number, setting: PeriodSetting): string {
@@ -31,5 +26,5 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
 /** Whether the ledger's period is over by the store's clock (`now`) with a margin: reason enough to ask the service once. */
 export function mayHaveTurned(period: string | null, setting: PeriodSetting, now: number): boolean {
   const next = nextPeriodAt(period, setting);
-  return next !== null && now >= next + TURN_MARGIN_MS;
+  return next !== null && now >= next + RULES.turnMarginMs;
 }

@@ -13,8 +13,10 @@
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending. Left by `resume`.
  */
+
 import type { LedgerState, RunSpending } from './ledger.js';
-import { nextPeriodAt, type PeriodSetting, TURN_MARGIN_MS } from './period.js';
+import { nextPeriodAt, type PeriodSetting } from './period.js';
+import { RULES } from './rules.js';
 
 /** What to do without a permit. */
 export type Denial =
@@ -121,9 +123,9 @@ export function judgeDenial(
 function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion, why: string): Denial {
   const endsAt = nextPeriodAt(state.period, period);
   if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why: why };
-  const askInMs = endsAt + TURN_MARGIN_MS - state.now;
+  const askInMs = endsAt + RULES.turnMarginMs - state.now;
   if (askInMs > 0) {
-    const at = new Date(endsAt + TURN_MARGIN_MS).toISOString().slice(11, 16);
+    const at = new Date(endsAt + RULES.turnMarginMs).toISOString().slice(11, 16);
     const sentence = `${why}; the billing period has ended, and at ${at} UTC one request asks for the next one`;
     return { type: 'wait', why: sentence, retryInMs: Math.min(askInMs, 5_000) };
   }

@@ -15,6 +15,7 @@ import type { ChunkJob, Engine } from '../engine/engine.js';
 import { promoteParked } from '../engine/promote-parked.js';
 import { createGovernor, type Governor } from '../ledger/governor.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
@@ -35,7 +36,6 @@ import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
 export const CHUNK_SIZE = 50;
-const BEAT_MS = 5_000;
 /** How long a chunk of a service that this worker does not ask is left alone. */
 const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
@@ -303,7 +303,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
           },
           (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
         );
-      }, BEAT_MS);
+      }, RULES.workerHeartbeatMs);
       releasers.push(() => queue.close());
       releasers.push(() => clearInterval(beat));
       await purgeSpooled(options.spoolFolder, clock.now());

@@ -6,16 +6,7 @@
  * run. Taking over the claims of a dead worker excludes every exchange, so a claim cannot change hands between its check
  * and the permit.
  */
-/** After so long without a useful answer the next request goes alone. */
-const ALONE_AFTER_MS = 300_000;
-/** One request beyond the limit each minute finds out whether it was raised. */
-const PROBE_EVERY_MS = 60_000;
-/** As long as the quota is unknown, at most so many requests are out. */
-const UNKNOWN_QUOTA_HELD = 8;
-/** A slot further away than this is not given out. */
-const PACE_HORIZON_MS = 1_000;
-/** With so many doubts a key is not asked for again in this run. */
-const DOUBTS_ALLOWED = 2;
+import { RULES } from '../../ledger/rules.js';
 
 /**
  * Plans of these functions are made once and kept, on a server that may never have looked at the tables: without
@@ -27,9 +18,6 @@ export const INDEXES_ONLY =
 
 /** Key of the advisory lock that separates exchanges (shared) from the taking over of claims (alone). */
 export const TAKEOVER_LOCK = 0x62656e72;
-
-/** A clock that goes back by more than this was set back. */
-export const CLOCK_BACK_MS = 1_000;
 
 export const EXCHANGE_FUNCTION = `
 -- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
@@ -87,7 +75,7 @@ BEGIN
   IF (p->>'heard')::boolean THEN a.heard_at := v_now; END IF;
   IF (p->>'refusedForQuota')::boolean THEN
     a.closed_at := v_now;
-    a.next_probe_at := v_now + ${PROBE_EVERY_MS};
+    a.next_probe_at := v_now + ${RULES.probeEveryMs};
   ELSIF v_has_probe_billed THEN
     a.closed_at := NULL;
   END IF;
@@ -96,8 +84,8 @@ BEGIN
   -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
   v_out := a.held + a.probes;
   SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
-    v_take > 0 AND v_out > 0 AND (coalesce(a.sent + a.held + a.others >= v_limit, v_out >= ${UNKNOWN_QUOTA_HELD})
-      OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - ${ALONE_AFTER_MS}
+    v_take > 0 AND v_out > 0 AND (coalesce(a.sent + a.held + a.others >= v_limit, v_out >= ${RULES.unknownQuotaHeld})
+      OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - ${RULES.aloneAfterMs}
       OR coalesce(brand_enrich.is_period_due(a, v_now) OR brand_enrich.is_turn_unconfirmed(a, v_now), false)), v_now);
   a := v_dead.a;
   -- It went alone, a minute after all others: what its header shows has hardly lagged.
@@ -148,15 +136,15 @@ BEGIN
       IF r.owner IS DISTINCT FROM v_worker THEN v_answers[r.ord] := 1; CONTINUE; END IF;
       v_answers[r.ord] := 3;
       CONTINUE WHEN NOT v_may_spend;
-      IF r.doubts >= ${DOUBTS_ALLOWED} THEN v_answers[r.ord] := 2; CONTINUE; END IF;
+      IF r.doubts >= ${RULES.doubtsAllowed} THEN v_answers[r.ord] := 2; CONTINUE; END IF;
       CONTINUE WHEN v_is_barred;
       v_out := a.held + a.probes;
       CONTINUE WHEN v_is_turn AND v_out > 0;
       -- What a dead process left behind does not count: it may take a minute to run out.
-      v_is_opening := a.heard_at <= v_now - ${ALONE_AFTER_MS};
+      v_is_opening := a.heard_at <= v_now - ${RULES.aloneAfterMs};
       CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
         OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone));
-      CONTINUE WHEN v_limit IS NULL AND v_out >= ${UNKNOWN_QUOTA_HELD};
+      CONTINUE WHEN v_limit IS NULL AND v_out >= ${RULES.unknownQuotaHeld};
       v_spent := a.sent + a.held + a.others;
       v_has_room := v_limit IS NULL OR v_spent < v_limit;
       v_is_probe := a.closed_at IS NOT NULL OR NOT v_has_room;
@@ -164,7 +152,7 @@ BEGIN
         CONTINUE WHEN NOT (v_has_room OR brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan)
           OR coalesce((p->>'mayHaveTurned')::boolean, false));
         CONTINUE WHEN v_out > 0 OR NOT (v_now >= a.next_probe_at
-            AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${PROBE_EVERY_MS})
+            AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${RULES.probeEveryMs})
           OR v_is_turn AND v_run.plan = 'free' AND brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan));
       END IF;
       CONTINUE WHEN v_key.requests >= v_run.max_requests;
@@ -173,16 +161,16 @@ BEGIN
         AND v_key.overage_requests + least(v_held + 1, v_beyond) > v_run.max_overage_requests;
       v_slot := greatest(v_now, a.floor_until);
       IF a.rate IS NULL THEN
-        CONTINUE WHEN v_slot - v_now > ${PACE_HORIZON_MS};
+        CONTINUE WHEN v_slot - v_now > ${RULES.paceHorizonMs};
       ELSE
         v_interval := 1000 / a.rate;
         v_slot := greatest(v_slot, a.tat - (a.burst - 1) * v_interval);
-        CONTINUE WHEN v_slot - v_now > ${PACE_HORIZON_MS};
+        CONTINUE WHEN v_slot - v_now > ${RULES.paceHorizonMs};
         a.tat := greatest(a.tat, v_slot) + v_interval;
       END IF;
       IF v_is_probe THEN
         a.probes := a.probes + 1;
-        a.next_probe_at := v_now + ${PROBE_EVERY_MS};
+        a.next_probe_at := v_now + ${RULES.probeEveryMs};
       ELSE
         a.held := a.held + 1;
       END IF;

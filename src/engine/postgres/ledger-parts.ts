@@ -2,20 +2,8 @@
  * The steps of the ledger as SQL functions: each takes an account and gives it back changed. They are a port of
  * `test/model/ledger-model.ts`, step by step; `exchange-function.ts` puts them in order.
  */
-import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../stores/run-store.js';
-import { CLOCK_BACK_MS } from './exchange-function.js';
+import { RULES } from '../../ledger/rules.js';
 import { ACCOUNT_COLUMNS } from './ledger-tables.js';
-
-/** A reading that raises `others` by more than this, and by more than 10 x our own rate, must be seen twice. */
-const JUMP_FLOOR = 1_000;
-const JUMP_CONFIRM_MS = 60_000;
-/** The next period opens at the latest so long after the service's date first was in it. */
-const PERIOD_GRACE_MS = 900_000;
-const DAY_MS = 86_400_000;
-/** A month and a day. */
-const LONGEST_PERIOD_MS = 32 * DAY_MS;
-/** Servers whose clocks part by seconds date answers of one moment in two periods. */
-const PENDING_KEPT_MS = 60_000;
 
 const names = ACCOUNT_COLUMNS;
 
@@ -243,7 +231,7 @@ CREATE OR REPLACE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.accoun
 DECLARE v_back_ms bigint := a.changed_at - p_now;
 BEGIN
   a.changed_at := p_now;
-  IF v_back_ms <= ${CLOCK_BACK_MS} THEN RETURN; END IF;
+  IF v_back_ms <= ${RULES.clockBackMs} THEN RETURN; END IF;
   a.heard_at := brand_enrich.earlier(a.heard_at, v_back_ms);
   a.closed_at := a.closed_at - v_back_ms;
   a.next_probe_at := brand_enrich.earlier(a.next_probe_at, v_back_ms);
@@ -264,7 +252,7 @@ $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.is_run_beating(p_beat_at bigint, p_now bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT p_now - p_beat_at < ${RUN_DEAD_AFTER_MS} AND p_beat_at - p_now <= ${RUN_BEAT_AHEAD_MS}
+  SELECT p_now - p_beat_at < ${RULES.runDeadAfterMs} AND p_beat_at - p_now <= ${RULES.runBeatAheadMs}
 $$;
 
 -- Sweeps outside of an exchange.
@@ -283,9 +271,9 @@ END $$;
 CREATE OR REPLACE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND (
-    a.pending_falls > 1 OR a.pending_seen_at - a.pending_since >= ${PERIOD_GRACE_MS}
+    a.pending_falls > 1 OR a.pending_seen_at - a.pending_since >= ${RULES.periodGraceMs}
     OR p_now >= brand_enrich.start_of(a.pending_period)
-       AND (a.pending_falls > 0 OR p_now - a.pending_since >= ${PERIOD_GRACE_MS}))
+       AND (a.pending_falls > 0 OR p_now - a.pending_since >= ${RULES.periodGraceMs}))
 $$;
 
 -- One answer said that usage fell in a later period, and this clock does not agree.
@@ -342,13 +330,13 @@ BEGIN
     IF a.period IS NULL THEN
       -- One answer names it where this clock is in it or near it, else two in a row.
       IF a.first_period = v_next
-         OR p_now - brand_enrich.start_of(v_next) BETWEEN ${-DAY_MS} AND ${LONGEST_PERIOD_MS} THEN
+         OR p_now - brand_enrich.start_of(v_next) BETWEEN ${-RULES.periodAheadMs} AND ${RULES.longestPeriodMs} THEN
         a.period := v_next; a.first_period := NULL;
       ELSE
         a.first_period := v_next;
       END IF;
     ELSIF v_next COLLATE "C" < a.period COLLATE "C" THEN
-      IF brand_enrich.start_of(a.period) - p_now <= ${DAY_MS} OR brand_enrich.start_of(v_next) > p_now THEN RETURN; END IF;
+      IF brand_enrich.start_of(a.period) - p_now <= ${RULES.periodAheadMs} OR brand_enrich.start_of(v_next) > p_now THEN RETURN; END IF;
       -- It was named by a date that was not to come for long.
       a.period := v_next;
     END IF;
@@ -368,7 +356,7 @@ BEGIN
     ELSE
       -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
-      IF p_now - a.pending_kept_at >= ${PENDING_KEPT_MS} THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
+      IF p_now - a.pending_kept_at >= ${RULES.pendingKeptMs} THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
     END IF;
   ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
   END IF;
@@ -381,9 +369,9 @@ BEGIN
   v_jump := v_candidate - a.others;
   a := brand_enrich.turn(a, p_now);
   IF a.heard_at <> 0 AND a.usage IS NOT NULL
-     AND v_jump > greatest(${JUMP_FLOOR}, 10 * (a.minute_sent + a.minute_before)) THEN
+     AND v_jump > greatest(${RULES.jumpFloor}, 10 * (a.minute_sent + a.minute_before)) THEN
     IF a.suspect_since = 0 THEN a.suspect_since := p_now; END IF;
-    IF p_now - a.suspect_since < ${JUMP_CONFIRM_MS} THEN RETURN; END IF;
+    IF p_now - a.suspect_since < ${RULES.jumpConfirmMs} THEN RETURN; END IF;
   END IF;
   a.suspect_since := 0;
   a.usage := v_usage;

@@ -1,11 +1,8 @@
 /**
  * Outcomes and claims as SQL: what `src/stores/outcome-store.ts` asks for, one function for each operation.
  */
-import { RUN_DEAD_AFTER_MS } from '../../stores/run-store.js';
-import { CLOCK_BACK_MS, INDEXES_ONLY, TAKEOVER_LOCK } from './exchange-function.js';
-
-/** A worker whose last beat is older than this is dead: its claims may be taken over. */
-const WORKER_DEAD_AFTER_MS = 15_000;
+import { RULES } from '../../ledger/rules.js';
+import { INDEXES_ONLY, TAKEOVER_LOCK } from './exchange-function.js';
 
 /**
  * Lets a commit return before it is on disk. For what may be lost with the server: a later durable commit makes it
@@ -47,7 +44,7 @@ BEGIN
   IF v_beat_at <= v_now AND v_now - v_beat_at < p_older_ms THEN RETURN; END IF;
   -- When the clock was set back all others go back with it: no heartbeat is from the future.
   v_ahead := (SELECT max(beat_at) FROM brand_enrich.worker) - v_now;
-  IF v_ahead > ${CLOCK_BACK_MS} THEN
+  IF v_ahead > ${RULES.clockBackMs} THEN
     PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
     UPDATE brand_enrich.worker SET beat_at = beat_at - v_ahead;
   END IF;
@@ -69,7 +66,7 @@ END $$;
 
 CREATE OR REPLACE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.worker w
-                  WHERE w.id = p_worker AND p_now - w.beat_at < ${WORKER_DEAD_AFTER_MS})
+                  WHERE w.id = p_worker AND p_now - w.beat_at < ${RULES.workerDeadAfterMs})
 $$;
 
 -- Of these keys, those with a fresh answer. Matched answers are fresh since p_matched, others since p_missing.
@@ -213,7 +210,7 @@ BEGIN
   ${NEED_NOT_LAST}
   PERFORM brand_enrich.purge_outcomes(p_offset, least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - beat_at < ${RUN_DEAD_AFTER_MS})) - p_keep_ms);
+     WHERE status = 'running' AND v_now - beat_at < ${RULES.runDeadAfterMs})) - p_keep_ms);
   DELETE FROM brand_enrich.claim c
    WHERE NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = c.worker AND w.beat_at > v_now - v_day)
      AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = c.key);

@@ -5,16 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import type { ExchangeAnswer, ExchangeRequest, Ledger } from '../../ledger/ledger.js';
 import { exchangeArguments, readLedgerState, readPermitAnswer } from './ledger-reply.js';
-import {
-  EXCHANGE_SCRIPT,
-  OBSERVE_SCRIPT,
-  OPEN_SCRIPT,
-  PAUSE_SCRIPT,
-  RESET_SCRIPT,
-  SHOW_SCRIPT,
-} from './ledger-scripts.js';
 import { list, texts } from './reply-reader.js';
+import { loadScript } from './script.js';
 import type { StoreConnection } from './store-connection.js';
+
+const LEDGER = loadScript('ledger.lua');
 
 /** A name for a ledger that comes into being with this call; Lua has no randomness of its own. */
 const possibleEpoch = () => randomUUID().slice(0, 13);
@@ -22,7 +17,7 @@ const possibleEpoch = () => randomUUID().slice(0, 13);
 export function createRedisLedger(store: StoreConnection): Ledger {
   async function exchange(request: ExchangeRequest): Promise<ExchangeAnswer> {
     const reply = list(
-      await store.call(EXCHANGE_SCRIPT, exchangeArguments(request, possibleEpoch()), 'on-disk'),
+      await store.call(LEDGER, 'exchange', exchangeArguments(request, possibleEpoch()), 'on-disk'),
     );
     const answers = texts(reply[0]);
     return {
@@ -34,25 +29,25 @@ export function createRedisLedger(store: StoreConnection): Ledger {
     exchange,
     async show(account, run) {
       // An account that is not there has no epoch.
-      return readLedgerState(texts(await store.call(SHOW_SCRIPT, ['', account, run ?? null])));
+      return readLedgerState(texts(await store.call(LEDGER, 'show', ['', account, run ?? null])));
     },
     async open(account, { rate, burst }) {
       const pace = rate === undefined ? [false] : [true, rate, burst];
       return readLedgerState(
-        texts(await store.call(OPEN_SCRIPT, [possibleEpoch(), account, ...pace], 'on-disk')),
+        texts(await store.call(LEDGER, 'open', [possibleEpoch(), account, ...pace], 'on-disk')),
       );
     },
     async observe(account, { usage, quota }) {
       const seen = [usage ?? null, quota ?? null];
       return readLedgerState(
-        texts(await store.call(OBSERVE_SCRIPT, [possibleEpoch(), account, ...seen], 'on-disk')),
+        texts(await store.call(LEDGER, 'observe', [possibleEpoch(), account, ...seen], 'on-disk')),
       );
     },
     async reset(account) {
-      await store.call(RESET_SCRIPT, [account], 'on-disk');
+      await store.call(LEDGER, 'reset', [account], 'on-disk');
     },
     async setPaused(paused) {
-      await store.call(PAUSE_SCRIPT, [paused], 'on-disk');
+      await store.call(LEDGER, 'pause', [paused], 'on-disk');
     },
   };
 }
