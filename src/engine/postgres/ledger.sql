@@ -1,27 +1,16 @@
-/**
- * `exchange` as one SQL function: settle these, apply this reading, give me up to these. A port of `exchange` and
- * `take` of `test/model/ledger-model.ts`; the steps are in `ledger-parts.ts`, the answer's state in `ledger-state.ts`.
- *
- * Locks are taken in one order by every function: worker, take-over, account, then rows, the key of a run before the
- * run. Taking over the claims of a dead worker excludes every exchange, so a claim cannot change hands between its check
- * and the permit.
- */
-import { RULES } from '../../ledger/rules.js';
+-- The operations of the ledger. `exchange`: settle these, apply this reading, give me up to these.
+--
+-- Locks are taken in one order by every function: worker, take-over, account, then rows, the key of a run before the run.
+-- Taking over the claims of a dead worker excludes every exchange, so that a claim cannot change hands between its check and
+-- the permit.
+--
+-- Plans of functions are made once and kept, on a server that may never have looked at the tables: without the settings of
+-- `exchange` an empty table would be read from end to end for ever. Before PostgreSQL 18 they are kept by adding to the
+-- cost of a plan, which would have every small statement compiled: hence no `jit`.
 
-/**
- * Plans of these functions are made once and kept, on a server that may never have looked at the tables: without
- * these settings an empty table would be read from end to end for ever. Before PostgreSQL 18 they are kept by adding to the cost
- * of a plan, which would have every small statement compiled: hence no `jit`.
- */
-export const INDEXES_ONLY =
-  'SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off';
-
-/** Key of the advisory lock that separates exchanges (shared) from the taking over of claims (alone). */
-export const TAKEOVER_LOCK = 0x62656e72;
-
-export const EXCHANGE_FUNCTION = `
 -- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
-CREATE OR REPLACE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   a brand_enrich.account;
   v_now bigint;
@@ -41,7 +30,7 @@ DECLARE
   v_ids text[] := '{}'; v_keys text[] := '{}'; v_probes boolean[] := '{}';
 BEGIN
   PERFORM brand_enrich.note_beat(p_offset, v_worker, 1000);
-  PERFORM pg_advisory_xact_lock_shared(${TAKEOVER_LOCK});
+  PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
   a := brand_enrich.lock_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
   a := brand_enrich.follow_clock(a, v_now);
@@ -75,7 +64,7 @@ BEGIN
   IF (p->>'heard')::boolean THEN a.heard_at := v_now; END IF;
   IF (p->>'refusedForQuota')::boolean THEN
     a.closed_at := v_now;
-    a.next_probe_at := v_now + ${RULES.probeEveryMs};
+    a.next_probe_at := v_now + brand_enrich.probe_every_ms();
   ELSIF v_has_probe_billed THEN
     a.closed_at := NULL;
   END IF;
@@ -84,8 +73,8 @@ BEGIN
   -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
   v_out := a.held + a.probes;
   SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
-    v_take > 0 AND v_out > 0 AND (coalesce(a.sent + a.held + a.others >= v_limit, v_out >= ${RULES.unknownQuotaHeld})
-      OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - ${RULES.aloneAfterMs}
+    v_take > 0 AND v_out > 0 AND (coalesce(brand_enrich.spent_of(a) >= v_limit, v_out >= brand_enrich.unknown_quota_held())
+      OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - brand_enrich.alone_after_ms()
       OR coalesce(brand_enrich.is_period_due(a, v_now) OR brand_enrich.is_turn_unconfirmed(a, v_now), false)), v_now);
   a := v_dead.a;
   -- It went alone, a minute after all others: what its header shows has hardly lagged.
@@ -136,23 +125,23 @@ BEGIN
       IF r.owner IS DISTINCT FROM v_worker THEN v_answers[r.ord] := 1; CONTINUE; END IF;
       v_answers[r.ord] := 3;
       CONTINUE WHEN NOT v_may_spend;
-      IF r.doubts >= ${RULES.doubtsAllowed} THEN v_answers[r.ord] := 2; CONTINUE; END IF;
+      IF r.doubts >= brand_enrich.doubts_allowed() THEN v_answers[r.ord] := 2; CONTINUE; END IF;
       CONTINUE WHEN v_is_barred;
       v_out := a.held + a.probes;
       CONTINUE WHEN v_is_turn AND v_out > 0;
       -- What a dead process left behind does not count: it may take a minute to run out.
-      v_is_opening := a.heard_at <= v_now - ${RULES.aloneAfterMs};
+      v_is_opening := a.heard_at <= v_now - brand_enrich.alone_after_ms();
       CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
         OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone));
-      CONTINUE WHEN v_limit IS NULL AND v_out >= ${RULES.unknownQuotaHeld};
-      v_spent := a.sent + a.held + a.others;
+      CONTINUE WHEN v_limit IS NULL AND v_out >= brand_enrich.unknown_quota_held();
+      v_spent := brand_enrich.spent_of(a);
       v_has_room := v_limit IS NULL OR v_spent < v_limit;
       v_is_probe := a.closed_at IS NOT NULL OR NOT v_has_room;
       IF v_is_probe THEN
         CONTINUE WHEN NOT (v_has_room OR brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan)
           OR coalesce((p->>'mayHaveTurned')::boolean, false));
         CONTINUE WHEN v_out > 0 OR NOT (v_now >= a.next_probe_at
-            AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= ${RULES.probeEveryMs})
+            AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= brand_enrich.probe_every_ms())
           OR v_is_turn AND v_run.plan = 'free' AND brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan));
       END IF;
       CONTINUE WHEN v_key.requests >= v_run.max_requests;
@@ -161,16 +150,16 @@ BEGIN
         AND v_key.overage_requests + least(v_held + 1, v_beyond) > v_run.max_overage_requests;
       v_slot := greatest(v_now, a.floor_until);
       IF a.rate IS NULL THEN
-        CONTINUE WHEN v_slot - v_now > ${RULES.paceHorizonMs};
+        CONTINUE WHEN v_slot - v_now > brand_enrich.pace_horizon_ms();
       ELSE
         v_interval := 1000 / a.rate;
         v_slot := greatest(v_slot, a.tat - (a.burst - 1) * v_interval);
-        CONTINUE WHEN v_slot - v_now > ${RULES.paceHorizonMs};
+        CONTINUE WHEN v_slot - v_now > brand_enrich.pace_horizon_ms();
         a.tat := greatest(a.tat, v_slot) + v_interval;
       END IF;
       IF v_is_probe THEN
         a.probes := a.probes + 1;
-        a.next_probe_at := v_now + ${RULES.probeEveryMs};
+        a.next_probe_at := v_now + brand_enrich.probe_every_ms();
       ELSE
         a.held := a.held + 1;
       END IF;
@@ -203,4 +192,135 @@ BEGIN
   RETURN jsonb_build_object('answers', v_answers, 'waits', v_waits,
     'state', brand_enrich.state_of(a, v_run, v_is_paused, v_now));
 END $$;
-`;
+
+-- The account as numbers after an operation.
+CREATE FUNCTION brand_enrich.state_of(
+  a brand_enrich.account, p_run brand_enrich.run, p_is_paused boolean, p_now bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  v_policy record; v_key brand_enrich.run_key; v_run jsonb; v_in_flight bigint := 0; v_overage_billed bigint;
+  v_limit bigint; v_has_room boolean;
+  v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
+BEGIN
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
+  v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
+  v_has_room := v_limit IS NULL OR brand_enrich.spent_of(a) < v_limit;
+  IF p_run.id IS NOT NULL THEN
+    SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = p_run.key;
+    IF p_run.max_overage_requests IS NOT NULL THEN
+      v_in_flight := least(brand_enrich.beyond_quota(a, v_policy.quota_cap, 0),
+        CASE WHEN v_key.key IS NULL THEN 0 ELSE brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now) END);
+    END IF;
+    SELECT overage_billed INTO v_overage_billed FROM brand_enrich.run WHERE id = p_run.id;
+    v_run := jsonb_build_object(
+      'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
+                     WHEN p_run.status <> 'running' OR NOT brand_enrich.is_run_beating(p_run.beat_at, p_now) THEN 'dead'
+                     WHEN p_run.halt_why IS NOT NULL THEN 'halted'
+                     ELSE 'alive' END,
+      'requests', coalesce(v_key.requests, 0), 'overageRequests', coalesce(v_key.overage_requests, 0),
+      'overageInFlight', v_in_flight, 'overageBilled', v_overage_billed,
+      'maxRequests', p_run.max_requests, 'maxOverageRequests', p_run.max_overage_requests);
+  END IF;
+  RETURN jsonb_build_object(
+    'now', p_now, 'epoch', a.epoch, 'version', a.version, 'period', a.period,
+    'isDraining', brand_enrich.is_period_due(a, p_now) OR (v_is_turn AND a.held + a.probes > 0),
+    'isTurnUnconfirmed', v_is_turn AND (v_has_room OR coalesce(p_run.plan = 'free', false)
+      AND brand_enrich.may_find_out(a, v_policy.quota_cap, p_run.plan)),
+    'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
+    'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
+    'nextProbeAt', a.next_probe_at,
+    'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
+    'servesOverage', a.serves_overage, 'isPaused', p_is_paused,
+    'quotaCap', v_policy.quota_cap, 'overage', v_policy.overage,
+    'pace', jsonb_build_object(
+      'version', a.pace_version, 'rate', a.rate, 'burst', a.burst,
+      'floorMs', greatest(0, a.floor_until - p_now),
+      'acceptedLastSecond', a.second_before, 'acceptedThisSecond', a.second_sent),
+    'run', v_run);
+END $$;
+
+-- What open and observe end with.
+CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE v_is_paused boolean; v_run brand_enrich.run;
+BEGIN
+  a := brand_enrich.turn(a, p_now);
+  PERFORM brand_enrich.save_account(a);
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  RETURN brand_enrich.state_of(a, v_run, v_is_paused, p_now);
+END $$;
+
+-- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not there has no epoch.
+CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS jsonb
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  a brand_enrich.account; v_run brand_enrich.run; v_is_paused boolean; r record;
+  v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  SELECT * INTO a FROM brand_enrich.account WHERE name = p_account;
+  IF NOT FOUND THEN
+    a := brand_enrich.new_account(p_account);
+  END IF;
+  SELECT count(*) FILTER (WHERE probe) AS probes, count(*) FILTER (WHERE NOT probe) AS held, count(*) AS spent,
+         count(*) FILTER (WHERE period IS NULL OR period IS NOT DISTINCT FROM a.period) AS sent
+    INTO r FROM brand_enrich.permit WHERE account = p_account AND deadline <= v_now;
+  a.probes := a.probes - r.probes;
+  a.held := a.held - r.held;
+  a.sent := a.sent + r.sent;
+  a := brand_enrich.turn(a, v_now);
+  a.second_sent := a.second_sent + r.spent;
+  SELECT * INTO v_run FROM brand_enrich.run WHERE id = p_run;
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  RETURN brand_enrich.state_of(a, v_run, v_is_paused, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.open_account(
+  p_offset bigint, p_account text, p_has_pace boolean, p_rate float8, p_burst float8
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
+  a := brand_enrich.sweep_alone(a, v_now);
+  a.heard_at := 0;
+  a.next_probe_at := v_now;
+  IF p_has_pace THEN
+    a.pace_version := a.pace_version + 1;
+    a.rate := p_rate;
+    a.burst := p_burst;
+  END IF;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.observe_account(
+  p_offset bigint, p_account text, p_usage bigint, p_quota bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
+  a := brand_enrich.sweep_alone(a, v_now);
+  IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
+  IF p_usage IS NOT NULL THEN
+    a.usage := p_usage;
+    a.sent := least(a.sent, p_usage);
+    a.serves_overage := false;
+    a.others := greatest(0, p_usage - a.sent - a.held - a.probes);
+  END IF;
+  a.closed_at := NULL;
+  a.suspect_since := 0;
+  a.next_probe_at := v_now;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- The account's row first: an exchange that is under way ends before its permits are forgotten.
+  DELETE FROM brand_enrich.account WHERE name = p_account;
+  DELETE FROM brand_enrich.permit WHERE account = p_account;
+END $$;
+
+CREATE FUNCTION brand_enrich.set_paused(p_offset bigint, p_is_paused boolean) RETURNS void LANGUAGE sql AS $$
+  UPDATE brand_enrich.engine_state SET is_paused = p_is_paused
+$$;
