@@ -40,6 +40,8 @@ const STEPS: readonly string[] = [
   // Answers that waited on disk are dated when they were fetched; whoever waits for permits of a killed worker waits as long as a
   // heartbeat.
   '',
+  // Answers and spending can be walked over, and taken from another engine.
+  '',
 ];
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */

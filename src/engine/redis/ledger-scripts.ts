@@ -156,6 +156,48 @@ account.version = account.version + 1
   FINISH,
 );
 
+/** Arguments: epoch, account, period, what is sent, what others sent, quota. */
+export const RAISE_SCRIPT = script(
+  ...LEDGER,
+  BEGIN,
+  SWEEP_ALONE,
+  `
+local period, sent, others, quota = some(), number(), number(), number()
+if isLater(period, account.period) then
+  if account.pendingPeriod == nil then
+    account.pendingSent = 0
+    account.pendingDated = 0
+  end
+  account.pendingPeriod = period
+  account.pendingFalls = 2
+  if isDrained(account) then openPeriod(account) end
+end
+account.period = account.period or period
+if period == nil or account.period == period or account.period == 'none' or period == 'none' then
+  local ours = account.sent + account.held + account.probes
+  local missing = math.max(0, sent + others - ours - account.others)
+  local missingOurs = math.min(missing, math.max(0, sent - ours))
+  account.sent = account.sent + missingOurs
+  account.others = account.others + missing - missingOurs
+  account.quota = account.quota or quota
+end
+account.version = account.version + 1
+`,
+  FINISH,
+);
+
+/** Arguments: cursor, how many keys to look at. Answers the next cursor and the names of accounts. */
+export const ACCOUNTS_PAGE_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+local prefix = root .. 'account:'
+local page = redis.call('SCAN', text(), 'MATCH', prefix .. '*', 'COUNT', text())
+local names = { page[1] }
+for _, name in ipairs(page[2]) do names[#names + 1] = string.sub(name, #prefix + 1) end
+return names
+`,
+);
+
 export const RESET_SCRIPT = script(
   LUA_PRELUDE,
   `

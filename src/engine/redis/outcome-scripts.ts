@@ -158,6 +158,41 @@ return { page[1], shown(count) }
 `,
 );
 
+/** Arguments: cursor, how many keys to look at. Answers the next cursor and the names of answers. */
+export const NAMES_PAGE_SCRIPT = script(
+  LUA_PRELUDE,
+  `
+local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
+table.insert(page[2], 1, page[1])
+return page[2]
+`,
+);
+
+/**
+ * Arguments: for each outcome its key, flags, when it was fetched, until when it is fresh or nothing, and the body. No date is later
+ * than now, and an answer that is as late as the given one stays. Answers how many were taken and how many were too old.
+ */
+export const RESTORE_SCRIPT = script(
+  LUA_PRELUDE,
+  LUA_HEADER,
+  `
+local taken, expired = 0, 0
+while position < #ARGV do
+  local name, flags, fetchedAt, freshUntil, body = root .. 'o:' .. text(), number(), number(), number(), text()
+  local at = math.min(fetchedAt, now)
+  local leftMs = ${KEEP_ANSWERS_MS} - (now - at)
+  local _, storedAt = readHeader(redis.call('GETRANGE', name, 0, ${HEADER_BYTES - 1}))
+  if leftMs <= 0 then expired = expired + 1
+  elseif storedAt == nil or storedAt < at then
+    local value = struct.pack('>Bdd', flags, at, freshUntil and freshUntil - (fetchedAt - at) or 0) .. body
+    redis.call('SET', name, value, 'PX', shown(leftMs))
+    taken = taken + 1
+  end
+end
+return { shown(taken), shown(expired) }
+`,
+);
+
 /** Arguments: the keys. Answers how many there were. */
 export const FORGET_SCRIPT = script(
   LUA_PRELUDE,

@@ -6,15 +6,20 @@ import { randomUUID } from 'node:crypto';
 import type { ExchangeAnswer, ExchangeRequest, Ledger } from '../../ledger/ledger.js';
 import { exchangeArguments, readLedgerState, readPermitAnswer } from './ledger-reply.js';
 import {
+  ACCOUNTS_PAGE_SCRIPT,
   EXCHANGE_SCRIPT,
   OBSERVE_SCRIPT,
   OPEN_SCRIPT,
   PAUSE_SCRIPT,
+  RAISE_SCRIPT,
   RESET_SCRIPT,
   SHOW_SCRIPT,
 } from './ledger-scripts.js';
 import { list, texts } from './reply-reader.js';
 import type { StoreConnection } from './store-connection.js';
+
+/** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
+const PAGE_KEYS = 1_000;
 
 /** A name for a ledger that comes into being with this call; Lua has no randomness of its own. */
 const possibleEpoch = () => randomUUID().slice(0, 13);
@@ -47,6 +52,22 @@ export function createRedisLedger(store: StoreConnection): Ledger {
       return readLedgerState(
         texts(await store.call(OBSERVE_SCRIPT, [possibleEpoch(), account, ...seen], 'on-disk')),
       );
+    },
+    async raise(account, { period, sent, others, quota }) {
+      const spending = [period, sent, others, quota];
+      return readLedgerState(
+        texts(await store.call(RAISE_SCRIPT, [possibleEpoch(), account, ...spending], 'on-disk')),
+      );
+    },
+    async accounts() {
+      const names = new Set<string>();
+      let cursor = '0';
+      do {
+        const [next = '0', ...page] = texts(await store.call(ACCOUNTS_PAGE_SCRIPT, [cursor, PAGE_KEYS]));
+        for (const name of page) names.add(name);
+        cursor = next;
+      } while (cursor !== '0');
+      return [...names];
     },
     async reset(account) {
       await store.call(RESET_SCRIPT, [account], 'on-disk');
