@@ -55,6 +55,15 @@ export interface ChunkLine {
 /** How many chunks wait, are being worked on, and are parked until a time. */
 export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
+export interface ServerFacts {
+  /** Its product and version. */
+  readonly version: string;
+  /** Sessions of all clients, ours included. */
+  readonly sessions: number;
+  /** Size of the data, of other programs too where they share a database. */
+  readonly bytes: number;
+}
+
 export interface Engine {
   readonly kind: EngineKind;
   /** Where it is, for people; never with credentials. */
@@ -78,6 +87,8 @@ export interface Engine {
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
   /** A worker that takes up to `concurrency` ticks at once; it starts at `run()`. The caller closes it. */
   openTickWorker(name: string, processor: TickProcessor, concurrency: number): TickWorker;
+  /** What the server says of itself. */
+  facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };
   close(): Promise<void>;

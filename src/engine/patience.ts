@@ -70,8 +70,8 @@ function pause(stop: AbortSignal): Promise<void> {
 
 /** Calls of which the second finds done what the first one did. */
 const REPEATABLE = {
-  ledger: ['open', 'show', 'observe', 'reset', 'setPaused'],
-  outcomes: ['read', 'stats', 'forget', 'purge'],
+  ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset', 'setPaused'],
+  outcomes: ['read', 'stats', 'forget', 'purge', 'page', 'restore'],
   runs: [
     'start',
     'get',

@@ -169,6 +169,13 @@ export interface ExchangeAnswer {
   readonly state: LedgerState;
 }
 
+/** What another ledger knows of an account. */
+export interface Spending extends Pick<Reading, 'quota' | 'period'> {
+  /** Requests of ours, those in flight included. */
+  readonly sent: number;
+  readonly others: number;
+}
+
 export interface Ledger {
   /** Settle these, apply this reading, give me up to these: one atomic step. Order: as the words stand. */
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
@@ -184,6 +191,13 @@ export interface Ledger {
   open(account: string, pace: { rate: number | null | undefined; burst: number }): Promise<LedgerState>;
   /** A person corrects the account: usage and quota as the service's own pages show them. Reopens it. */
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;
+  /**
+   * Sees that an account counts at least what another ledger spent in the same period: the larger sum holds, and the quota where none
+   * is known. A later period opens, unless requests are in flight: then only they are waited for, as `period` shows.
+   */
+  raise(account: string, spending: Spending): Promise<LedgerState>;
+  /** The names of all accounts, in no order. */
+  accounts(): Promise<string[]>;
   /** Forgets the account. Permits that are out are forgotten too. */
   reset(account: string): Promise<void>;
   /** Stops or allows all spending, of every account of this engine. */

@@ -54,6 +54,20 @@ export interface OutcomeStats {
   readonly newestFetchedAt: number | null;
 }
 
+/** A part of all stored answers. */
+export interface OutcomePage {
+  readonly outcomes: readonly StoredOutcome[];
+  /** What the next page is asked for with; null: this is the last one. */
+  readonly next: string | null;
+}
+
+/** What `restore` did with the answers that it was given; the others are stored already. */
+export interface RestoreCounts {
+  readonly taken: number;
+  /** Older than answers are kept. */
+  readonly expired: number;
+}
+
 export interface OutcomeStore {
   /**
    * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is taken over when that worker's last
@@ -79,4 +93,14 @@ export interface OutcomeStore {
   forget(keys: readonly OutcomeKey[]): Promise<number>;
   /** Forgets every answer fetched before this time (store's clock); how many there were. */
   purge(before: number): Promise<number>;
+  /**
+   * A walk over all answers: begins with null and goes on with `next`. Each answer that is there all the while comes at least once;
+   * Redis may give one twice.
+   */
+  page(after: string | null): Promise<OutcomePage>;
+  /**
+   * Keeps answers of another store with their dates; one that is dated after the store's clock is dated now. An answer that the
+   * store has from that time or later stays, claims stay, and what is too old to be kept is left out.
+   */
+  restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }

@@ -11,6 +11,7 @@ import type {
   Reading,
   RunSpending,
   Settlement,
+  Spending,
 } from '../../src/ledger/ledger.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 
@@ -806,6 +807,38 @@ export function open(
     account.paceVersion += 1;
     account.rate = pace.rate;
     account.burst = pace.burst;
+  }
+  account.version += 1;
+  return stateOf(world, name, account, null, now);
+}
+
+/** What another ledger knows: the larger sum holds, and a later period opens once nothing is in flight. */
+export function raise(
+  world: ModelWorld,
+  name: string,
+  { period, sent, others, quota }: Spending,
+  now: number,
+): LedgerState {
+  const account = accountOf(world, name);
+  followClock(world, name, account, now);
+  sweepAlone(world, name, account, now);
+  if (period !== null && isLater(period, account.period)) {
+    if (account.pendingPeriod === null) {
+      account.pendingSent = 0;
+      account.pendingDated = 0;
+    }
+    account.pendingPeriod = period;
+    account.pendingFalls = 2;
+    if (account.held === 0 && account.probes === 0) openPeriod(account);
+  }
+  account.period ??= period;
+  if (period === null || account.period === period || [account.period, period].includes('none')) {
+    const ours = account.sent + account.held + account.probes;
+    const missing = Math.max(0, sent + others - ours - account.others);
+    const missingOurs = Math.min(missing, Math.max(0, sent - ours));
+    account.sent += missingOurs;
+    account.others += missing - missingOurs;
+    account.quota ??= quota;
   }
   account.version += 1;
   return stateOf(world, name, account, null, now);

@@ -80,6 +80,8 @@ export function createModelLedger(clock: Clock): ModelLedger {
     show: async (account, run) => model.show(world, account, clock.now(), run),
     open: async (account, pace) => model.open(world, account, pace, clock.now()),
     observe: async (account, seen) => model.observe(world, account, seen, clock.now()),
+    raise: async (account, spending) => model.raise(world, account, spending, clock.now()),
+    accounts: async () => [...world.accounts.keys()],
     async reset(account) {
       world.accounts.delete(account);
       for (const [id, permit] of world.permits) if (permit.account === account) world.permits.delete(id);

@@ -239,7 +239,7 @@ BEGIN
     'run', v_run);
 END $$;
 
--- What open and observe end with.
+-- What open, observe and raise end with.
 CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_is_paused boolean; v_run brand_enrich.run;
 BEGIN
@@ -313,6 +313,39 @@ BEGIN
   a.version := a.version + 1;
   RETURN brand_enrich.finish_account(a, v_now);
 END $$;
+
+-- What another ledger knows of the account: the larger sum holds. A later period opens once nothing is in flight.
+CREATE FUNCTION brand_enrich.raise_account(
+  p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+        v_missing bigint; v_ours bigint; r record;
+BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
+  a := brand_enrich.sweep_alone(a, v_now);
+  IF brand_enrich.is_later(p_period, a.period) THEN
+    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
+    a.pending_period := p_period;
+    a.pending_falls := 2;
+    SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
+    a := r.a;
+  END IF;
+  a.period := coalesce(a.period, p_period);
+  IF p_period IS NULL OR a.period = p_period OR 'none' IN (a.period, p_period) THEN
+    v_missing := greatest(0, p_sent + p_others - brand_enrich.spent_of(a) - a.probes);
+    v_ours := least(v_missing, greatest(0, p_sent - a.sent - a.held - a.probes));
+    a.sent := a.sent + v_ours;
+    a.others := a.others + v_missing - v_ours;
+    a.quota := coalesce(a.quota, p_quota);
+  END IF;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.account_names(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT coalesce(jsonb_agg(name), '[]') FROM brand_enrich.account
+$$;
 
 CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -52,6 +52,10 @@ export interface PostgresEngineOptions extends EngineOptions {
  */
 const SESSIONS = 8;
 
+const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
+  pg_database_size(current_database()) AS bytes,
+  (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS sessions`;
+
 /** Throws what {@link openEngineOn} throws. */
 export async function openPostgresEngine({ url, ...options }: PostgresEngineOptions): Promise<Engine> {
   const server: PostgresServer = {
@@ -121,6 +125,13 @@ export async function openEngineOn(
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
       openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
       freeMemory: async () => null,
+      async facts() {
+        const { rows } = await connections.pool.query(SERVER_FACTS).catch((error: unknown) => {
+          throw failure(error);
+        });
+        const { version, sessions, bytes } = rows[0];
+        return { version: `PostgreSQL ${version}`, sessions: Number(sessions), bytes: Number(bytes) };
+      },
       roundTrips: calls.roundTrips,
       close: () => releasers.releaseAll(),
     };

@@ -173,6 +173,39 @@ BEGIN
   RETURN v_count;
 END $$;
 
+-- The answers after a key. meta: [key, is matched, billed, fetched at, fresh until, length or null] for each.
+CREATE FUNCTION brand_enrich.page_outcomes(
+  p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+BEGIN
+  SELECT jsonb_agg(jsonb_build_array(o.key, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed)) ORDER BY o.key),
+         string_agg(o.packed, ''::bytea ORDER BY o.key) INTO meta, bytes
+    FROM (SELECT * FROM brand_enrich.outcome WHERE key > p_after ORDER BY key LIMIT p_limit) o;
+END $$;
+
+-- p_meta: [key, is matched, billed, fetched at, fresh until, first byte (from 1), length or null]; p_bytes: all answers in a row.
+-- No date is later than now, and an answer that is as late as the given one stays.
+CREATE FUNCTION brand_enrich.restore_outcomes(
+  p_offset bigint, p_meta jsonb, p_bytes bytea, p_keep_ms bigint, OUT taken int, OUT expired int
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  expired := (SELECT count(*) FROM jsonb_array_elements(p_meta) m WHERE (m->>3)::bigint <= v_now - p_keep_ms);
+  WITH given AS (
+    SELECT m->>0 AS key, m, least((m->>3)::bigint, v_now) AS fetched_at, greatest(0, (m->>3)::bigint - v_now) AS ahead
+      FROM jsonb_array_elements(p_meta) m WHERE (m->>3)::bigint > v_now - p_keep_ms
+  ), kept AS (
+    INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
+    SELECT DISTINCT ON (key) key, (m->>1)::boolean, (m->>2)::boolean, fetched_at, (m->>4)::bigint - ahead,
+           substring(p_bytes FROM (m->>5)::int FOR (m->>6)::int)
+      FROM given ORDER BY key, fetched_at DESC
+    ON CONFLICT (key) DO UPDATE SET is_matched = excluded.is_matched, billed = excluded.billed,
+      fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed
+      WHERE outcome.fetched_at < excluded.fetched_at
+    RETURNING 1
+  ) SELECT count(*) INTO taken FROM kept;
+END $$;
+
 -- What nobody needs any more: answers older than p_keep_ms before the oldest live run began, what old runs left, and
 -- claims and heartbeats of workers that are long gone.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_keep_ms bigint) RETURNS void LANGUAGE plpgsql AS $$

@@ -202,4 +202,6 @@ CREATE TABLE brand_enrich.run_tally (
 
 -- step 13: answers that waited on disk are dated when they were fetched, and permits of a killed worker end with its heartbeat
 
--- step 14: constants are functions
+-- step 14: answers and spending can be walked over, and taken from another engine
+
+-- step 15: constants are functions

@@ -44,6 +44,9 @@ export function createSqlLedger(calls: StoreCalls): Ledger {
     open: (account, pace) =>
       state('open_account', account, pace.rate !== undefined, pace.rate ?? null, pace.burst),
     observe: (account, seen) => state('observe_account', account, seen.usage ?? null, seen.quota ?? null),
+    raise: (account, { period, sent, others, quota }) =>
+      state('raise_account', account, period, sent, others, quota),
+    accounts: async () => (await calls.value('account_names')) as string[],
     async reset(account) {
       await calls.value('reset_account', account);
     },

@@ -3,6 +3,7 @@
  * list of byte strings would be spelled out in text.
  */
 import type { Freshness } from '../../core/model.js';
+import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
 import type {
   ClaimAnswer,
   NewOutcome,
@@ -11,7 +12,10 @@ import type {
   OutcomeStore,
   StoredOutcome,
 } from '../../stores/outcome-store.js';
-import type { StoreCalls } from './database.js';
+import type { SqlRow, StoreCalls } from './database.js';
+
+/** Answers of a walk that are in memory at once. */
+const PAGE_OUTCOMES = 200;
 
 /** What SQL compares `fetched_at` with: matched answers are fresh since the first, others since the second. */
 function freshSince(freshness: Freshness): [matched: number, missing: number, asOf: number] {
@@ -30,32 +34,34 @@ type RecordedMeta = [
   ageMs: number,
 ];
 
-/** Answers as `record_outcomes` takes them. */
-function packOutcomes(outcomes: readonly NewOutcome[]): { meta: RecordedMeta[]; bytes: Buffer } {
-  const parts: Buffer[] = [];
+/** Where the answers of these outcomes are in `bytes`: the first byte, from 1, and the length. */
+function packOutcomes<O extends Pick<NewOutcome, 'packed'>>(
+  outcomes: readonly O[],
+): { places: { outcome: O; firstByte: number; length: number | null }[]; bytes: Buffer } {
   let firstByte = 1;
-  const meta = outcomes.map((outcome): RecordedMeta => {
-    const { packed } = outcome;
-    const entry: RecordedMeta = [
-      outcome.key,
-      outcome.status === 'matched',
-      outcome.billed,
-      outcome.freshMs,
-      firstByte,
-      packed === null ? null : packed.length,
-      Math.round(outcome.ageMs ?? 0),
-    ];
-    if (packed !== null) {
-      parts.push(packed);
-      firstByte += packed.length;
-    }
-    return entry;
+  const places = outcomes.map((outcome) => {
+    const place = { outcome, firstByte, length: outcome.packed?.length ?? null };
+    firstByte += place.length ?? 0;
+    return place;
   });
-  return { meta, bytes: Buffer.concat(parts) };
+  return { places, bytes: Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? [])) };
 }
 
-type ReadMeta = [
-  position: number,
+/** Answers as `record_outcomes` takes them. */
+function recordedMeta(places: ReturnType<typeof packOutcomes<NewOutcome>>['places']): RecordedMeta[] {
+  return places.map(({ outcome, firstByte, length }) => [
+    outcome.key,
+    outcome.status === 'matched',
+    outcome.billed,
+    outcome.freshMs,
+    firstByte,
+    length,
+    Math.round(outcome.ageMs ?? 0),
+  ]);
+}
+
+type ReadMeta<At = number> = [
+  at: At,
   isMatched: boolean,
   billed: boolean,
   fetchedAt: number,
@@ -63,29 +69,19 @@ type ReadMeta = [
   length: number | null,
 ];
 
-/** Reverses the shape of `read_outcomes`: one entry for each key, null where there is no answer. */
-function unpackOutcomes(
-  keys: readonly OutcomeKey[],
-  meta: readonly ReadMeta[],
-  bytes: Uint8Array,
-): (StoredOutcome | null)[] {
-  const found = new Array<StoredOutcome | null>(keys.length).fill(null);
+/** The answers of `read_outcomes` and `page_outcomes`; `keyOf` gives the key for what stands in its place. */
+function* readAnswers<At>(
+  row: SqlRow | undefined,
+  keyOf: (at: At) => OutcomeKey,
+): Generator<[At, StoredOutcome]> {
+  const bytes = (row?.bytes ?? Buffer.alloc(0)) as Uint8Array;
   let offset = 0;
-  for (const [position, isMatched, billed, fetchedAt, freshUntil, length] of meta) {
+  for (const [at, isMatched, billed, fetchedAt, freshUntil, length] of (row?.meta ?? []) as ReadMeta<At>[]) {
     const packed = length === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset + offset, length);
     offset += length ?? 0;
-    const key = keys[position - 1];
-    if (key === undefined) throw new Error(`read gave an answer for key ${position} of ${keys.length}`);
-    found[position - 1] = {
-      key,
-      status: isMatched ? 'matched' : 'not_found',
-      packed,
-      fetchedAt,
-      billed,
-      freshUntil,
-    };
+    const status = isMatched ? 'matched' : 'not_found';
+    yield [at, { key: keyOf(at), status, packed, fetchedAt, billed, freshUntil }];
   }
-  return found;
 }
 
 const CLAIM_LETTERS: Readonly<Record<string, ClaimAnswer>> = { f: 'fresh', b: 'busy', o: 'ours' };
@@ -103,8 +99,8 @@ export function createSqlOutcomes(calls: StoreCalls): OutcomeStore {
     },
     async record(_worker, outcomes) {
       if (outcomes.length === 0) return 0;
-      const { meta, bytes } = packOutcomes(outcomes);
-      return Number(await calls.value('record_outcomes', JSON.stringify(meta), bytes));
+      const { places, bytes } = packOutcomes(outcomes);
+      return Number(await calls.value('record_outcomes', JSON.stringify(recordedMeta(places)), bytes));
     },
     async release(worker, keys) {
       if (keys.length > 0) await calls.value('release_keys', worker, JSON.stringify(keys));
@@ -118,8 +114,10 @@ export function createSqlOutcomes(calls: StoreCalls): OutcomeStore {
     async read(keys, freshness) {
       if (keys.length === 0) return [];
       const [row] = await calls.rows('read_outcomes', JSON.stringify(keys), ...freshSince(freshness));
-      const meta = (row?.meta ?? []) as readonly ReadMeta[];
-      return unpackOutcomes(keys, meta, (row?.bytes ?? Buffer.alloc(0)) as Uint8Array);
+      const found = new Array<StoredOutcome | null>(keys.length).fill(null);
+      for (const [position, outcome] of readAnswers<number>(row, (at) => keys[at - 1] ?? ''))
+        found[position - 1] = outcome;
+      return found;
     },
     async stats() {
       return (await calls.value('outcome_stats')) as OutcomeStats;
@@ -129,6 +127,27 @@ export function createSqlOutcomes(calls: StoreCalls): OutcomeStore {
     },
     async purge(before) {
       return Number(await calls.value('purge_outcomes', Math.ceil(before)));
+    },
+    async page(after) {
+      const [row] = await calls.rows('page_outcomes', after ?? '', PAGE_OUTCOMES);
+      const outcomes = Array.from(
+        readAnswers<OutcomeKey>(row, (key) => key),
+        ([, outcome]) => outcome,
+      );
+      const isLast = outcomes.length < PAGE_OUTCOMES;
+      return { outcomes, next: isLast ? null : (outcomes.at(-1)?.key ?? null) };
+    },
+    async restore(outcomes) {
+      if (outcomes.length === 0) return { taken: 0, expired: 0 };
+      const { places, bytes } = packOutcomes(outcomes);
+      const meta = places.map(
+        ({ outcome: { key, status, billed, fetchedAt, freshUntil }, firstByte, length }) => {
+          const until = freshUntil === null ? null : Math.round(freshUntil);
+          return [key, status === 'matched', billed, Math.round(fetchedAt), until, firstByte, length];
+        },
+      );
+      const [row] = await calls.rows('restore_outcomes', JSON.stringify(meta), bytes, KEEP_ANSWERS_MS);
+      return { taken: Number(row?.taken), expired: Number(row?.expired) };
     },
   };
 }

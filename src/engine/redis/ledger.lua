@@ -156,6 +156,40 @@ function operations.observe()
   return finish(account)
 end
 
+-- What another ledger knows of the account: the larger sum holds. Arguments: epoch, account, period, sent, others, quota.
+function operations.raise()
+  local account = beginSwept()
+  local period, sent, others, quota = some(), number(), number(), number()
+  if isLater(period, account.period) then
+    if account.pendingPeriod == nil then
+      account.pendingSent = 0
+      account.pendingDated = 0
+    end
+    account.pendingPeriod = period
+    account.pendingFalls = 2
+    if isDrained(account) then openPeriod(account) end
+  end
+  account.period = account.period or period
+  if period == nil or account.period == period or account.period == 'none' or period == 'none' then
+    local ours = account.sent + account.held + account.probes
+    local missing = math.max(0, sent + others - ours - account.others)
+    local missingOurs = math.min(missing, math.max(0, sent - ours))
+    account.sent = account.sent + missingOurs
+    account.others = account.others + missing - missingOurs
+    account.quota = account.quota or quota
+  end
+  return finish(account)
+end
+
+-- Arguments: cursor, how many keys to look at. Answers the next cursor and the names of accounts.
+function operations.accountsPage()
+  local prefix = root .. 'account:'
+  local page = redis.call('SCAN', text(), 'MATCH', prefix .. '*', 'COUNT', text())
+  local names = { page[1] }
+  for _, name in ipairs(page[2]) do names[#names + 1] = string.sub(name, #prefix + 1) end
+  return names
+end
+
 function operations.reset()
   local name = text()
   local held = redis.call('ZRANGE', root .. 'deadlines:' .. name, 0, -1)

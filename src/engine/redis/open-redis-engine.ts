@@ -16,7 +16,7 @@ import { createRedisNotes } from './redis-notes.js';
 import { createRedisOutcomes } from './redis-outcomes.js';
 import { createRedisRuns } from './redis-runs.js';
 import { shownAddress } from './server-address.js';
-import { freeShare, judgeServer, readServerFacts } from './server-facts.js';
+import { freeShare, judgeServer, parseInfo, readServerFacts } from './server-facts.js';
 import { createStoreConnection } from './store-connection.js';
 import { storeFailure } from './store-failure.js';
 import { DEFAULT_NAMESPACE, storeRoot } from './store-keys.js';
@@ -88,6 +88,19 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       async freeMemory() {
         try {
           return freeShare(await readServerFacts(redis));
+        } catch (error) {
+          throw storeFailure(address, error);
+        }
+      },
+      async facts() {
+        try {
+          const info = parseInfo(await redis.info());
+          const version = info.get('valkey_version');
+          return {
+            version: version === undefined ? `Redis ${info.get('redis_version')}` : `Valkey ${version}`,
+            sessions: Number(info.get('connected_clients')),
+            bytes: Number(info.get('used_memory')),
+          };
         } catch (error) {
           throw storeFailure(address, error);
         }

@@ -14,7 +14,7 @@ const BILLED = 2;
 const HAS_BODY = 4;
 const HEADER_BYTES = 17;
 
-export function outcomeFlags(outcome: NewOutcome): number {
+export function outcomeFlags(outcome: Pick<NewOutcome, 'status' | 'billed' | 'packed'>): number {
   return (
     (outcome.status === 'matched' ? MATCHED : 0) |
     (outcome.billed ? BILLED : 0) |

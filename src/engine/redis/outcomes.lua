@@ -132,6 +132,32 @@ function operations.purgePage()
   return { page[1], shown(count) }
 end
 
+-- Arguments: cursor, how many keys to look at. Answers the next cursor and the names of answers.
+function operations.namesPage()
+  local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
+  table.insert(page[2], 1, page[1])
+  return page[2]
+end
+
+-- Arguments: for each outcome its key, flags, when it was fetched, until when it is fresh or nothing, and the body. No date is
+-- later than now, and an answer that is as late as the given one stays. Answers how many were taken and how many were too old.
+function operations.restore()
+  local taken, expired = 0, 0
+  while position < #ARGV do
+    local name, flags, fetchedAt, freshUntil, body = root .. 'o:' .. text(), number(), number(), number(), text()
+    local at = math.min(fetchedAt, now)
+    local leftMs = rules.keepAnswersMs - (now - at)
+    local _, storedAt = readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1))
+    if leftMs <= 0 then expired = expired + 1
+    elseif storedAt == nil or storedAt < at then
+      local value = struct.pack('>Bdd', flags, at, freshUntil and freshUntil - (fetchedAt - at) or 0) .. body
+      redis.call('SET', name, value, 'PX', shown(leftMs))
+      taken = taken + 1
+    end
+  end
+  return { shown(taken), shown(expired) }
+end
+
 -- Arguments: the keys. Answers how many there were.
 function operations.forget()
   local names = {}

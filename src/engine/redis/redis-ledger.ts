@@ -9,6 +9,9 @@ import { list, texts } from './reply-reader.js';
 import { loadScript } from './script.js';
 import type { StoreConnection } from './store-connection.js';
 
+/** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
+const PAGE_KEYS = 1_000;
+
 const LEDGER = loadScript('ledger.lua');
 
 /** A name for a ledger that comes into being with this call; Lua has no randomness of its own. */
@@ -42,6 +45,22 @@ export function createRedisLedger(store: StoreConnection): Ledger {
       return readLedgerState(
         texts(await store.call(LEDGER, 'observe', [possibleEpoch(), account, ...seen], 'on-disk')),
       );
+    },
+    async raise(account, { period, sent, others, quota }) {
+      const spending = [period, sent, others, quota];
+      return readLedgerState(
+        texts(await store.call(LEDGER, 'raise', [possibleEpoch(), account, ...spending], 'on-disk')),
+      );
+    },
+    async accounts() {
+      const names = new Set<string>();
+      let cursor = '0';
+      do {
+        const [next = '0', ...page] = texts(await store.call(LEDGER, 'accountsPage', [cursor, PAGE_KEYS]));
+        for (const name of page) names.add(name);
+        cursor = next;
+      } while (cursor !== '0');
+      return [...names];
     },
     async reset(account) {
       await store.call(LEDGER, 'reset', [account], 'on-disk');

@@ -14,6 +14,8 @@ const OUTCOMES = loadScript('outcomes.lua');
 
 /** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
 const PAGE_KEYS = 1_000;
+/** The same where the answers are fetched, so that only so many are in memory at once. */
+const PAGE_OUTCOMES = 200;
 
 const CLAIM_ANSWERS: Record<string, ClaimAnswer> = { f: 'fresh', b: 'busy', o: 'ours' };
 
@@ -112,6 +114,29 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
         },
       );
       return count;
+    },
+    async page(after) {
+      const [next = '0', ...names] = texts(
+        await store.call(OUTCOMES, 'namesPage', [after ?? '0', PAGE_OUTCOMES]),
+      );
+      const values = await store.readAll(names);
+      const outcomes = names.flatMap((name, index) => {
+        const value = values[index];
+        return value ? [readOutcomeValue(name.slice(outcomeName(store.root, '').length), value)] : [];
+      });
+      return { outcomes, next: next === '0' ? null : next };
+    },
+    async restore(outcomes) {
+      if (outcomes.length === 0) return { taken: 0, expired: 0 };
+      const list = outcomes.flatMap((outcome): ScriptArgument[] => [
+        outcome.key,
+        outcomeFlags(outcome),
+        Math.round(outcome.fetchedAt),
+        outcome.freshUntil === null ? null : Math.round(outcome.freshUntil),
+        outcome.packed ?? '',
+      ]);
+      const reply = createReplyReader(texts(await store.call(OUTCOMES, 'restore', list, 'on-disk')));
+      return { taken: reply.number(), expired: reply.number() };
     },
   };
 }

@@ -287,5 +287,35 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(await exchange({ take: wanted })).every((answer) => answer === 'granted')).toBe(true);
       expect(subject.engine.roundTrips.count - before).toBe(1);
     });
+
+    test('spending of another ledger is taken upwards only, in the same period or a later one', async () => {
+      counted += 1;
+      const account = `raised-${counted}`;
+      const { ledger } = subject.engine;
+      const spent = { period: '2020-02-01', sent: 30, others: 5, quota: 50 };
+      expect(await ledger.raise(account, spent)).toMatchObject(spent);
+      expect(await ledger.raise(account, { ...spent, sent: 20, quota: 9 })).toMatchObject(spent);
+      const more = { ...spent, sent: 20, others: 18, quota: null };
+      expect(await ledger.raise(account, more)).toMatchObject({ sent: 30, others: 8, quota: 50 });
+      const earlier = { ...spent, period: '2020-01-01', sent: 99 };
+      expect(await ledger.raise(account, earlier)).toMatchObject({ period: '2020-02-01', sent: 30 });
+      const next = { period: '2020-03-01', sent: 2, others: 1, quota: null };
+      expect(await ledger.raise(account, next)).toMatchObject({ ...next, quota: 50 });
+      expect(await ledger.accounts()).toContain(account);
+      await ledger.reset(account);
+      expect(await ledger.accounts()).not.toContain(account);
+    });
+
+    test('a later period of another ledger waits for what is in flight', async () => {
+      const { exchange, wanted, account } = await begin(1);
+      const { ledger } = subject.engine;
+      await ledger.raise(account, { period: '2020-01-01', sent: 0, others: 0, quota: 50 });
+      expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
+      const later = { period: '2020-02-01', sent: 4, others: 0, quota: null };
+      expect(await ledger.raise(account, later)).toMatchObject({ period: '2020-01-01', isDraining: true });
+      const [{ permit = '' } = {}] = wanted;
+      await exchange({ settle: [{ permit, as: 'billed', period: '2020-01-01' }] });
+      expect(await ledger.raise(account, later)).toMatchObject({ ...later, quota: 50, held: 0 });
+    });
   });
 }

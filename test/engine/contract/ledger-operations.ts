@@ -3,7 +3,7 @@
  * Slots name runs, workers, keys and permits that `ledger-twin.ts` gives real names.
  */
 import fc from 'fast-check';
-import type { SettledAs } from '../../../src/ledger/ledger.js';
+import type { SettledAs, Spending } from '../../../src/ledger/ledger.js';
 import type { RunSettings } from '../../../src/stores/run-store.js';
 
 export const WORKERS = 3;
@@ -44,6 +44,7 @@ export type Operation =
       readonly burst: number;
     }
   | { readonly type: 'observe'; readonly account: number; readonly usage?: number; readonly quota?: number }
+  | ({ readonly type: 'raise'; readonly account: number } & Spending)
   | {
       readonly type: 'start';
       readonly account: number;
@@ -176,6 +177,17 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       { type: fc.constant('observe' as const), account, usage: fc.nat(8), quota: fc.nat(8) },
       { requiredKeys: ['type', 'account'] },
     ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('raise' as const),
+      account,
+      period,
+      sent: fc.nat(6),
+      others: fc.nat(6),
+      quota: some(fc.nat(12)),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('release' as const), worker, keys }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('live' as const), worker }) },

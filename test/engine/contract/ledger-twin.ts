@@ -185,7 +185,8 @@ export function createLedgerTwin(
           return changeRun(operation);
         case 'show':
         case 'open':
-        case 'observe': {
+        case 'observe':
+        case 'raise': {
           const account = named(accounts, operation.account);
           if (operation.type === 'show') {
             const run = operation.run == null ? null : (pick(started, operation.run) ?? null);
@@ -196,6 +197,11 @@ export function createLedgerTwin(
             const state = await ledger.open(account, operation);
             epoch = state.epoch;
             return both(state, model.open(world, account, operation, state.now));
+          }
+          if (operation.type === 'raise') {
+            const state = await ledger.raise(account, operation);
+            epoch = state.epoch;
+            return both(state, model.raise(world, account, operation, state.now));
           }
           const state = await ledger.observe(account, operation);
           epoch = state.epoch;

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isFresh } from '../../../src/stores/freshness.js';
+import type { StoredOutcome } from '../../../src/stores/outcome-store.js';
 import { testClaims } from './claims-contract.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
@@ -146,6 +147,67 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       const stored = await store().read(keys, fresh());
       expect(subject.engine.roundTrips.count - before).toBe(3);
       expect(stored.filter((outcome) => outcome?.packed?.equals(body))).toHaveLength(500);
+    });
+
+    async function walk(): Promise<Map<string, StoredOutcome>> {
+      const found = new Map<string, StoredOutcome>();
+      for (let after: string | null = null; ; ) {
+        const { outcomes, next } = await store().page(after);
+        for (const outcome of outcomes) found.set(outcome.key, outcome);
+        if (next === null) return found;
+        after = next;
+      }
+    }
+
+    test('a walk over all answers goes in pages and misses none', async () => {
+      const { keys, first, mark } = begin(1_001);
+      const [missing = ''] = keys;
+      await store().record(
+        first,
+        keys.slice(1).map((key) => matched(key)),
+      );
+      await store().record(first, [matched(missing, { status: 'not_found', packed: null, freshMs: 9_000 })]);
+      const before = subject.engine.roundTrips.count;
+      const found = await walk();
+      expect(subject.engine.roundTrips.count - before).toBeGreaterThan(4);
+      const ours = [...found.values()].filter(({ key }) => key.startsWith(`${mark}:`));
+      expect(ours.map(({ key }) => key).sort()).toEqual([...keys].sort());
+      expect(ours).toEqual(expect.arrayContaining(await store().read([missing, keys[7] ?? ''], fresh())));
+    });
+
+    test('answers of another store keep their dates, replace none that is as late, and leave claims alone', async () => {
+      const { keys, first, second } = begin(5);
+      const [old = '', later = '', ahead = '', expired = '', empty = ''] = keys;
+      const knownAt = await store().record(first, [matched(later)]);
+      await claim(first, [old]);
+      const given = (key: string, some: Partial<StoredOutcome>): StoredOutcome => ({
+        ...{ key, status: 'matched', packed: Buffer.from([0, 255, 10]), billed: true, freshUntil: null },
+        fetchedAt: knownAt - DAY_MS,
+        ...some,
+      });
+      const answers = [
+        given(old, { fetchedAt: knownAt - 5 * DAY_MS }),
+        given(later, { status: 'not_found', packed: null }),
+        given(ahead, { fetchedAt: knownAt + DAY_MS, freshUntil: knownAt + DAY_MS + 60_000 }),
+        given(expired, { fetchedAt: knownAt - 30 * DAY_MS }),
+        given(empty, { packed: Buffer.alloc(0), billed: false, freshUntil: knownAt + DAY_MS }),
+      ];
+      expect(await store().restore(answers)).toEqual({ taken: 3, expired: 1 });
+      expect(await store().restore(answers.slice(0, 2))).toEqual({ taken: 0, expired: 0 });
+      expect(await store().restore([])).toEqual({ taken: 0, expired: 0 });
+      const stored = await store().read(keys, fresh());
+      expect(stored[0]).toEqual(answers[0]);
+      expect(stored[1]).toMatchObject({ status: 'matched', fetchedAt: knownAt });
+      expect(stored[2]?.fetchedAt).toBeLessThan(knownAt + 60_000);
+      expect((stored[2]?.freshUntil ?? 0) - (stored[2]?.fetchedAt ?? 0)).toBe(60_000);
+      expect(stored[3]).toBeNull();
+      expect(stored[4]).toEqual(answers[4]);
+      const stale = fresh({ maxAgeMs: DAY_MS });
+      expect(await claim(second, [old], stale)).toEqual(['busy']);
+      expect(await store().restore([given(old, { fetchedAt: knownAt - DAY_MS })])).toEqual({
+        ...{ taken: 1, expired: 0 },
+      });
+      expect(await claim(second, [old], fresh({ maxAgeMs: 1_000 }))).toEqual(['busy']);
     });
 
     test('answers are counted, forgotten by key, and purged by age', async () => {

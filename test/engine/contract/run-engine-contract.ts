@@ -153,6 +153,13 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await ledger.show(account)).toMatchObject({ held: 1 });
     });
 
+    test('the server says what it is, and who uses it', async () => {
+      const facts = await subject.engine.facts();
+      expect(facts.version).toMatch(/^(PostgreSQL|Redis|Valkey) \d+\./);
+      expect(facts.sessions).toBeGreaterThan(0);
+      expect(facts.bytes).toBeGreaterThan(100_000);
+    });
+
     test('answers come byte for byte, however many and however long', async () => {
       const run = await begin();
       const keys = Array.from({ length: 1_203 }, (_, index) => `${run.id} ${index}`);
