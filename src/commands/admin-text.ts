@@ -8,7 +8,7 @@ import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { limitOf } from '../ledger/policy.js';
+import { limitOf, spentOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { KEEP_ANSWERS_MS } from '../stores/freshness.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
@@ -19,7 +19,7 @@ const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace(
 
 export function ledgerText(account: string, state: LedgerState): string {
   const limit = limitOf(state);
-  const used = state.sent + state.held + state.others;
+  const used = spentOf(state);
   const lines = [
     `account     ${account}`,
     `period      ${state.period ?? 'not known before the first answer'}`,

@@ -16,10 +16,15 @@ export function periodOf(time: number, setting: PeriodSetting): string {
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, day)).toISOString().slice(0, 10);
 }
 
+/** When a period begins, by its name (not `none`). */
+export function periodStart(period: string): number {
+  return Date.parse(`${period}T00:00:00Z`);
+}
+
 /** When the period after this one begins; null when there is none. */
 export function nextPeriodAt(period: string | null, setting: PeriodSetting): number | null {
   if (period === null || period === 'none' || setting === 'none') return null;
-  const start = new Date(`${period}T00:00:00Z`);
+  const start = new Date(periodStart(period));
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 

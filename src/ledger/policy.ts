@@ -43,16 +43,21 @@ function quotaOf(state: Pick<LedgerState, 'quota' | 'quotaCap'>): number {
   return Math.min(state.quota ?? Number.POSITIVE_INFINITY, state.quotaCap ?? Number.POSITIVE_INFINITY);
 }
 
+/** Requests of the period, others' and those in flight included. */
+export function spentOf(state: Pick<LedgerState, 'sent' | 'held' | 'others'>): number {
+  return state.sent + state.held + state.others;
+}
+
 /** Requests that may still be taken; null while no quota is known. */
 export function roomOf(state: LedgerState): number | null {
   const limit = limitOf(state);
-  return limit === null ? null : Math.max(0, limit - state.sent - state.held - state.others);
+  return limit === null ? null : Math.max(0, limit - spentOf(state));
 }
 
 /** Whether the account has used `WARN_AT` of its limit. */
 export function isNearLimit(state: LedgerState): boolean {
   const limit = limitOf(state);
-  return limit !== null && limit > 0 && state.sent + state.held + state.others >= WARN_AT * limit;
+  return limit !== null && limit > 0 && spentOf(state) >= WARN_AT * limit;
 }
 
 /** What is known of the billing period beside the account: the run's setting, and whether the denied request could ask for the next one. */
@@ -99,7 +104,7 @@ export function judgeDenial(
       : exhausted(state, turn, 'the service refuses further requests: its quota is reached');
   }
   const limit = limitOf(state);
-  if (limit !== null && !state.isTurnUnconfirmed && state.sent + state.held + state.others >= limit) {
+  if (limit !== null && !state.isTurnUnconfirmed && spentOf(state) >= limit) {
     if (out > 0) return { type: 'wait', why: 'the last permits are in use', retryInMs: 100 };
     return exhausted(state, turn, exhaustedWords(state));
   }

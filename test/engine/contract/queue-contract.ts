@@ -122,7 +122,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
         const worker = openWorker(queue, async (job, token, _signal) => {
           taken += 1;
           if (taken > 1) return;
-          await job.moveToDelayed(Date.now() + 50, token);
+          await job.moveToDelayed(Date.now() + 60_000, token);
           throw new DelayedError();
         });
         const completed = once(worker, 'completed');
