@@ -9,7 +9,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/model.js';
 import type { Governor } from '../ledger/governor.js';
-import { NOTHING_HEARD } from '../ledger/mailbox.js';
+import { NO_OBSERVATION } from '../ledger/outbox.js';
 import {
   isQuotaRefusal,
   limitOf,
@@ -38,7 +38,7 @@ import {
   WASTED_AT_MOST,
 } from './halt-reasons.js';
 import type { Halts } from './halts.js';
-import { heardFrom } from './heard-from.js';
+import { observe } from './observe.js';
 import type { Recorder } from './recorder.js';
 import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
@@ -193,14 +193,14 @@ async function askInTurn(
     if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
       // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
       breaker.forgo(passage);
-      governor.settle(permit, answer.cost, NOTHING_HEARD);
+      governor.settle(permit, answer.cost, NO_OBSERVATION);
       return come(STOPPED);
     }
     if (showsService(answer)) {
       for (const believed of await standing.prove()) await recorder.record(believed);
     }
     const worth = await worthOf(answer, run, standing);
-    const heard = heardFrom(answer, period, worth);
+    const heard = observe(answer, period, worth);
     const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
     breaker.note(passage, isGood, clock.monotonic());
     const isWrong =

@@ -25,8 +25,8 @@ import { showsService, worthOf } from './ask.js';
 import { createBreaker } from './breaker.js';
 import { createFailureKeeper } from './failure-keeper.js';
 import { createHalts } from './halts.js';
-import { heardFrom } from './heard-from.js';
 import { countInFlight } from './in-flight.js';
+import { observe } from './observe.js';
 import { createRecorder } from './recorder.js';
 import { createRefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
@@ -329,8 +329,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
         for (const believed of await standing.prove()) await recorder.record(believed);
       }
       const worth = await worthOf(answer, run, standing);
-      governor.note(heardFrom(answer, period, worth));
-      await governor.told(USAGE_TOLD_MS);
+      governor.note(observe(answer, period, worth));
+      await governor.flushed(USAGE_TOLD_MS);
       return { answer, worth };
     },
     resumeRun(run) {

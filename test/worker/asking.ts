@@ -144,7 +144,7 @@ export function createAsking(options: AskingOptions): Asking {
     refuse: (permit, { isQuota, retryAfterMs }) =>
       log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
     close: async () => undefined,
-    told: async () => undefined,
+    flushed: async () => undefined,
   };
   const context: AskContext = {
     client,
