@@ -76,7 +76,7 @@ const REPEATABLE = {
     'start',
     'get',
     'list',
-    'beat',
+    'heartbeat',
     'setSize',
     'addTally',
     'finishChunk',

@@ -133,7 +133,7 @@ export interface RunStore {
    * Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. A run that was taken for
    * ended because the owner of its engine was gone is running again.
    */
-  beat(id: string): Promise<RunProgress>;
+  heartbeat(id: string): Promise<RunProgress>;
   setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
   /**
    * What one who reports, named `part`, counted for a run so far. The run's tally is the sum over all of them. The same sum told

@@ -269,7 +269,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
     await withinDeadline(
-      engine.outcomes.retire(name).catch(() => undefined),
+      engine.outcomes.deregister(name).catch(() => undefined),
       1_000,
     );
     await releasers.releaseAll();
@@ -289,10 +289,12 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       return recorder.left;
     },
     async start() {
-      await engine.outcomes.beat(name);
+      await engine.outcomes.heartbeat(name);
       const queue = engine.openQueue(options.queueName);
-      const beat = setInterval(() => {
-        engine.outcomes.beat(name).catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
+      const heartbeats = setInterval(() => {
+        engine.outcomes
+          .heartbeat(name)
+          .catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
         promoteParked(queue, clock.now()).then(
           (chunks) => {
             if (chunks > 0)
@@ -305,7 +307,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
         );
       }, RULES.workerHeartbeatMs);
       releasers.push(() => queue.close());
-      releasers.push(() => clearInterval(beat));
+      releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
       const record = async (outcomes: readonly NewOutcome[]) => {
         await engine.outcomes.record(name, outcomes);

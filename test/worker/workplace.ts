@@ -131,7 +131,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         settings: runSettings({ service: SERVICE, ...settings }),
       }),
     async context(worker, client, some = {}) {
-      await engine.outcomes.beat(worker);
+      await engine.outcomes.heartbeat(worker);
       const shared = { worker, clock: hastyClock, log };
       const halts = new Map<string, RunHalt>();
       const governor = createGovernor({

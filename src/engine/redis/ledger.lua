@@ -69,7 +69,7 @@ function operations.exchange()
   request.permits, request.keys = {}, {}
   for i = 1, number() do request.permits[i] = text() request.keys[i] = text() end
 
-  noteBeat(request.worker)
+  noteHeartbeat(request.worker)
   followClock(account)
   if account.pendingPeriod == nil then
     account.pendingSent = 0

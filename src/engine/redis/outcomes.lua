@@ -25,7 +25,7 @@ function operations.claim()
     return found
   end
   local values, claims = readAll('o:'), readAll('claim:')
-  noteBeat(worker)
+  noteHeartbeat(worker)
 
   local function isFresh(value)
     local matched, fetchedAt, freshUntil = readHeader(value)
@@ -95,12 +95,12 @@ function operations.release()
 end
 
 -- Renews one heartbeat, and forgets those that are dead anyway.
-function operations.beat()
+function operations.heartbeat()
   redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - rules.workerDeadAfterMs))
-  noteBeat(text())
+  noteHeartbeat(text())
 end
 
-function operations.retire()
+function operations.deregister()
   redis.call('ZREM', root .. 'workers', text())
 end
 

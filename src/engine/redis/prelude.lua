@@ -33,7 +33,7 @@ local rules = cjson.decode(text())
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + number()
 -- A heartbeat. When the clock was set back all others go back with it: none is from the future.
-local function noteBeat(worker)
+local function noteHeartbeat(worker)
   local workers = root .. 'workers'
   local latest = redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')
   local ahead = (tonumber(latest[2]) or 0) - now

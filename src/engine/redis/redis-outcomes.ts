@@ -63,11 +63,11 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
     async release(worker, keys) {
       if (keys.length > 0) await store.call(OUTCOMES, 'release', [worker, ...keys]);
     },
-    async beat(worker) {
-      await store.call(OUTCOMES, 'beat', [worker]);
+    async heartbeat(worker) {
+      await store.call(OUTCOMES, 'heartbeat', [worker]);
     },
-    async retire(worker) {
-      await store.call(OUTCOMES, 'retire', [worker]);
+    async deregister(worker) {
+      await store.call(OUTCOMES, 'deregister', [worker]);
     },
     async read(keys, freshness) {
       const values = await store.readAll(keys.map((key) => outcomeName(store.root, key)));

@@ -52,8 +52,8 @@ export function createRedisRuns(store: StoreConnection): RunStore {
         .map((flat) => readRunRecord(texts(flat)))
         .filter((run): run is RunRecord => run !== null);
     },
-    async beat(id) {
-      const fields = texts(await store.call(RUNS, 'beat', [id]));
+    async heartbeat(id) {
+      const fields = texts(await store.call(RUNS, 'heartbeat', [id]));
       if (fields.length === 0) {
         throw new FailFileError({
           code: 'engine-unfit',

@@ -55,7 +55,7 @@ function operations.list()
 end
 
 -- Answers nothing for an unknown run, else chunks, the tally, the halt, status and pause.
-function operations.beat()
+function operations.heartbeat()
   local id, run, isKnown = theRun()
   if not isKnown then return {} end
   local fields = redis.call('HMGET', run, 'chunks', 'matched', 'notFound', 'failed', 'stored', 'requests', 'billed',

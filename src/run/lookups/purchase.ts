@@ -89,7 +89,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   stop.addEventListener('abort', wake, { once: true });
 
   async function look(): Promise<void> {
-    const progress = await engine.runs.beat(runId);
+    const progress = await engine.runs.heartbeat(runId);
     context.onProgress(progress);
     if (progress.chunks !== done || progress.isPaused) changedAt = performance.now();
     done = progress.chunks;
@@ -161,7 +161,7 @@ export async function awaitStragglers(
   const endsAt = performance.now() + deadlineMs;
   let withdrawAt = performance.now() + WITHDRAW_EVERY_MS;
   for (;;) {
-    const progress = await context.engine.runs.beat(context.runId);
+    const progress = await context.engine.runs.heartbeat(context.runId);
     context.onProgress(progress);
     if (progress.chunks >= chunks || performance.now() >= endsAt) return;
     await context.nudge.wait(POLL_MS);

@@ -97,12 +97,12 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       await runs.finishChunk(run.id, 0);
       await subject.engine.runs.fail(run.id, [{ key: 'k2', reason: 'gone "ü"', billed: true }]);
       await subject.engine.runs.halt(run.id, { why: 'limit', sentence: 'used up' });
-      expect(await runs.beat(run.id)).toMatchObject({
+      expect(await runs.heartbeat(run.id)).toMatchObject({
         chunks: 1,
         halt: { why: 'limit', sentence: 'used up' },
       });
       await runs.clearHalt(run.id);
-      expect((await runs.beat(run.id)).halt).toBeNull();
+      expect((await runs.heartbeat(run.id)).halt).toBeNull();
       expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([
         null,
         { key: 'k2', reason: 'gone "ü"', billed: true },
@@ -119,7 +119,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('a run that the engine does not know is for good: nobody tries that again', async () => {
-      const beat = subject.engine.runs.beat('none');
+      const beat = subject.engine.runs.heartbeat('none');
       await expect(beat).rejects.toBeInstanceOf(FailFileError);
       await expect(beat).rejects.toMatchObject({ code: 'engine-unfit', todo: 'run the same command again' });
     });
