@@ -4,7 +4,7 @@
  */
 import type { Job, Queue, Worker } from 'bullmq';
 import type { Ledger } from '../ledger/ledger.js';
-import type { NoteStore } from '../stores/notes.js';
+import type { KeyValueStore } from '../stores/key-value-store.js';
 import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { RunStore } from '../stores/run-store.js';
 import type { TickProcessor, TickStore, TickWorker } from '../stores/ticks.js';
@@ -77,7 +77,7 @@ export interface Engine {
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;
-  readonly notes: NoteStore;
+  readonly keyValues: KeyValueStore;
   readonly ticks: TickStore;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];

@@ -87,7 +87,7 @@ const REPEATABLE = {
     'end',
     'cancel',
   ],
-  notes: ['put', 'list', 'claim'],
+  keyValues: ['put', 'list', 'claim'],
   ticks: ['list', 'set'],
 } as const satisfies { readonly [S in keyof Engine]?: readonly (keyof Engine[S & keyof Engine])[] };
 

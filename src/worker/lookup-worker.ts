@@ -168,9 +168,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   function standingOf(service: string): ServiceStanding {
     let standing = standings.get(service);
     if (!standing) {
-      const { notes } = engine;
+      const { keyValues } = engine;
       const { timeoutMs } = options;
-      standing = new ServiceStanding({ notes, service, worker: name, timeoutMs, clock, log });
+      standing = new ServiceStanding({ keyValues, service, worker: name, timeoutMs, clock, log });
       standings.set(service, standing);
     }
     return standing;

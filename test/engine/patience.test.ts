@@ -71,7 +71,7 @@ describe('an engine with patience', () => {
     ['runs', 'addTally'],
     ['ledger', 'show'],
     ['outcomes', 'read'],
-    ['notes', 'list'],
+    ['keyValues', 'list'],
     ['ticks', 'list'],
   ] as const)('makes %s.%s again', async (store, method) => {
     const call = absent(1);
@@ -84,7 +84,7 @@ describe('an engine with patience', () => {
     ['ledger', 'exchange', 'the governor repeats it, and tells whoever waits'],
     ['outcomes', 'record', 'what the engine does not take goes to disk'],
     ['outcomes', 'claim', 'its chunk comes back'],
-    ['notes', 'remove', 'it would find nothing the second time'],
+    ['keyValues', 'remove', 'it would find nothing the second time'],
   ] as const)('leaves %s.%s as it is: %s', async (store, method, _why) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };

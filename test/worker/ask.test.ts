@@ -6,7 +6,7 @@ import type { RunHalt } from '../../src/stores/run-store.js';
 import { type Asked, ask } from '../../src/worker/ask.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
-import { createMemoryNotes } from '../support/memory-notes.js';
+import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
   type AskingOptions,
@@ -183,20 +183,20 @@ describe('a "not found" that anybody may have said', () => {
   });
 
   it('with an object is believed at once where the list is known to be unknown, and proves nothing', async () => {
-    const notes = createMemoryNotes(Date.now);
-    const { next, recorded } = asking({ answers: [object], notes });
+    const keyValues = createMemoryKeyValues(Date.now);
+    const { next, recorded } = asking({ answers: [object], keyValues });
     for (let count = 1; count <= 7; count += 1) {
       expect((await next(runRecord({ allowUnknown: true }))).result.type).toBe('not_found');
     }
     expect(recorded).toHaveLength(7);
-    const later = asking({ answers: [object], notes });
+    const later = asking({ answers: [object], keyValues });
     expect((await later.next()).result.type).toBe('failed');
   });
 
   it('of an address that gave a good answer to another worker is its own', async () => {
-    const notes = createMemoryNotes(Date.now);
-    await asking({ answers: [MATCHED], notes }).next();
-    const { next, recorded } = asking({ answers: [page], notes });
+    const keyValues = createMemoryKeyValues(Date.now);
+    await asking({ answers: [MATCHED], keyValues }).next();
+    const { next, recorded } = asking({ answers: [page], keyValues });
     expect((await next()).result.type).toBe('not_found');
     expect(recorded).toHaveLength(1);
   });

@@ -156,7 +156,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         recorder,
         breaker: createBreaker(),
         standing: new ServiceStanding({
-          notes: engine.notes,
+          keyValues: engine.keyValues,
           service: SERVICE,
           timeoutMs: 40_000,
           ...shared,

@@ -45,7 +45,7 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
     readAccountStatus(stores, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
-    listClosedInboxes(engine.notes),
+    listClosedInboxes(engine.keyValues),
   ]);
   const at = Date.now();
   const { outcomes: answers, ...account } = status;

@@ -50,7 +50,7 @@ export interface ScheduleRunner {
 
 export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRunner {
   const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
-  const { notes, ticks } = engine;
+  const { keyValues, ticks } = engine;
   const book = createScheduleBook(engine);
   const queue = tickQueueOf(host);
   const stopping = new AbortController();
@@ -71,12 +71,12 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       return;
     }
     const holder = job.id ?? '';
-    if (!(await notes.claim(SCOPES.running, name, holder, AWAY_AFTER_MS))) {
+    if (!(await keyValues.claim(SCOPES.running, name, holder, AWAY_AFTER_MS))) {
       await pass(schedule, 'skipped', dueAt);
       return;
     }
     const beating = setInterval(() => {
-      notes.claim(SCOPES.running, name, holder, AWAY_AFTER_MS).catch(noteTrouble);
+      keyValues.claim(SCOPES.running, name, holder, AWAY_AFTER_MS).catch(noteTrouble);
     }, BEAT_MS);
     try {
       const startedAt = clock.now();
@@ -92,7 +92,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(beating);
-      await notes.remove(SCOPES.running, name, holder).catch(noteTrouble);
+      await keyValues.remove(SCOPES.running, name, holder).catch(noteTrouble);
     }
   }
 
@@ -129,8 +129,8 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 
   /** Of a schedule that was removed meanwhile nothing stays behind. */
   async function keep(scope: string, { name, id }: Schedule, result: EndedRun | PassedTick): Promise<void> {
-    await notes.put(scope, id, JSON.stringify(result));
-    if ((await book.find(name))?.id !== id) await notes.remove(scope, id, null);
+    await keyValues.put(scope, id, JSON.stringify(result));
+    if ((await book.find(name))?.id !== id) await keyValues.remove(scope, id, null);
   }
 
   function noteTrouble(error: unknown): void {
@@ -139,7 +139,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 
   /** The sign of life of this host, and the clocks that were lost with the engine's memory or never set. */
   async function beat(): Promise<void> {
-    await notes.put(SCOPES.runner, host, options.name);
+    await keyValues.put(SCOPES.runner, host, options.name);
     const clocks = new Set((await ticks.list(queue)).map(({ name }) => name));
     for (const { schedule } of await book.list()) {
       if (schedule.host === host && !clocks.has(schedule.name)) await setClock(ticks, schedule);
@@ -157,7 +157,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       const closed = worker.close().catch(() => undefined);
       stopping.abort(new Error('the runner of schedules stops'));
       await withinDeadline(closed, CLOSE_MS);
-      await notes.remove(SCOPES.runner, host, options.name).catch(noteTrouble);
+      await keyValues.remove(SCOPES.runner, host, options.name).catch(noteTrouble);
     },
   };
 }

@@ -39,7 +39,7 @@ END $$;
 const FUNCTIONS = [
   DROP_FUNCTIONS,
   RULE_FUNCTIONS,
-  ...['account', 'reading', 'permits', 'ledger', 'outcomes', 'runs', 'notes'].map(readSql),
+  ...['account', 'reading', 'permits', 'ledger', 'outcomes', 'runs', 'key-values'].map(readSql),
 ].join('\n');
 
 const MIGRATION_LOCK = 0x62656e6d;

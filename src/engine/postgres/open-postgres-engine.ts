@@ -22,8 +22,8 @@ import { migrate } from './migrations.js';
 import { keepTidy } from './retention.js';
 import { sessionAddress, shownAddress, withoutPassword } from './server-address.js';
 import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
+import { createSqlKeyValues } from './sql-key-values.js';
 import { createSqlLedger } from './sql-ledger.js';
-import { createSqlNotes } from './sql-notes.js';
 import { createSqlOutcomes } from './sql-outcomes.js';
 import { createSqlQueues } from './sql-queues.js';
 import { createSqlRuns } from './sql-runs.js';
@@ -105,8 +105,8 @@ export async function openEngineOn(
     });
     await patience(() => calls.value('tidy', KEEP_ANSWERS_MS));
     releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
-    const notes = createSqlNotes(calls);
-    const id = await patience(() => giveEngineId(notes));
+    const keyValues = createSqlKeyValues(calls);
+    const id = await patience(() => giveEngineId(keyValues));
     // BullMQ describes the part of `pg` that it uses in types of its own.
     const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
     releasers.push(() => queues.close());
@@ -117,7 +117,7 @@ export async function openEngineOn(
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
-      notes,
+      keyValues,
       ticks: createTickStore(queues.openTickQueue, failure),
       warnings,
       openQueue: (name) => queues.openQueue(name),

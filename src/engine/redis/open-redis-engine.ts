@@ -11,8 +11,8 @@ import { createQueueLine } from '../queue-line.js';
 import { createTickStore } from '../tick-store.js';
 import { createChunkQueues } from './chunk-queues.js';
 import { closeConnection, openConnection } from './connect.js';
+import { createRedisKeyValues } from './redis-key-values.js';
 import { createRedisLedger } from './redis-ledger.js';
-import { createRedisNotes } from './redis-notes.js';
 import { createRedisOutcomes } from './redis-outcomes.js';
 import { createRedisRuns } from './redis-runs.js';
 import { shownAddress } from './server-address.js';
@@ -68,8 +68,8 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const root = storeRoot(namespace);
     const failure = (error: unknown) => storeFailure(address, error);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
-    const notes = createRedisNotes(store);
-    const id = await giveEngineId(notes);
+    const keyValues = createRedisKeyValues(store);
+    const id = await giveEngineId(keyValues);
     const queues = createChunkQueues({ connect, namespace, log, telemetry: options.telemetry });
     return {
       id,
@@ -78,7 +78,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       ledger: createRedisLedger(store),
       outcomes: createRedisOutcomes(store),
       runs: createRedisRuns(store),
-      notes,
+      keyValues,
       ticks: createTickStore(queues.openTickQueue, failure),
       warnings,
       openQueue: queues.openQueue,

@@ -16,7 +16,7 @@
  *   workers               zset    worker -> last heartbeat
  *   claim:<outcome key>   string  packed: worker, and the permit that was granted under the claim
  *   o:<outcome key>       string  a stored answer (`outcome-value.ts`); 30 days
- *   notes:<scope>         hash    name -> when it was written, a blank, and the note
+ *   notes:<scope>         hash    name -> when it was written, a blank, and the text
  *   paused                string  there while all spending is stopped
  *
  * A queue must not be called by one of these words.
