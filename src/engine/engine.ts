@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';
 import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { RunStore } from '../stores/run-store.js';
-import type { TickProcessor, TickStore, TickWorker } from '../stores/ticks.js';
+import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '../stores/scheduled-jobs.js';
 
 export type EngineKind = 'embedded' | 'redis' | 'postgres';
 
@@ -78,15 +78,19 @@ export interface Engine {
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;
   readonly keyValues: KeyValueStore;
-  readonly ticks: TickStore;
+  readonly scheduledJobs: ScheduledJobs;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */
   openQueue(name: string): ChunkQueue;
   /** A worker that takes `concurrency` chunks at once; it starts at `run()`. The caller closes it. */
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
-  /** A worker that takes up to `concurrency` ticks at once; it starts at `run()`. The caller closes it. */
-  openTickWorker(name: string, processor: TickProcessor, concurrency: number): TickWorker;
+  /** A worker that takes up to `concurrency` scheduled jobs at once; it starts at `run()`. The caller closes it. */
+  openScheduledJobWorker(
+    name: string,
+    processor: ScheduledJobProcessor,
+    concurrency: number,
+  ): ScheduledJobWorker;
   /** What the server says of itself. */
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */

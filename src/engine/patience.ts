@@ -88,7 +88,7 @@ const REPEATABLE = {
     'cancel',
   ],
   keyValues: ['put', 'list', 'claim'],
-  ticks: ['list', 'set'],
+  scheduledJobs: ['list', 'set'],
 } as const satisfies { readonly [S in keyof Engine]?: readonly (keyof Engine[S & keyof Engine])[] };
 
 /** A chunk that is taken back twice would seem to be somebody else's the second time. */

@@ -72,7 +72,7 @@ describe('an engine with patience', () => {
     ['ledger', 'show'],
     ['outcomes', 'read'],
     ['keyValues', 'list'],
-    ['ticks', 'list'],
+    ['scheduledJobs', 'list'],
   ] as const)('makes %s.%s again', async (store, method) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };

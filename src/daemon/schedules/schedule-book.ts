@@ -14,7 +14,7 @@ import {
   type Schedule,
 } from './schedule.js';
 
-export type ScheduleStores = Pick<Engine, 'keyValues' | 'ticks'>;
+export type ScheduleStores = Pick<Engine, 'keyValues' | 'scheduledJobs'>;
 
 /** Scopes of notes: by name of the schedule, for runners by host, for what ticks came to by the schedule's id. */
 export const SCOPES = {
@@ -57,7 +57,7 @@ export interface ScheduleBook {
   runNow(schedule: Schedule): Promise<void>;
 }
 
-export function createScheduleBook({ keyValues, ticks }: ScheduleStores): ScheduleBook {
+export function createScheduleBook({ keyValues, scheduledJobs }: ScheduleStores): ScheduleBook {
   const noteOf = (found: readonly Entry[], name: string) => found.find((note) => note.name === name);
   const isAlive = (note: Entry | undefined) => note !== undefined && note.ageMs <= AWAY_AFTER_MS;
 
@@ -72,7 +72,7 @@ export function createScheduleBook({ keyValues, ticks }: ScheduleStores): Schedu
     async add(schedule) {
       const text = JSON.stringify(schedule);
       const isNew = await keyValues.claim(SCOPES.schedule, schedule.name, text, null);
-      if (isNew) await setClock(ticks, schedule);
+      if (isNew) await setClock(scheduledJobs, schedule);
       return isNew;
     },
     async list() {
@@ -85,7 +85,9 @@ export function createScheduleBook({ keyValues, ticks }: ScheduleStores): Schedu
       ]);
       const hosts = [...new Set(found.map(({ host }) => host))];
       const clocks = new Map(
-        await Promise.all(hosts.map(async (host) => [host, await ticks.list(tickQueueOf(host))] as const)),
+        await Promise.all(
+          hosts.map(async (host) => [host, await scheduledJobs.list(tickQueueOf(host))] as const),
+        ),
       );
       return found.map((schedule) => {
         const { name, host } = schedule;
@@ -103,16 +105,16 @@ export function createScheduleBook({ keyValues, ticks }: ScheduleStores): Schedu
       const schedule = await find(name);
       if (schedule === null) return false;
       const isOurs = await keyValues.remove(SCOPES.schedule, name, JSON.stringify(schedule));
-      await ticks.remove(tickQueueOf(schedule.host), name);
+      await scheduledJobs.remove(tickQueueOf(schedule.host), name);
       for (const scope of [SCOPES.ended, SCOPES.passed]) await keyValues.remove(scope, schedule.id, null);
       return isOurs;
     },
-    runNow: ({ name, id, host }) => ticks.addNow(tickQueueOf(host), { name, id }),
+    runNow: ({ name, id, host }) => scheduledJobs.addNow(tickQueueOf(host), { name, id }),
   };
 }
 
 /** Sets the clock of a schedule, in place of an earlier one. */
-export function setClock(ticks: ScheduleStores['ticks'], schedule: Schedule): Promise<void> {
+export function setClock(scheduledJobs: ScheduleStores['scheduledJobs'], schedule: Schedule): Promise<void> {
   const { name, id, host, cron, tz } = schedule;
-  return ticks.set(tickQueueOf(host), cron, tz, { name, id });
+  return scheduledJobs.set(tickQueueOf(host), cron, tz, { name, id });
 }

@@ -8,7 +8,7 @@ import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
-import { dueAtOf, type TickJob } from '../../stores/ticks.js';
+import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
 import { judgeTick, LATE_AFTER_MS } from './judge-tick.js';
 import type { EndedRun, PassedTick, Schedule } from './schedule.js';
 import { AWAY_AFTER_MS, createScheduleBook, SCOPES, setClock, tickQueueOf } from './schedule-book.js';
@@ -50,19 +50,19 @@ export interface ScheduleRunner {
 
 export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRunner {
   const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
-  const { keyValues, ticks } = engine;
+  const { keyValues, scheduledJobs } = engine;
   const book = createScheduleBook(engine);
   const queue = tickQueueOf(host);
   const stopping = new AbortController();
-  const worker = engine.openTickWorker(queue, take, AT_ONCE);
+  const worker = engine.openScheduledJobWorker(queue, take, AT_ONCE);
   let timer: NodeJS.Timeout | undefined;
 
-  async function take(job: TickJob, token?: string, lost?: AbortSignal): Promise<void> {
+  async function take(job: ScheduledJob, token?: string, lost?: AbortSignal): Promise<void> {
     if (stopping.signal.aborted) return park(job, token);
     const { name, id, begunAt } = job.data;
     const dueAt = dueAtOf(job);
     const schedule = await book.find(name);
-    if (schedule === null) await ticks.remove(queue, name);
+    if (schedule === null) await scheduledJobs.remove(queue, name);
     if (schedule === null || schedule.id !== id) return;
     const { catchesUp } = schedule;
     const hasBegun = begunAt !== undefined;
@@ -97,7 +97,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
   }
 
   /** Hands a tick on to the next runner. Always throws, which is how BullMQ is told. */
-  async function park(job: TickJob, token: string | undefined): Promise<never> {
+  async function park(job: ScheduledJob, token: string | undefined): Promise<never> {
     await job.moveToDelayed(clock.now() + PARKED_MS, token);
     throw new DelayedError();
   }
@@ -140,9 +140,9 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
   /** The sign of life of this host, and the clocks that were lost with the engine's memory or never set. */
   async function beat(): Promise<void> {
     await keyValues.put(SCOPES.runner, host, options.name);
-    const clocks = new Set((await ticks.list(queue)).map(({ name }) => name));
+    const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
     for (const { schedule } of await book.list()) {
-      if (schedule.host === host && !clocks.has(schedule.name)) await setClock(ticks, schedule);
+      if (schedule.host === host && !clocks.has(schedule.name)) await setClock(scheduledJobs, schedule);
     }
   }
 

@@ -12,9 +12,9 @@ import { systemWords } from '../../core/system-error.js';
 import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
+import { createScheduledJobs } from '../job-schedulers.js';
 import { createPatience } from '../patience.js';
 import { createQueueLine } from '../queue-line.js';
-import { createTickStore } from '../tick-store.js';
 import { createConnectionPool, type PostgresServer } from './connection-pool.js';
 import type { SqlSession } from './database.js';
 import { createStoreCalls } from './database.js';
@@ -118,12 +118,13 @@ export async function openEngineOn(
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
       keyValues,
-      ticks: createTickStore(queues.openTickQueue, failure),
+      scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
       warnings,
       openQueue: (name) => queues.openQueue(name),
       openLine: (name) => createQueueLine(queues.openQueue(name), failure),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
-      openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
+      openScheduledJobWorker: (name, processor, concurrency) =>
+        queues.openScheduledJobWorker(name, processor, concurrency),
       freeMemory: async () => null,
       async facts() {
         const { rows } = await connections.pool.query(SERVER_FACTS).catch((error: unknown) => {

@@ -7,8 +7,8 @@ import { NeverStartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
+import { createScheduledJobs } from '../job-schedulers.js';
 import { createQueueLine } from '../queue-line.js';
-import { createTickStore } from '../tick-store.js';
 import { createChunkQueues } from './chunk-queues.js';
 import { closeConnection, openConnection } from './connect.js';
 import { createRedisKeyValues } from './redis-key-values.js';
@@ -79,12 +79,12 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       outcomes: createRedisOutcomes(store),
       runs: createRedisRuns(store),
       keyValues,
-      ticks: createTickStore(queues.openTickQueue, failure),
+      scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
       warnings,
       openQueue: queues.openQueue,
       openLine: (name) => createQueueLine(queues.openQueue(name), failure),
       openWorker: queues.openWorker,
-      openTickWorker: queues.openTickWorker,
+      openScheduledJobWorker: queues.openScheduledJobWorker,
       async freeMemory() {
         try {
           return freeShare(await readServerFacts(redis));

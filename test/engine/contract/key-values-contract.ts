@@ -3,8 +3,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveEngineId, readEngineId } from '../../../src/engine/engine-id.js';
-import type { TickData } from '../../../src/stores/ticks.js';
-import { dueAtOf } from '../../../src/stores/ticks.js';
+import type { ScheduledJobData } from '../../../src/stores/scheduled-jobs.js';
+import { dueAtOf } from '../../../src/stores/scheduled-jobs.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 
@@ -22,7 +22,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
     afterAll(() => subject.close());
 
     const keyValues = () => subject.engine.keyValues;
-    const ticks = () => subject.engine.ticks;
+    const ticks = () => subject.engine.scheduledJobs;
     const newName = (word: string) => {
       counted += 1;
       return `${word}-${counted}`;
@@ -98,9 +98,9 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
 
     test('a tick is taken once by one of two workers, with its time; one by hand has none', async () => {
       const queue = newName('ticks');
-      const taken: { data: TickData; id: string | undefined; dueAt: number | null }[] = [];
+      const taken: { data: ScheduledJobData; id: string | undefined; dueAt: number | null }[] = [];
       const workers = Array.from({ length: 2 }, () =>
-        subject.engine.openTickWorker(
+        subject.engine.openScheduledJobWorker(
           queue,
           async (job) => {
             taken.push({ data: job.data, id: job.id, dueAt: dueAtOf(job) });
