@@ -164,7 +164,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 }
 
 async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
-  const line = engine.openLine(queueName);
+  const line = engine.openChunkQueue(queueName);
   return line.counts().finally(() => line.close());
 }
 

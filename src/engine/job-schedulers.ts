@@ -9,7 +9,7 @@ const CLOSE_MS = 1_000;
 /** `failure`: what an error of the queue's client means, as one of our errors. */
 export function createScheduledJobs(
   openScheduledJobQueue: (name: string) => ScheduledJobQueue,
-  failure: (error: unknown) => unknown = (error) => error,
+  failure: (error: unknown) => unknown,
 ): ScheduledJobs {
   async function on<T>(name: string, act: (queue: ScheduledJobQueue) => Promise<T>): Promise<T> {
     const queue = openScheduledJobQueue(name);

@@ -10,11 +10,11 @@ import type {
   ScheduledJobQueue,
   ScheduledJobWorker,
 } from '../stores/scheduled-jobs.js';
-import type { ChunkProcessor, ChunkQueue, ChunkWorker } from './engine.js';
+import type { BullChunkQueue, ChunkProcessor, ChunkWorker } from './engine.js';
 
 /** Queues and workers of one engine. */
 export interface EngineQueues {
-  openQueue(name: string): ChunkQueue;
+  openQueue(name: string): BullChunkQueue;
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
   openScheduledJobQueue(name: string): ScheduledJobQueue;
   openScheduledJobWorker(

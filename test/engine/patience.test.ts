@@ -96,8 +96,8 @@ describe('an engine with patience', () => {
   it('has patience with its chunk line too, but for taking chunks back', async () => {
     const add = absent(1);
     const withdraw = absent(1);
-    const engine = { openLine: (_name: string) => ({ add, withdraw }) };
-    const line = withPatience(engine, createPatience(running())).openLine('chunks');
+    const engine = { openChunkQueue: (_name: string) => ({ add, withdraw }) };
+    const line = withPatience(engine, createPatience(running())).openChunkQueue('chunks');
     expect(await line.add()).toBe('there');
     await expect(line.withdraw()).rejects.toMatchObject({ code: 'engine-unreachable' });
   });

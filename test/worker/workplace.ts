@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { type Clock, systemClock } from '../../src/core/clock.js';
 import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
-import type { ChunkData, ChunkQueue, Engine } from '../../src/engine/engine.js';
+import type { BullChunkQueue, ChunkData, Engine } from '../../src/engine/engine.js';
 import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
 import { createGovernor } from '../../src/ledger/governor.js';
 import { parseAccounts } from '../../src/local-service/accounts.js';
@@ -34,7 +34,7 @@ const OWN_DOMAIN = 'own.example';
 
 export interface Workplace {
   readonly engine: Engine;
-  readonly queue: ChunkQueue;
+  readonly queue: BullChunkQueue;
   readonly releasers: Releasers;
   /** How often the service billed each identifier (`kind:value`). */
   readonly billed: ReadonlyMap<string, number>;

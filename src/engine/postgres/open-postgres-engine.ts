@@ -10,11 +10,11 @@ import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
+import { createChunkQueue } from '../chunk-queue.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
 import { createScheduledJobs } from '../job-schedulers.js';
 import { createPatience } from '../patience.js';
-import { createQueueLine } from '../queue-line.js';
 import { createConnectionPool, type PostgresServer } from './connection-pool.js';
 import type { SqlSession } from './database.js';
 import { createStoreCalls } from './database.js';
@@ -121,7 +121,7 @@ export async function openEngineOn(
       scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
       warnings,
       openQueue: (name) => queues.openQueue(name),
-      openLine: (name) => createQueueLine(queues.openQueue(name), failure),
+      openChunkQueue: (name) => createChunkQueue(queues.openQueue(name), failure),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
       openScheduledJobWorker: (name, processor, concurrency) =>
         queues.openScheduledJobWorker(name, processor, concurrency),

@@ -7,7 +7,7 @@ import { createPostgresBackend, withBackend } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { ScheduledJobData, ScheduledJobQueue, ScheduledJobWorker } from '../../stores/scheduled-jobs.js';
-import type { ChunkData, ChunkQueue, ChunkWorker } from '../engine.js';
+import type { BullChunkQueue, ChunkData, ChunkWorker } from '../engine.js';
 import {
   type EngineQueues,
   logQueueTrouble,
@@ -53,7 +53,7 @@ export function createSqlQueues(pool: PgPool, log: Log, telemetry?: Telemetry): 
 
   // The backend is a type parameter of BullMQ's classes; their methods are the same on each.
   return {
-    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry) as unknown as ChunkQueue,
+    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry) as unknown as BullChunkQueue,
     openWorker: (name, processor, concurrency) =>
       makeWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry) as unknown as ChunkWorker,
     openScheduledJobQueue: (name) =>

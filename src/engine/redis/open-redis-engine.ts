@@ -5,15 +5,15 @@
 import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { createChunkQueue } from '../chunk-queue.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
 import { createScheduledJobs } from '../job-schedulers.js';
-import { createQueueLine } from '../queue-line.js';
-import { createChunkQueues } from './chunk-queues.js';
 import { closeConnection, openConnection } from './connect.js';
 import { createRedisKeyValues } from './redis-key-values.js';
 import { createRedisLedger } from './redis-ledger.js';
 import { createRedisOutcomes } from './redis-outcomes.js';
+import { createRedisQueues } from './redis-queues.js';
 import { createRedisRuns } from './redis-runs.js';
 import { shownAddress } from './server-address.js';
 import { freeShare, judgeServer, parseInfo, readServerFacts } from './server-facts.js';
@@ -70,7 +70,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
     const keyValues = createRedisKeyValues(store);
     const id = await giveEngineId(keyValues);
-    const queues = createChunkQueues({ connect, namespace, log, telemetry: options.telemetry });
+    const queues = createRedisQueues({ connect, namespace, log, telemetry: options.telemetry });
     return {
       id,
       kind: 'redis',
@@ -82,7 +82,7 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
       warnings,
       openQueue: queues.openQueue,
-      openLine: (name) => createQueueLine(queues.openQueue(name), failure),
+      openChunkQueue: (name) => createChunkQueue(queues.openQueue(name), failure),
       openWorker: queues.openWorker,
       openScheduledJobWorker: queues.openScheduledJobWorker,
       async freeMemory() {

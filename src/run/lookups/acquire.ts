@@ -5,7 +5,7 @@
 
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
-import type { ChunkLine } from '../../engine/engine.js';
+import type { ChunkQueue } from '../../engine/engine.js';
 import { limitOf, overageLeftFor, spentOf } from '../../ledger/policy.js';
 import type { RunHalt, RunProgress, RunRecord } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
@@ -29,7 +29,7 @@ export interface AcquireContext {
   readonly gather: GatherContext;
   readonly survey: Survey;
   readonly run: RunRecord;
-  readonly line: ChunkLine;
+  readonly line: ChunkQueue;
   /** null: workers elsewhere do the lookups. */
   readonly worker: LookupWorker | null;
   /** It serves other runs too, and is not to be stopped with this one. */

@@ -60,7 +60,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     if (!isAgreed) await engine.runs.end(run.id, 'stopped', 'the spending was not agreed to');
   }
   if (!isAgreed) throw declined(request.input);
-  const line = engine.openLine(around.queueName);
+  const line = engine.openChunkQueue(around.queueName);
   releasers.push(() => line.close());
   const removed = await removeDeadChunks(engine, line, run.asOf);
   if (removed > 0)

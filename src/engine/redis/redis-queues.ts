@@ -22,7 +22,7 @@ import { queuePrefix } from './store-keys.js';
 
 const CLOSE_DEADLINE_MS = 1_000;
 
-export function createChunkQueues(options: {
+export function createRedisQueues(options: {
   readonly connect: Omit<ConnectOptions, 'use'>;
   readonly namespace: string;
   readonly log: Log;
