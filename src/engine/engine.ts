@@ -55,7 +55,7 @@ export interface ChunkQueue {
 /** How many chunks wait, are being worked on, and are parked until a time. */
 export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
-export interface ServerFacts {
+interface ServerFacts {
   /** Its product and version. */
   readonly version: string;
   /** Sessions of all clients, ours included. */

@@ -55,14 +55,14 @@ export interface OutcomeStats {
 }
 
 /** A part of all stored answers. */
-export interface OutcomePage {
+interface OutcomePage {
   readonly outcomes: readonly StoredOutcome[];
   /** What the next page is asked for with; null: this is the last one. */
   readonly next: string | null;
 }
 
 /** What `restore` did with the answers that it was given; the others are stored already. */
-export interface RestoreCounts {
+interface RestoreCounts {
   readonly taken: number;
   /** Older than answers are kept. */
   readonly expired: number;

@@ -1,6 +1,6 @@
 /**
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and stops so that
- * nothing paid is lost. Here meet the queue's at-least-once and the house's own signals.
+ * nothing paid is lost. Here meet the queue's at-least-once and our own signals.
  */
 
 import { randomBytes } from 'node:crypto';

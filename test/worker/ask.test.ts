@@ -527,8 +527,8 @@ describe('a service that is down for a moment', () => {
     await openBreaker(asking);
     for (let minutes = 0; minutes <= 30; minutes += 1) {
       asking.clock.pass(60_000);
-      const passage = asking.context.breaker.enter(asking.clock.monotonic());
-      if (passage.type === 'pass') asking.context.breaker.note(passage, false, asking.clock.monotonic());
+      const admission = asking.context.breaker.enter(asking.clock.monotonic());
+      if (admission.type === 'pass') asking.context.breaker.note(admission, false, asking.clock.monotonic());
     }
     expect(await askFor(asking)).toEqual({
       result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },

@@ -58,26 +58,26 @@ RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET row_count = p_rows, identifiers = p_identifiers WHERE id = p_id
 $$;
 
--- Sums so far of one who reports. What was told before is not counted again.
+-- Sums so far of one who reports. What was reported before is not counted again.
 CREATE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p_part text, p jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE told brand_enrich.run_tally; s brand_enrich.run_tally;
+DECLARE known brand_enrich.run_tally; s brand_enrich.run_tally;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   -- Two reports of one name go one after the other.
   PERFORM FROM brand_enrich.run WHERE id = p_id FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   INSERT INTO brand_enrich.run_tally (run, part) VALUES (p_id, p_part) ON CONFLICT DO NOTHING;
-  SELECT * INTO told FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
+  SELECT * INTO known FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
   UPDATE brand_enrich.run_tally t SET matched = greatest(t.matched, (p->>'matched')::bigint),
     not_found = greatest(t.not_found, (p->>'notFound')::bigint), failed = greatest(t.failed, (p->>'failed')::bigint),
     stored = greatest(t.stored, (p->>'stored')::bigint), requests = greatest(t.requests, (p->>'requests')::bigint),
     billed = greatest(t.billed, (p->>'billed')::bigint)
    WHERE t.run = p_id AND t.part = p_part RETURNING * INTO s;
-  UPDATE brand_enrich.run SET matched = matched + s.matched - told.matched,
-    not_found = not_found + s.not_found - told.not_found, failed = failed + s.failed - told.failed,
-    stored = stored + s.stored - told.stored, requests = requests + s.requests - told.requests,
-    billed = billed + s.billed - told.billed WHERE id = p_id;
+  UPDATE brand_enrich.run SET matched = matched + s.matched - known.matched,
+    not_found = not_found + s.not_found - known.not_found, failed = failed + s.failed - known.failed,
+    stored = stored + s.stored - known.stored, requests = requests + s.requests - known.requests,
+    billed = billed + s.billed - known.billed WHERE id = p_id;
 END $$;
 
 CREATE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
@@ -92,8 +92,8 @@ CREATE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures
 LANGUAGE plpgsql AS $$
 DECLARE v_new bigint;
 BEGIN
-  -- Each key is counted once, however often it is told: a row that was there before has been locked or changed (xmax).
-  WITH told AS (
+  -- Each key is counted once, however often it is reported: a row that was there before has been locked or changed (xmax).
+  WITH known AS (
     INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred)
     SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean,
            coalesce((f->>'isDeferred')::boolean, false)
@@ -101,7 +101,7 @@ BEGIN
     ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed,
       is_deferred = excluded.is_deferred
     RETURNING xmax = 0 AND NOT is_deferred AS is_new
-  ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM told;
+  ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM known;
   UPDATE brand_enrich.run SET failed = failed + v_new WHERE id = p_id AND v_new > 0;
 END $$;
 

@@ -30,7 +30,7 @@ local function loadAccount(name, epoch)
   return account
 end
 
--- Runs that have ended are forgotten when the account is saved. One that is silent may send one again, and clocks are set back.
+-- Runs that have ended are forgotten when the account is saved. One that is silent may send a heartbeat again, and clocks are set back.
 local deadRuns = {}
 
 local function saveAccount(account)

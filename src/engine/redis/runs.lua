@@ -80,21 +80,21 @@ function operations.setFields()
   end
 end
 
--- Arguments: id, who reports, then name and sum of each counter. What was told before is not counted again.
+-- Arguments: id, who reports, then name and sum of each counter. What was reported before is not counted again.
 function operations.addTally()
   local id, run, isKnown = theRun()
   if isKnown then
     local tallies, part = root .. 'tallies:' .. id, text()
-    local told = cjson.decode(redis.call('HGET', tallies, part) or '{}')
+    local known = cjson.decode(redis.call('HGET', tallies, part) or '{}')
     while position < #ARGV do
       local name, sum = text(), number()
-      local more = sum - (told[name] or 0)
+      local more = sum - (known[name] or 0)
       if more > 0 then
         redis.call('HINCRBY', run, name, shown(more))
-        told[name] = sum
+        known[name] = sum
       end
     end
-    redis.call('HSET', tallies, part, cjson.encode(told))
+    redis.call('HSET', tallies, part, cjson.encode(known))
     redis.call('PEXPIRE', tallies, rules.runKeptMs)
   end
 end
@@ -107,7 +107,7 @@ function operations.finishChunk()
   end
 end
 
--- Arguments: id, then key and packed failure. Each key is counted once, however often it is told.
+-- Arguments: id, then key and packed failure. Each key is counted once, however often it is reported.
 function operations.fail()
   local id, run, isKnown = theRun()
   if isKnown then
