@@ -10,7 +10,7 @@ export { systemClock } from './core/clock.js';
 export { BrandEnrichError, ERROR_CATALOGUE, type ErrorCode, EXIT, type ExitCode } from './core/errors.js';
 export { createLog, type Log, silentLog } from './core/log.js';
 export type { Identified, Identifier, IdentifierKind, OutcomeStatus, StatusCounts } from './core/model.js';
-export type { ChunkLine, Engine, EngineKind } from './engine/engine.js';
+export type { ChunkQueue, Engine, EngineKind } from './engine/engine.js';
 export { type OpenEngineOptions, openEngine } from './engine/open-engine.js';
 export { type ChosenColumns, type ColumnChoice, chooseColumns } from './identify/choose-columns.js';
 export { identifyCell } from './identify/identify-cell.js';

@@ -8,23 +8,18 @@ import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { limitOf } from '../ledger/policy.js';
+import { limitOf, spentOf } from '../ledger/policy.js';
+import { RULES } from '../ledger/rules.js';
 import { KEEP_ANSWERS_MS } from '../stores/freshness.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import {
-  foundNothing,
-  RUN_DEAD_AFTER_MS,
-  type RunRecord,
-  type RunStatus,
-  unreportedOf,
-} from '../stores/run-store.js';
+import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import type { SpooledAnswers } from '../worker/answer-spool.js';
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
 export function ledgerText(account: string, state: LedgerState): string {
   const limit = limitOf(state);
-  const used = state.sent + state.held + state.others;
+  const used = spentOf(state);
   const lines = [
     `account     ${account}`,
     `period      ${state.period ?? 'not known before the first answer'}`,
@@ -93,7 +88,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
 export function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
   if (status !== 'running') return status;
   const isGone = settings.process !== undefined && isProcessGone(settings.process);
-  return isGone || Math.abs(now - beatAt) >= 2 * RUN_DEAD_AFTER_MS ? 'dead' : status;
+  return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
 }
 
 function runLine(run: RunRecord, now: number): string {

@@ -148,8 +148,8 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
       settings,
       RUNS_SHOWN,
     ),
-    listClosedInboxes(stores.notes),
-    readEngineId(stores.notes),
+    listClosedInboxes(stores.keyValues),
+    readEngineId(stores.keyValues),
     listSpooled(spoolOf(settings.state), now),
   ]);
   const spools = spooled.map((each) => ({
@@ -164,7 +164,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 }
 
 async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
-  const line = engine.openLine(queueName);
+  const line = engine.openChunkQueue(queueName);
   return line.counts().finally(() => line.close());
 }
 

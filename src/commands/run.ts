@@ -173,12 +173,15 @@ function tellOnce(view: ProgressView): (trouble: string) => void {
 const WARN_AGAIN_MS = 7 * 86_400_000;
 
 /** What the engine warns of and no run of it has said for a week. */
-async function warningsToTell({ warnings, notes }: Pick<Engine, 'warnings' | 'notes'>): Promise<string[]> {
+async function warningsToTell({
+  warnings,
+  keyValues,
+}: Pick<Engine, 'warnings' | 'keyValues'>): Promise<string[]> {
   const told = await Promise.all(
     warnings.map(async (warning) => {
       const name = createHash('sha256').update(warning).digest('hex').slice(0, 16);
       // Another text each time: only one that is a week old may be replaced.
-      const isDue = await notes.claim('warnings', name, randomUUID(), WARN_AGAIN_MS).catch(() => false);
+      const isDue = await keyValues.claim('warnings', name, randomUUID(), WARN_AGAIN_MS).catch(() => false);
       return isDue ? warning : null;
     }),
   );

@@ -33,7 +33,7 @@ const CLOSE_MS = 1_000;
 /** Throws `FailFileError` when the port cannot be had. */
 export async function openMetrics(
   settings: Pick<Settings, 'metricsPort' | 'metricsHost'>,
-  engine: Pick<Engine, 'runs' | 'openLine'>,
+  engine: Pick<Engine, 'runs' | 'openChunkQueue'>,
   stop: AbortSignal,
   releasers: Releasers,
 ): Promise<OpenedMetrics> {
@@ -65,7 +65,7 @@ export async function openMetrics(
       });
     },
     watchQueue(name) {
-      const line = engine.openLine(name);
+      const line = engine.openChunkQueue(name);
       releasers.push(() =>
         withinDeadline(
           line.close().catch(() => undefined),

@@ -4,10 +4,10 @@
  */
 import type { Job, Queue, Worker } from 'bullmq';
 import type { Ledger } from '../ledger/ledger.js';
-import type { NoteStore } from '../stores/notes.js';
+import type { KeyValueStore } from '../stores/key-value-store.js';
 import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { RunStore } from '../stores/run-store.js';
-import type { TickProcessor, TickStore, TickWorker } from '../stores/ticks.js';
+import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '../stores/scheduled-jobs.js';
 
 export type EngineKind = 'embedded' | 'redis' | 'postgres';
 
@@ -27,25 +27,25 @@ export interface ChunkData {
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;
-export type ChunkQueue = Queue<ChunkData, void, 'chunk'>;
+export type BullChunkQueue = Queue<ChunkData, void, 'chunk'>;
 export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
 /** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
 export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
 
-/** A chunk's place in line. */
+/** Where a chunk is in a queue. */
 export interface ChunkPlace {
   readonly run: string;
   readonly chunk: number;
 }
 
-/** What a run needs of a queue: to put chunks in line, to see which are there, and to take them back. Working on them is a worker's. */
-export interface ChunkLine {
-  /** Puts chunks in line; those that are there stay as they are. After an error some may be there: adding again adds the rest. */
+/** What a run needs of a queue: to add chunks, to see which are there, and to take them back. Working on them is a worker's. */
+export interface ChunkQueue {
+  /** Adds chunks; those that are there stay as they are. After an error some may be there: adding again adds the rest. */
   add(chunks: readonly ChunkData[]): Promise<void>;
   /** Numbers of a run's chunks that wait, are parked or are being worked on. */
-  listOf(run: string): Promise<number[]>;
+  chunksOf(run: string): Promise<number[]>;
   /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
-  listIdle(): Promise<ChunkPlace[]>;
+  idleChunks(): Promise<ChunkPlace[]>;
   /** Takes a chunk back. False: somebody is working on it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;
@@ -68,8 +68,8 @@ export interface Engine {
   readonly kind: EngineKind;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
-  /** The queue of this name to put chunks in. The caller closes it. */
-  openLine(name: string): ChunkLine;
+  /** The queue of this name, to add chunks to. The caller closes it. */
+  openChunkQueue(name: string): ChunkQueue;
   /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
   freeMemory(): Promise<number | null>;
   /** Random, and kept in it: the same for all who open it, and for no other engine. */
@@ -77,16 +77,20 @@ export interface Engine {
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;
   readonly runs: RunStore;
-  readonly notes: NoteStore;
-  readonly ticks: TickStore;
+  readonly keyValues: KeyValueStore;
+  readonly scheduledJobs: ScheduledJobs;
   /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */
-  openQueue(name: string): ChunkQueue;
+  openQueue(name: string): BullChunkQueue;
   /** A worker that takes `concurrency` chunks at once; it starts at `run()`. The caller closes it. */
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
-  /** A worker that takes up to `concurrency` ticks at once; it starts at `run()`. The caller closes it. */
-  openTickWorker(name: string, processor: TickProcessor, concurrency: number): TickWorker;
+  /** A worker that takes up to `concurrency` scheduled jobs at once; it starts at `run()`. The caller closes it. */
+  openScheduledJobWorker(
+    name: string,
+    processor: ScheduledJobProcessor,
+    concurrency: number,
+  ): ScheduledJobWorker;
   /** What the server says of itself. */
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */

@@ -18,7 +18,7 @@ export interface OpenEngineOptions {
   readonly startsEmpty?: boolean | undefined;
   /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
   readonly waitsForDisk?: boolean;
-  /** What BullMQ tells of chunks to; absent: nothing is traced. Ticks are never traced. */
+  /** What BullMQ tells of chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
   readonly telemetry?: Telemetry | undefined;
   /** After it an engine that is away is not waited for as long as before; absent: nobody says stop. */
   readonly stop?: AbortSignal | undefined;

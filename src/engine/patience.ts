@@ -5,7 +5,7 @@
  */
 import { type ErrorCode, errorText, FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { ChunkLine, Engine } from './engine.js';
+import type { ChunkQueue, Engine } from './engine.js';
 
 const PATIENCE_MS = 120_000;
 /** Whoever has said stop does not wait so long. */
@@ -76,7 +76,7 @@ const REPEATABLE = {
     'start',
     'get',
     'list',
-    'beat',
+    'heartbeat',
     'setSize',
     'addTally',
     'finishChunk',
@@ -87,12 +87,12 @@ const REPEATABLE = {
     'end',
     'cancel',
   ],
-  notes: ['put', 'list', 'claim'],
-  ticks: ['list', 'set'],
+  keyValues: ['put', 'list', 'claim'],
+  scheduledJobs: ['list', 'set'],
 } as const satisfies { readonly [S in keyof Engine]?: readonly (keyof Engine[S & keyof Engine])[] };
 
 /** A chunk that is taken back twice would seem to be somebody else's the second time. */
-const REPEATABLE_OF_LINE: readonly (keyof ChunkLine)[] = ['add', 'listOf', 'listIdle', 'counts'];
+const REPEATABLE_OF_QUEUE: readonly (keyof ChunkQueue)[] = ['add', 'chunksOf', 'idleChunks', 'counts'];
 
 /** The same engine, or as much of one as there is, with patience in every call that allows it. */
 export function withPatience<E extends object>(engine: E, patience: Patience): E {
@@ -100,9 +100,10 @@ export function withPatience<E extends object>(engine: E, patience: Patience): E
   for (const [store, methods] of Object.entries(REPEATABLE)) {
     if (patient[store] instanceof Object) patient[store] = patientMethods(patient[store], methods, patience);
   }
-  const { openLine, freeMemory } = patient as Partial<Engine>;
-  if (openLine)
-    patient.openLine = (name: string) => patientMethods(openLine(name), REPEATABLE_OF_LINE, patience);
+  const { openChunkQueue, freeMemory } = patient as Partial<Engine>;
+  if (openChunkQueue)
+    patient.openChunkQueue = (name: string) =>
+      patientMethods(openChunkQueue(name), REPEATABLE_OF_QUEUE, patience);
   if (freeMemory) patient.freeMemory = () => patience(freeMemory);
   return patient as unknown as E;
 }

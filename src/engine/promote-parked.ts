@@ -4,7 +4,7 @@
  * clock that has been set since, or by another machine's that is ahead: it is let through at once, and whoever takes it judges by
  * its own dates, which are clamped, whether it must be delayed again.
  */
-import type { ChunkQueue } from './engine.js';
+import type { BullChunkQueue } from './engine.js';
 
 /** Machines of one queue keep time to about this; a clock that goes back by less delays nothing for long. */
 const AHEAD_AT_MOST_MS = 5_000;
@@ -16,7 +16,7 @@ function isTakenAhead(job: { readonly processedOn?: number | undefined }, now: n
 }
 
 /** Lets such jobs of a queue through. How many there were. */
-export async function promoteParked(queue: Pick<ChunkQueue, 'getJobs'>, now: number): Promise<number> {
+export async function promoteParked(queue: Pick<BullChunkQueue, 'getJobs'>, now: number): Promise<number> {
   let promoted = 0;
   // Those furthest ahead first.
   for (const job of await queue.getJobs(['delayed'], 0, LOOKED_AT, false)) {

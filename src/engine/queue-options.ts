@@ -5,15 +5,23 @@
 import type { JobsOptions, QueueOptions, Telemetry, WorkerOptions } from 'bullmq';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { TickProcessor, TickQueue, TickWorker } from '../stores/ticks.js';
-import type { ChunkProcessor, ChunkQueue, ChunkWorker } from './engine.js';
+import type {
+  ScheduledJobProcessor,
+  ScheduledJobQueue,
+  ScheduledJobWorker,
+} from '../stores/scheduled-jobs.js';
+import type { BullChunkQueue, ChunkProcessor, ChunkWorker } from './engine.js';
 
 /** Queues and workers of one engine. */
 export interface EngineQueues {
-  openQueue(name: string): ChunkQueue;
+  openQueue(name: string): BullChunkQueue;
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
-  openTickQueue(name: string): TickQueue;
-  openTickWorker(name: string, processor: TickProcessor, concurrency: number): TickWorker;
+  openScheduledJobQueue(name: string): ScheduledJobQueue;
+  openScheduledJobWorker(
+    name: string,
+    processor: ScheduledJobProcessor,
+    concurrency: number,
+  ): ScheduledJobWorker;
   /** Lets go of what was opened and not closed, whether the engine answers or not. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * An alarm on the house's clock: it rings once, at the earliest of the times it was set to. What is done then is
+ * An alarm on the clock: it rings once, at the earliest of the times it was set to. What is done then is
  * the caller's.
  */
 import type { Clock } from '../core/clock.js';

@@ -5,24 +5,31 @@
  * settlements since the last one; the next exchange starts when the last is answered. So a process holds no more
  * permits than it has requests to send, and a dead one strands at most what it had in flight.
  *
- * Here is the loop of exchanges and its end. Who is asked for: `takers.ts`. What is told: `mailbox.ts`. Judgement is
- * `policy.ts` and `pace.ts`; adding and comparing is the store's; retries and outcomes are `resolve/`'s.
+ * Here is the loop of exchanges and its end. Who is asked for: `permit-waiters.ts`. What the ledger learns: `outbox.ts`. Judgement:
+ * `policy.ts` and `pace.ts`. Adding and comparing is the store's; retries and outcomes are the worker's.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { type Alarm, createAlarm } from './alarm.js';
-import { exchangeUntilAnswered } from './exchange-until-answered.js';
 import type { ExchangeAnswer, ExchangeRequest, Ledger, LedgerState, SeenState, SettledAs } from './ledger.js';
-import { createMailbox, type Heard, type Letter, NOTHING_HEARD } from './mailbox.js';
+import { type Batch, NO_OBSERVATION, type Observation, Outbox } from './outbox.js';
 import { createPaceWatch, type PaceWatch } from './pace-watch.js';
 import { mayHaveTurned } from './period.js';
+import {
+  type AskingRun,
+  type Grant,
+  type PermitWaiter,
+  PermitWaiters,
+  type PermitWish,
+} from './permit-waiters.js';
 import { type Denial, judgeDenial } from './policy.js';
+import { RULES } from './rules.js';
 import { createSlots, type Slots } from './slots.js';
-import { type AskingRun, createTakers, type Grant, type Taker, type Wish } from './takers.js';
 
-export type { Heard } from './mailbox.js';
-export type { Grant } from './takers.js';
+export type { Observation } from './outbox.js';
+export type { Grant } from './permit-waiters.js';
 
 export interface GovernorOptions {
   readonly ledger: Ledger;
@@ -43,29 +50,35 @@ export interface Governor {
    */
   take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant>;
   /** What became of a permit, and what the answer said of usage. */
-  settle(permit: string, as: SettledAs, heard: Heard): void;
+  settle(permit: string, as: SettledAs, observation: Observation): void;
   /** A reading that cost no permit (the service's own brand). */
-  note(heard: Heard): void;
+  note(observation: Observation): void;
   /** A 429: closes the account, or lowers the pace. The permit is given back. */
-  refuse(permit: string, refusal: { isQuota: boolean; retryAfterMs: number | null }, heard: Heard): void;
+  refuse(
+    permit: string,
+    refusal: { isQuota: boolean; retryAfterMs: number | null },
+    observation: Observation,
+  ): void;
   /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
-  told(deadlineMs: number): Promise<void>;
+  flushed(deadlineMs: number): Promise<void>;
   /** The account as last seen; null before the first exchange. */
   readonly state: LedgerState | null;
-  /** Refuses takers, those who wait included, and sends what is left to settle. Waits at most `deadlineMs`. */
+  /** Rejects those who wait or come later, and sends what is left to settle. Waits at most `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }
 
 /** One exchange asks for no more than this, so that an answer stays short. */
 const TAKE_AT_MOST = 200;
-/** Settlements alone wait this long for a taker to travel with. */
+/** Settlements alone wait this long for a request to travel with. */
 const SETTLE_DELAY_MS = 15;
-/** A permit outlives the total time-out of its request by so much. */
-const PERMIT_MARGIN_MS = 10_000;
+
+/** Between two tries of an exchange. */
+const RETRY_FIRST_MS = 200;
+const RETRY_LAST_MS = 5_000;
 
 /** How long a permit for a request with this total time-out is held at most. */
 export function permitMsOf(timeoutMs: number): number {
-  return timeoutMs + PERMIT_MARGIN_MS;
+  return timeoutMs + RULES.permitMarginMs;
 }
 
 export function createGovernor(options: GovernorOptions): Governor {
@@ -75,8 +88,8 @@ export function createGovernor(options: GovernorOptions): Governor {
 class SharedGovernor implements Governor {
   state: LedgerState | null = null;
   readonly #options: GovernorOptions;
-  readonly #takers = createTakers();
-  readonly #mailbox = createMailbox();
+  readonly #waiters = new PermitWaiters();
+  readonly #outbox = new Outbox();
   readonly #paceWatch: PaceWatch;
   readonly #slots: Slots;
   readonly #alarm: Alarm;
@@ -86,7 +99,7 @@ class SharedGovernor implements Governor {
   #maxRate: number | null = null;
   #isExchanging = false;
   #serial = 0;
-  #whenTold: (() => void)[] = [];
+  #whenFlushed: (() => void)[] = [];
 
   constructor(options: GovernorOptions) {
     const { clock } = options;
@@ -101,50 +114,54 @@ class SharedGovernor implements Governor {
     this.#closing.signal.throwIfAborted();
     this.#serial += 1;
     const permit = `${this.#options.worker}.${this.#serial.toString(36)}`;
-    const grant = this.#takers.enter({ permit, run, key, signal });
+    const grant = this.#waiters.enter({ permit, run, key, signal });
     this.#plan();
     return grant;
   }
 
-  settle(permit: string, as: SettledAs, heard: Heard): void {
-    this.#mailbox.settle(permit, as, heard.period ?? null);
-    this.note(heard);
+  settle(permit: string, as: SettledAs, observation: Observation): void {
+    this.#outbox.settle(permit, as, observation.period ?? null);
+    this.note(observation);
   }
 
-  note(heard: Heard): void {
-    this.#mailbox.note(heard);
+  note(observation: Observation): void {
+    this.#outbox.note(observation);
     this.#plan();
   }
 
-  refuse(permit: string, refusal: { isQuota: boolean; retryAfterMs: number | null }, heard: Heard): void {
-    if (refusal.isQuota) this.#mailbox.refuseQuota();
+  refuse(
+    permit: string,
+    refusal: { isQuota: boolean; retryAfterMs: number | null },
+    observation: Observation,
+  ): void {
+    if (refusal.isQuota) this.#outbox.refuseQuota();
     else {
-      this.#mailbox.refusePace(refusal);
+      this.#outbox.refusePace(refusal);
       this.#paceWatch.refused(this.#options.clock.monotonic());
     }
-    this.settle(permit, 'free', heard);
+    this.settle(permit, 'free', observation);
   }
 
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
-    this.#takers.turnAwayAll(reason);
+    this.#waiters.rejectAll(reason);
     this.#slots.close(reason);
-    // Those who were turned away give their permits back before it is judged whether anything is left.
+    // Those who were rejected give their permits back before it is judged whether anything is left.
     await nextTurn();
     this.#plan();
-    await this.told(deadlineMs);
+    await this.flushed(deadlineMs);
     this.#alarm.clear();
   }
 
-  async told(deadlineMs: number): Promise<void> {
-    if (!this.#isExchanging && this.#mailbox.isEmpty) return;
+  async flushed(deadlineMs: number): Promise<void> {
+    if (!this.#isExchanging && this.#outbox.isEmpty) return;
     const enough = new AbortController();
-    const told = new Promise<void>((resolve) => {
-      this.#whenTold.push(resolve);
+    const flushed = new Promise<void>((resolve) => {
+      this.#whenFlushed.push(resolve);
     });
     const late = this.#options.clock.sleep(deadlineMs, enough.signal).catch(() => undefined);
-    await Promise.race([told, late]);
+    await Promise.race([flushed, late]);
     enough.abort();
   }
 
@@ -152,59 +169,59 @@ class SharedGovernor implements Governor {
     return this.#closing.signal.aborted;
   }
 
-  /** Sees to it that the next exchange starts when it should: at once for takers that are due. */
+  /** Sees to it that the next exchange starts when it should: at once for those that are due. */
   #plan(): void {
     if (this.#isExchanging) return;
     const now = this.#options.clock.monotonic();
-    if (this.#mailbox.isEmpty) {
-      for (const resolve of this.#whenTold.splice(0)) resolve();
-      if (this.#takers.size > 0) this.#alarm.ringWithin(this.#takers.dueInMs(now));
+    if (this.#outbox.isEmpty) {
+      for (const resolve of this.#whenFlushed.splice(0)) resolve();
+      if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
       return;
     }
-    // A settlement of ours may be what the waiting takers wait for: they travel with it.
-    this.#takers.hurry(now + SETTLE_DELAY_MS);
-    this.#alarm.ringWithin(this.#isClosed ? 0 : Math.min(this.#takers.dueInMs(now), SETTLE_DELAY_MS));
+    // A settlement of ours may be what the others wait for: they travel with it.
+    this.#waiters.hurry(now + SETTLE_DELAY_MS);
+    this.#alarm.ringWithin(this.#isClosed ? 0 : Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS));
   }
 
   async #exchange(): Promise<void> {
     if (this.#isExchanging) return;
     this.#alarm.clear();
     const { clock, ledger, log } = this.#options;
-    const takers = this.#takers.choose(clock.monotonic(), TAKE_AT_MOST);
-    if (takers.length === 0 && this.#mailbox.isEmpty) {
+    const waiters = this.#waiters.choose(clock.monotonic(), TAKE_AT_MOST);
+    if (waiters.length === 0 && this.#outbox.isEmpty) {
       this.#plan();
       return;
     }
     this.#isExchanging = true;
-    const request = this.#write(this.#mailbox.collect(), takers, clock.monotonic());
+    const request = this.#write(this.#outbox.collect(), waiters, clock.monotonic());
     const closing = this.#closing.signal;
     const answer = await exchangeUntilAnswered(ledger, request, { clock, log, closing });
     if (answer !== null) {
       this.#learn(answer.state);
-      this.#distribute(takers, answer, request.mayHaveTurned);
+      this.#distribute(waiters, answer, request.mayHaveTurned);
     }
     this.#isExchanging = false;
     this.#plan();
   }
 
-  #write(letter: Letter, takers: readonly Taker[], now: number): ExchangeRequest {
+  #write(batch: Batch, waiters: readonly PermitWaiter[], now: number): ExchangeRequest {
     const { account, worker, timeoutMs, usageLagMs } = this.#options;
-    const run = takers[0]?.run;
+    const run = waiters[0]?.run;
     if (run !== undefined) this.#maxRate = run.maxRate;
-    const accepted = letter.settle.filter(({ as }) => as === 'billed').length;
+    const accepted = batch.settle.filter(({ as }) => as === 'billed').length;
     return {
       account,
       worker,
       run: run?.id ?? null,
       seen: this.#seen,
-      settle: letter.settle,
-      reading: letter.reading,
-      heard: letter.heard,
-      refusedForQuota: letter.refusedForQuota,
+      settle: batch.settle,
+      reading: batch.reading,
+      heard: batch.heard,
+      refusedForQuota: batch.refusedForQuota,
       pace:
         this.state &&
-        this.#paceWatch.propose(this.state.pace, letter.paceRefusal, accepted, this.#maxRate, now),
-      take: takers.map(({ permit, key }) => ({ permit, key })),
+        this.#paceWatch.propose(this.state.pace, batch.paceRefusal, accepted, this.#maxRate, now),
+      take: waiters.map(({ permit, key }) => ({ permit, key })),
       permitMs: permitMsOf(timeoutMs),
       mayHaveTurned:
         run !== undefined &&
@@ -226,25 +243,33 @@ class SharedGovernor implements Governor {
     };
   }
 
-  #distribute(takers: readonly Taker[], { permits, state }: ExchangeAnswer, hasAskedForTurn: boolean): void {
+  #distribute(
+    waiters: readonly PermitWaiter[],
+    { permits, state }: ExchangeAnswer,
+    hasAskedForTurn: boolean,
+  ): void {
     const now = this.#options.clock.monotonic();
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
     let denial: Denial | undefined;
-    for (const taker of takers) {
-      const given = answers.get(taker.permit);
+    for (const waiter of waiters) {
+      const given = answers.get(waiter.permit);
       if (given?.answer === 'granted') {
-        if (this.#takers.has(taker)) taker.answer(this.#awaitSlot(taker, given.waitMs, state));
-        else this.#giveBack(taker.permit);
-      } else if (given?.answer === 'lost' || given?.answer === 'spent') taker.answer({ type: given.answer });
+        if (this.#waiters.has(waiter)) waiter.answer(this.#awaitSlot(waiter, given.waitMs, state));
+        else this.#giveBack(waiter.permit);
+      } else if (given?.answer === 'lost' || given?.answer === 'spent') waiter.answer({ type: given.answer });
       else {
-        denial ??= judgeDenial(state, { period: taker.run.period, hasAskedForTurn });
-        if (denial.type === 'exhausted' || denial.type === 'revoked') taker.answer(denial);
-        else taker.notBefore = now + denial.retryInMs;
+        denial ??= judgeDenial(state, { period: waiter.run.period, hasAskedForTurn });
+        if (denial.type === 'exhausted' || denial.type === 'revoked') waiter.answer(denial);
+        else waiter.notBefore = now + denial.retryInMs;
       }
     }
   }
 
-  async #awaitSlot({ permit, run, key, signal }: Wish, waitMs: number, state: LedgerState): Promise<Grant> {
+  async #awaitSlot(
+    { permit, run, key, signal }: PermitWish,
+    waitMs: number,
+    state: LedgerState,
+  ): Promise<Grant> {
     let isInTime = false;
     try {
       isInTime = await this.#slots.await(waitMs, state, signal);
@@ -256,6 +281,29 @@ class SharedGovernor implements Governor {
   }
 
   #giveBack(permit: string): void {
-    this.settle(permit, 'free', NOTHING_HEARD);
+    this.settle(permit, 'free', NO_OBSERVATION);
+  }
+}
+
+/**
+ * Asks until there is an answer: the ledger may be unavailable for a while. The same request is repeated, word for word:
+ * permits are known by name, so that what was granted or settled in a lost answer is not counted twice. Once `closing` is aborted it asks one last time, at once; null: there was no answer,
+ * and what was to be settled runs out in the store and counts as sent.
+ */
+async function exchangeUntilAnswered(
+  ledger: Ledger,
+  request: ExchangeRequest,
+  { clock, log, closing }: { clock: Clock; log: Log; closing: AbortSignal },
+): Promise<ExchangeAnswer | null> {
+  for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
+    const isLast = closing.aborted;
+    try {
+      return await ledger.exchange(request);
+    } catch (error) {
+      const { account } = request;
+      log.warn({ err: error, account }, 'the ledger does not answer; nothing is sent until it does');
+    }
+    if (isLast) return null;
+    await clock.sleep(waitMs, closing).catch(() => undefined);
   }
 }

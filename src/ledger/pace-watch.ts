@@ -13,7 +13,7 @@
  * A rate that was lowered before this process came is taken for a guess: nobody remembers how good it is.
  */
 import type { PaceChange, PaceState } from './ledger.js';
-import type { PaceRefusal } from './mailbox.js';
+import type { PaceRefusal } from './outbox.js';
 import { isUnmeasured, mayBeUnmeasured, type RefusedRate, raiseGuess, slowDown, speedUp } from './pace.js';
 
 /** So long requests are answered whose slots were given before the rate fell: the ledger gives them a second ahead. */

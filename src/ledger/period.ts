@@ -2,15 +2,10 @@
  * Billing periods, taken from the service's own clock and never from a worker's. A period is named by its first
  * day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota never renews.
  */
+import { RULES } from './rules.js';
 
 /** `month`: from the first of each month. A number from 1 to 28: from that day. `none`: one period for ever. */
 export type PeriodSetting = 'month' | 'none' | number;
-
-/**
- * How long after the end of a period, by the store's clock, it is safe to ask the service whether it has turned: two clocks
- * that are kept by the network part by less.
- */
-export const TURN_MARGIN_MS = 900_000;
 
 /** The name of the period that this moment falls in. */
 export function periodOf(time: number, setting: PeriodSetting): string {
@@ -21,17 +16,22 @@ export function periodOf(time: number, setting: PeriodSetting): string {
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, day)).toISOString().slice(0, 10);
 }
 
+/** When a period begins, by its name (not `none`). */
+export function periodStart(period: string): number {
+  return Date.parse(`${period}T00:00:00Z`);
+}
+
 /** When the period after this one begins; null when there is none. */
 export function nextPeriodAt(period: string | null, setting: PeriodSetting): number | null {
   if (period === null || period === 'none' || setting === 'none') return null;
-  const start = new Date(`${period}T00:00:00Z`);
+  const start = new Date(periodStart(period));
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
 /** Whether the ledger's period is over by the store's clock (`now`) with a margin: reason enough to ask the service once. */
 export function mayHaveTurned(period: string | null, setting: PeriodSetting, now: number): boolean {
   const next = nextPeriodAt(period, setting);
-  return next !== null && now >= next + TURN_MARGIN_MS;
+  return next !== null && now >= next + RULES.turnMarginMs;
 }
 
 /**
@@ -41,5 +41,5 @@ export function mayHaveTurned(period: string | null, setting: PeriodSetting, now
 export function mayBeCurrent(period: string | null, now: number): boolean {
   const next = nextPeriodAt(period, 'month');
   if (period === null || next === null) return true;
-  return Date.parse(period) - TURN_MARGIN_MS <= now && now < next + TURN_MARGIN_MS;
+  return periodStart(period) - RULES.turnMarginMs <= now && now < next + RULES.turnMarginMs;
 }

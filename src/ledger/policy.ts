@@ -13,8 +13,10 @@
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending. Left by `resume`.
  */
+
 import type { LedgerState, RunSpending } from './ledger.js';
-import { nextPeriodAt, type PeriodSetting, TURN_MARGIN_MS } from './period.js';
+import { nextPeriodAt, type PeriodSetting } from './period.js';
+import { RULES } from './rules.js';
 
 /** What to do without a permit. */
 export type Denial =
@@ -41,16 +43,21 @@ function quotaOf(state: Pick<LedgerState, 'quota' | 'quotaCap'>): number {
   return Math.min(state.quota ?? Number.POSITIVE_INFINITY, state.quotaCap ?? Number.POSITIVE_INFINITY);
 }
 
+/** Requests of the period, others' and those in flight included. */
+export function spentOf(state: Pick<LedgerState, 'sent' | 'held' | 'others'>): number {
+  return state.sent + state.held + state.others;
+}
+
 /** Requests that may still be taken; null while no quota is known. */
 export function roomOf(state: LedgerState): number | null {
   const limit = limitOf(state);
-  return limit === null ? null : Math.max(0, limit - state.sent - state.held - state.others);
+  return limit === null ? null : Math.max(0, limit - spentOf(state));
 }
 
 /** Whether the account has used `WARN_AT` of its limit. */
 export function isNearLimit(state: LedgerState): boolean {
   const limit = limitOf(state);
-  return limit !== null && limit > 0 && state.sent + state.held + state.others >= WARN_AT * limit;
+  return limit !== null && limit > 0 && spentOf(state) >= WARN_AT * limit;
 }
 
 /** What is known of the billing period beside the account: the run's setting, and whether the denied request could ask for the next one. */
@@ -97,7 +104,7 @@ export function judgeDenial(
       : exhausted(state, turn, 'the service refuses further requests: its quota is reached');
   }
   const limit = limitOf(state);
-  if (limit !== null && !state.isTurnUnconfirmed && state.sent + state.held + state.others >= limit) {
+  if (limit !== null && !state.isTurnUnconfirmed && spentOf(state) >= limit) {
     if (out > 0) return { type: 'wait', why: 'the last permits are in use', retryInMs: 100 };
     return exhausted(state, turn, exhaustedWords(state));
   }
@@ -121,9 +128,9 @@ export function judgeDenial(
 function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion, why: string): Denial {
   const endsAt = nextPeriodAt(state.period, period);
   if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why: why };
-  const askInMs = endsAt + TURN_MARGIN_MS - state.now;
+  const askInMs = endsAt + RULES.turnMarginMs - state.now;
   if (askInMs > 0) {
-    const at = new Date(endsAt + TURN_MARGIN_MS).toISOString().slice(11, 16);
+    const at = new Date(endsAt + RULES.turnMarginMs).toISOString().slice(11, 16);
     const sentence = `${why}; the billing period has ended, and at ${at} UTC one request asks for the next one`;
     return { type: 'wait', why: sentence, retryInMs: Math.min(askInMs, 5_000) };
   }

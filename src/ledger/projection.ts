@@ -5,11 +5,10 @@
 
 import { costOf, requestsFor } from '../core/money.js';
 import type { LedgerState } from './ledger.js';
-import { nextPeriodAt } from './period.js';
+import { nextPeriodAt, periodStart } from './period.js';
+import { spentOf } from './policy.js';
 
 const DAY_MS = 86_400_000;
-/** Less than this tells more of the hour than of the month. */
-const LEAST_GONE_MS = DAY_MS;
 
 /** Requests of the account, in flight included. */
 interface Spending {
@@ -42,10 +41,10 @@ export function projectPeriodEnd(
   const { now, period } = state;
   const endsAt = nextPeriodAt(period, 'month');
   if (period === null || endsAt === null) return null;
-  const startedAt = Date.parse(`${period}T00:00:00Z`);
+  const startedAt = periodStart(period);
   const goneMs = now - startedAt;
   const used = spendingOf(state.sent + state.held, state.others);
-  if (goneMs < LEAST_GONE_MS || now >= endsAt || used.total === 0) return null;
+  if (goneMs < DAY_MS || now >= endsAt || used.total === 0) return null;
   const growth = (endsAt - startedAt) / goneMs;
   const projected = spendingOf(Math.ceil(used.byUs * growth), Math.ceil(used.byOthers * growth));
   const reachedAt = limit === null ? endsAt : Math.max(now, startedAt + (goneMs * limit) / used.total);
@@ -87,7 +86,7 @@ export function budgetStateOf(
   { plan, budget, price }: BudgetTerms,
 ): BudgetState | null {
   if (plan !== 'paid' || state.quota === null) return null;
-  const overageRequests = Math.max(0, state.sent + state.held + state.others - state.quota);
+  const overageRequests = Math.max(0, spentOf(state) - state.quota);
   const requestsLeft = Math.max(0, requestsFor(budget, price) - overageRequests);
   return {
     budget,

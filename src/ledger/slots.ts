@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
-import { createStoreTime } from './store-time.js';
 
 /** Timers may be late by so much before a slot counts as missed. */
 const LATE_MS = 10;
@@ -50,5 +49,40 @@ export function createSlots(clock: Clock): Slots {
     close(reason) {
       for (const wait of waits) wait.abort(reason);
     },
+  };
+}
+
+/** Two clocks drift apart by about a millisecond in this time. */
+const REMEMBERED_MS = 10_000;
+/** No answer takes so long on the way that is used for slots: the store's clock was set back. */
+const STEP_MS = 1_000;
+
+/**
+ * The store's clock as this process sees it. Each answer of the store takes another time to arrive: what the store dates and we
+ * count from its arrival would come as unevenly as the answers do. The shortest recent delay is nearest to the truth.
+ */
+export function createStoreTime(clock: Clock) {
+  /** This process's clock less the store's: the least of this stretch of time and of the one before. */
+  let least = Number.POSITIVE_INFINITY;
+  let leastBefore = Number.POSITIVE_INFINITY;
+  let beganAt = clock.monotonic();
+  const offset = () => Math.min(least, leastBefore);
+  return {
+    /** An answer has arrived in which it was `storeNow` at the store. */
+    heard(storeNow: number): void {
+      const now = clock.monotonic();
+      const seen = now - storeNow;
+      if (seen > offset() + STEP_MS) {
+        least = seen;
+        leastBefore = seen;
+        beganAt = now;
+      } else if (now - beganAt >= REMEMBERED_MS) {
+        leastBefore = least;
+        least = seen;
+        beganAt = now;
+      } else least = Math.min(least, seen);
+    },
+    /** When it is this time at the store: on this process's clock, and later by no more than the shortest delay. */
+    toLocal: (storeTime: number) => storeTime + (Number.isFinite(offset()) ? offset() : 0),
   };
 }

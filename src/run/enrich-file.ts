@@ -299,7 +299,7 @@ function beatRegularly(engine: Engine, runId: string, log: Log): () => void {
     if (isUnderWay) return;
     isUnderWay = true;
     engine.runs
-      .beat(runId)
+      .heartbeat(runId)
       .catch((error) => log.warn({ err: error }, 'the heartbeat of the run did not arrive'))
       .finally(() => {
         isUnderWay = false;

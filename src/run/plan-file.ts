@@ -8,7 +8,7 @@ import type { Freshness } from '../core/model.js';
 import type { Engine } from '../engine/engine.js';
 import { openInput } from '../intake/open-input.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { limitOf } from '../ledger/policy.js';
+import { limitOf, spentOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { RunSettings } from '../stores/run-store.js';
 import type { EnrichRequest } from './enrich-request.js';
@@ -102,7 +102,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       account: state && {
         quota: state.quota,
         limit: limitOf({ ...state, overage: limits.overage, quotaCap: limits.quotaCap }),
-        used: state.sent + state.held + state.others,
+        used: spentOf(state),
       },
     };
   });

@@ -6,7 +6,7 @@
 import { countOf, countText } from '../core/figures.js';
 import { costOf } from '../core/money.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
-import { limitOf } from '../ledger/policy.js';
+import { limitOf, spentOf } from '../ledger/policy.js';
 import type { EnrichProgress } from './enrich-request.js';
 
 export interface ProgressView {
@@ -102,7 +102,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   const { ledger } = progress;
   if (ledger) {
     const limit = limitOf(ledger);
-    const spent = ledger.sent + ledger.held + ledger.others;
+    const spent = spentOf(ledger);
     const overage = ledger.run?.overageBilled ?? 0;
     if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
     if (limit !== null) parts.push(`${countText(Math.max(0, limit - spent))} of ${countText(limit)} left`);

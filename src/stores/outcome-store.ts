@@ -71,7 +71,7 @@ interface RestoreCounts {
 export interface OutcomeStore {
   /**
    * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is taken over when that worker's last
-   * beat is older than 15 s. Taking over a claim under which a permit was granted and never settled counts one
+   * heartbeat is older than 15 s. Taking over a claim under which a permit was granted and never settled counts one
    * doubt for that permit's run and key (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
@@ -83,9 +83,9 @@ export interface OutcomeStore {
   /** Drops this worker's claims on these keys; others' claims are left alone. */
   release(worker: string, keys: readonly OutcomeKey[]): Promise<void>;
   /** Renews the worker's heartbeat (every 5 s; dead after 15 s). */
-  beat(worker: string): Promise<void>;
+  heartbeat(worker: string): Promise<void>;
   /** Ends the worker's heartbeat: its claims are free at once. */
-  retire(worker: string): Promise<void>;
+  deregister(worker: string): Promise<void>;
   /** The stored answers, in the order of the keys, null where there is none or it is stale. */
   read(keys: readonly OutcomeKey[], freshness: Freshness): Promise<(StoredOutcome | null)[]>;
   stats(): Promise<OutcomeStats>;

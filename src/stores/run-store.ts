@@ -5,12 +5,9 @@
  *
  * Rows and files are not here: they stay on the machine that read them.
  */
-import type { AllowNsfw, Freshness } from '../core/model.js';
 
-/** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
-export const RUN_DEAD_AFTER_MS = 30_000;
-/** A heartbeat further ahead of the store's clock is from before that clock was set back: the run is dead until it beats again. */
-export const RUN_BEAT_AHEAD_MS = 5_000;
+import type { AllowNsfw, Freshness } from '../core/model.js';
+import { RULES } from '../ledger/rules.js';
 
 /** What workers need to know of a run; written once when it starts. */
 export interface RunSettings {
@@ -136,7 +133,7 @@ export interface RunStore {
    * Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. A run that was taken for
    * ended because the owner of its engine was gone is running again.
    */
-  beat(id: string): Promise<RunProgress>;
+  heartbeat(id: string): Promise<RunProgress>;
   setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
   /**
    * What one who reports, named `part`, counted for a run so far. The run's tally is the sum over all of them. The same sum told
@@ -168,7 +165,7 @@ export function foundNothing({ status, identifiers, tally }: RunRecord): boolean
 
 /** Whether somebody is at a run, by its heartbeat. `now` is the store's clock. */
 export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
-  return status === 'running' && now - beatAt < RUN_DEAD_AFTER_MS && beatAt - now <= RUN_BEAT_AHEAD_MS;
+  return status === 'running' && now - beatAt < RULES.runDeadAfterMs && beatAt - now <= RULES.runBeatAheadMs;
 }
 
 /** How a run judges the age of stored answers: at its start, in every pass. */

@@ -9,7 +9,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/model.js';
 import type { Governor } from '../ledger/governor.js';
-import { NOTHING_HEARD } from '../ledger/mailbox.js';
+import { NO_OBSERVATION } from '../ledger/outbox.js';
 import {
   isQuotaRefusal,
   limitOf,
@@ -38,7 +38,7 @@ import {
   WASTED_AT_MOST,
 } from './halt-reasons.js';
 import type { Halts } from './halts.js';
-import { heardFrom } from './heard-from.js';
+import { observe } from './observe.js';
 import type { Recorder } from './recorder.js';
 import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
@@ -140,15 +140,15 @@ async function askInTurn(
   const come = (result: Asked['result']): Asked => ({ result, requests, billed });
 
   for (;;) {
-    const passage = breaker.enter(clock.monotonic());
-    if (passage.type === 'turned_away') {
+    const admission = breaker.enter(clock.monotonic());
+    if (admission.type === 'rejected') {
       if (breaker.badForMs(clock.monotonic()) > HOPELESS_MS) {
         return come({ type: 'failed', reason: HOPELESS_REASON, billed: false });
       }
       return come({
         type: 'again',
         countsAsAttempt: false,
-        retryInMs: passage.retryInMs,
+        retryInMs: admission.retryInMs,
         reason: 'the service is unavailable',
       });
     }
@@ -161,24 +161,24 @@ async function askInTurn(
         signals.stop,
       );
       if (grant.type !== 'granted') {
-        breaker.forgo(passage);
+        breaker.cancel(admission);
         return come(withoutPermit(grant, damage));
       }
       const halt = halts.get(run.id);
       if (halt) {
         // Halted while this one waited for its permit: a refused token must not be shown again.
-        breaker.forgo(passage);
+        breaker.cancel(admission);
         governor.settle(grant.permit, 'free', { reading: null, heard: false });
         return come({ type: 'halted', halt });
       }
-      if (breaker.isOpen && !passage.isProbe) {
+      if (breaker.isOpen && !admission.isProbe) {
         // Opened while this one waited for its permit.
         governor.settle(grant.permit, 'free', { reading: null, heard: false });
         continue;
       }
       permit = grant.permit;
     } catch {
-      breaker.forgo(passage);
+      breaker.cancel(admission);
       return come(STOPPED);
     }
 
@@ -192,22 +192,22 @@ async function askInTurn(
     const { meaning } = answer;
     if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
       // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
-      breaker.forgo(passage);
-      governor.settle(permit, answer.cost, NOTHING_HEARD);
+      breaker.cancel(admission);
+      governor.settle(permit, answer.cost, NO_OBSERVATION);
       return come(STOPPED);
     }
     if (showsService(answer)) {
       for (const believed of await standing.prove()) await recorder.record(believed);
     }
     const worth = await worthOf(answer, run, standing);
-    const heard = heardFrom(answer, period, worth);
+    const heard = observe(answer, period, worth);
     const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
-    breaker.note(passage, isGood, clock.monotonic());
+    breaker.note(admission, isGood, clock.monotonic());
     const isWrong =
       meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
     // A wrong address is no outage to be waited out: it is said when it ends the run.
     context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
-    const isSlow = passage.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
+    const isSlow = admission.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
     const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
 
     if (worth === 'unproven' || worth === 'foreign') {
@@ -249,7 +249,7 @@ async function askInTurn(
       const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
       const { retryAfterMs } = meaning;
       // A service that refuses even one request in ten seconds is not asked too fast: the pace would only fall to nothing.
-      if (passage.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
+      if (admission.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
         if (usedUp !== null) return come({ type: 'halted', halt: overstated(usedUp) });

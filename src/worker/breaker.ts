@@ -3,7 +3,7 @@
  * too much, asking goes on with one probe at a time, and nobody's attempts are consumed.
  *
  *   closed   everybody passes. Left when the last 8 answers were all bad, or more than half of the last 20.
- *   open     one probe passes when its time has come; the others are turned away until then. A good answer
+ *   open     one probe passes when its time has come; the others are rejected until then. A good answer
  *            closes; a bad probe doubles the time to the next one, up to 10 s. Bad answers to requests from before
  *            change nothing: many of them come at once.
  */
@@ -13,19 +13,19 @@ const ALL_BAD = 8;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LAST_MS = 10_000;
 
-/** Told again with what became of the request, so that a probe is known from those who passed before it. */
+/** Handed back with the answer, so that a probe is known from those who passed before it. */
 export interface Pass {
   readonly type: 'pass';
   readonly isProbe: boolean;
 }
 
-type Passage = Pass | { readonly type: 'turned_away'; readonly retryInMs: number };
+type Admission = Pass | { readonly type: 'rejected'; readonly retryInMs: number };
 
 export interface Breaker {
-  /** Asked before each request. Who passes must `note` the answer, or `forgo` when nothing was sent. */
-  enter(now: number): Passage;
+  /** Asked before each request. Who passes must `note` the answer, or `cancel` when nothing was sent. */
+  enter(now: number): Admission;
   note(pass: Pass, isGood: boolean, now: number): void;
-  forgo(pass: Pass): void;
+  cancel(pass: Pass): void;
   readonly isOpen: boolean;
   /** Whether there has been a good answer at all. */
   readonly hasBeenGood: boolean;
@@ -50,8 +50,8 @@ export function createBreaker(): Breaker {
     },
     enter(now) {
       if (!isOpen) return { type: 'pass', isProbe: false };
-      if (probe !== null) return { type: 'turned_away', retryInMs: Math.max(500, Math.min(probeMs, 5_000)) };
-      if (now < nextProbeAt) return { type: 'turned_away', retryInMs: nextProbeAt - now };
+      if (probe !== null) return { type: 'rejected', retryInMs: Math.max(500, Math.min(probeMs, 5_000)) };
+      if (now < nextProbeAt) return { type: 'rejected', retryInMs: nextProbeAt - now };
       probe = { type: 'pass', isProbe: true };
       return probe;
     },
@@ -81,7 +81,7 @@ export function createBreaker(): Breaker {
         nextProbeAt = now + probeMs;
       }
     },
-    forgo(pass) {
+    cancel(pass) {
       if (pass === probe) probe = null;
     },
     badForMs: (now) => (badSince === null ? 0 : now - badSince),

@@ -1,6 +1,6 @@
 /**
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and stops so that
- * nothing paid is lost. Here meet the queue's at-least-once and the house's own signals.
+ * nothing paid is lost. Here meet the queue's at-least-once and our own signals.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -15,6 +15,7 @@ import type { ChunkJob, Engine } from '../engine/engine.js';
 import { promoteParked } from '../engine/promote-parked.js';
 import { createGovernor, type Governor } from '../ledger/governor.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
@@ -24,8 +25,8 @@ import { showsService, worthOf } from './ask.js';
 import { createBreaker } from './breaker.js';
 import { createFailureKeeper } from './failure-keeper.js';
 import { createHalts } from './halts.js';
-import { heardFrom } from './heard-from.js';
 import { countInFlight } from './in-flight.js';
+import { observe } from './observe.js';
 import { createRecorder } from './recorder.js';
 import { createRefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
@@ -35,7 +36,6 @@ import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
 export const CHUNK_SIZE = 50;
-const BEAT_MS = 5_000;
 /** How long a chunk of a service that this worker does not ask is left alone. */
 const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
@@ -168,9 +168,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   function standingOf(service: string): ServiceStanding {
     let standing = standings.get(service);
     if (!standing) {
-      const { notes } = engine;
+      const { keyValues } = engine;
       const { timeoutMs } = options;
-      standing = new ServiceStanding({ notes, service, worker: name, timeoutMs, clock, log });
+      standing = new ServiceStanding({ keyValues, service, worker: name, timeoutMs, clock, log });
       standings.set(service, standing);
     }
     return standing;
@@ -269,7 +269,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
     await withinDeadline(
-      engine.outcomes.retire(name).catch(() => undefined),
+      engine.outcomes.deregister(name).catch(() => undefined),
       1_000,
     );
     await releasers.releaseAll();
@@ -289,10 +289,12 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       return recorder.left;
     },
     async start() {
-      await engine.outcomes.beat(name);
+      await engine.outcomes.heartbeat(name);
       const queue = engine.openQueue(options.queueName);
-      const beat = setInterval(() => {
-        engine.outcomes.beat(name).catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
+      const heartbeats = setInterval(() => {
+        engine.outcomes
+          .heartbeat(name)
+          .catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
         promoteParked(queue, clock.now()).then(
           (chunks) => {
             if (chunks > 0)
@@ -303,9 +305,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
           },
           (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
         );
-      }, BEAT_MS);
+      }, RULES.workerHeartbeatMs);
       releasers.push(() => queue.close());
-      releasers.push(() => clearInterval(beat));
+      releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
       const record = async (outcomes: readonly NewOutcome[]) => {
         await engine.outcomes.record(name, outcomes);
@@ -329,8 +331,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
         for (const believed of await standing.prove()) await recorder.record(believed);
       }
       const worth = await worthOf(answer, run, standing);
-      governor.note(heardFrom(answer, period, worth));
-      await governor.told(USAGE_TOLD_MS);
+      governor.note(observe(answer, period, worth));
+      await governor.flushed(USAGE_TOLD_MS);
       return { answer, worth };
     },
     resumeRun(run) {

@@ -9,7 +9,7 @@ import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { AnswerSign } from '../lookup/read-answer.js';
-import type { NoteStore } from '../stores/notes.js';
+import type { KeyValueStore } from '../stores/key-value-store.js';
 import { serviceTag } from '../stores/outcome-key.js';
 import type { NewOutcome, OutcomeKey } from '../stores/outcome-store.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
@@ -53,7 +53,7 @@ export function worthOfSign(
 }
 
 export interface ServiceStandingOptions {
-  readonly notes: NoteStore;
+  readonly keyValues: KeyValueStore;
   readonly service: string;
   readonly worker: string;
   /** Total time-out of one request: a worker that is alone for longer is taken to be dead. */
@@ -120,7 +120,7 @@ export class ServiceStanding {
   /** Whether the address ever gave a good answer, to any worker. */
   async isProven(): Promise<boolean> {
     if (this.#isProven) return true;
-    const known = await this.#asked((notes) => notes.list(PROVEN), []);
+    const known = await this.#asked((keyValues) => keyValues.list(PROVEN), []);
     this.#isProven = known.some(({ name }) => name === this.#tag);
     this.#isProofKept = this.#isProven;
     return this.#isProven;
@@ -132,7 +132,7 @@ export class ServiceStanding {
     if (this.#isProofKept) return [];
     const { service } = this.#options;
     this.#isProofKept = await this.#asked(
-      (notes) => notes.put(PROVEN, this.#tag, service).then(() => true),
+      (keyValues) => keyValues.put(PROVEN, this.#tag, service).then(() => true),
       false,
     );
     return this.#isProofKept ? this.#believe() : [];
@@ -154,9 +154,9 @@ export class ServiceStanding {
   async noteUseless(permit: string): Promise<number> {
     this.#hasSeenUseless = true;
     const scope = uselessOf(this.#tag);
-    const row = await this.#asked(async (notes) => {
-      await notes.put(scope, permit, this.#options.worker);
-      return notes.list(scope);
+    const row = await this.#asked(async (keyValues) => {
+      await keyValues.put(scope, permit, this.#options.worker);
+      return keyValues.list(scope);
     }, []);
     const recent = row.filter(({ ageMs }) => ageMs <= STREAK_MS);
     if (recent.length < row.length) await this.#clear(scope, (ageMs) => ageMs > STREAK_MS);
@@ -168,11 +168,11 @@ export class ServiceStanding {
     const scope = unprovenOf(this.#tag);
     const { run } = answer;
     const text = JSON.stringify(answer);
-    const all = await this.#asked(async (notes) => {
-      await notes.put(scope, key, text);
-      return notes.list(scope);
+    const all = await this.#asked(async (keyValues) => {
+      await keyValues.put(scope, key, text);
+      return keyValues.list(scope);
     }, []);
-    return all.filter((note) => (JSON.parse(note.text) as Unproven).run === run).length;
+    return all.filter((entry) => (JSON.parse(entry.text) as Unproven).run === run).length;
   }
 
   /** Forgets what a run that stopped for it was answered, and what killed runs left. */
@@ -185,7 +185,7 @@ export class ServiceStanding {
 
   async #believe(): Promise<NewOutcome[]> {
     const scope = unprovenOf(this.#tag);
-    const all = await this.#asked((notes) => notes.list(scope), []);
+    const all = await this.#asked((keyValues) => keyValues.list(scope), []);
     await this.#clear(scope);
     return all
       .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
@@ -197,26 +197,26 @@ export class ServiceStanding {
 
   async #claimTurn(): Promise<boolean> {
     const { worker, timeoutMs } = this.#options;
-    return this.#asked((notes) => notes.claim(ALONE, this.#tag, worker, timeoutMs + 10_000), false);
+    return this.#asked((keyValues) => keyValues.claim(ALONE, this.#tag, worker, timeoutMs + 10_000), false);
   }
 
   async #leaveTurn(): Promise<void> {
-    await this.#asked((notes) => notes.remove(ALONE, this.#tag, this.#options.worker), false);
+    await this.#asked((keyValues) => keyValues.remove(ALONE, this.#tag, this.#options.worker), false);
   }
 
   async #clear(scope: string, isGone: (ageMs: number, text: string) => boolean = () => true): Promise<void> {
-    await this.#asked(async (notes) => {
-      const all = await notes.list(scope);
+    await this.#asked(async (keyValues) => {
+      const all = await keyValues.list(scope);
       const gone = all.filter(({ ageMs, text }) => isGone(ageMs, text));
-      await Promise.all(gone.map(({ name }) => notes.remove(scope, name, null)));
+      await Promise.all(gone.map(({ name }) => keyValues.remove(scope, name, null)));
     }, undefined);
   }
 
   /** The engine's answer, or `otherwise` after a moment: nothing is sent while it is away anyway. */
-  async #asked<T>(ask: (notes: NoteStore) => Promise<T>, otherwise: T): Promise<T> {
-    const { notes, clock, log } = this.#options;
+  async #asked<T>(ask: (keyValues: KeyValueStore) => Promise<T>, otherwise: T): Promise<T> {
+    const { keyValues, clock, log } = this.#options;
     try {
-      return await ask(notes);
+      return await ask(keyValues);
     } catch (error) {
       log.warn(
         { reason: errorText(error) },

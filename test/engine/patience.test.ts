@@ -71,8 +71,8 @@ describe('an engine with patience', () => {
     ['runs', 'addTally'],
     ['ledger', 'show'],
     ['outcomes', 'read'],
-    ['notes', 'list'],
-    ['ticks', 'list'],
+    ['keyValues', 'list'],
+    ['scheduledJobs', 'list'],
   ] as const)('makes %s.%s again', async (store, method) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };
@@ -84,7 +84,7 @@ describe('an engine with patience', () => {
     ['ledger', 'exchange', 'the governor repeats it, and tells whoever waits'],
     ['outcomes', 'record', 'what the engine does not take goes to disk'],
     ['outcomes', 'claim', 'its chunk comes back'],
-    ['notes', 'remove', 'it would find nothing the second time'],
+    ['keyValues', 'remove', 'it would find nothing the second time'],
   ] as const)('leaves %s.%s as it is: %s', async (store, method, _why) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };
@@ -96,8 +96,8 @@ describe('an engine with patience', () => {
   it('has patience with its chunk line too, but for taking chunks back', async () => {
     const add = absent(1);
     const withdraw = absent(1);
-    const engine = { openLine: (_name: string) => ({ add, withdraw }) };
-    const line = withPatience(engine, createPatience(running())).openLine('chunks');
+    const engine = { openChunkQueue: (_name: string) => ({ add, withdraw }) };
+    const line = withPatience(engine, createPatience(running())).openChunkQueue('chunks');
     expect(await line.add()).toBe('there');
     await expect(line.withdraw()).rejects.toMatchObject({ code: 'engine-unreachable' });
   });

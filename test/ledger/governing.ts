@@ -3,8 +3,8 @@
  * Every permit that is asked for is followed, so that a test can say who got what, and who still waits.
  */
 import { silentLog } from '../../src/core/log.js';
-import { createGovernor, type Governor, type Grant, type Heard } from '../../src/ledger/governor.js';
-import type { AskingRun } from '../../src/ledger/takers.js';
+import { createGovernor, type Governor, type Grant, type Observation } from '../../src/ledger/governor.js';
+import type { AskingRun } from '../../src/ledger/permit-waiters.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
 import type { ModelAccount } from '../model/ledger-model.js';
 import { createModelLedger, type ModelLedger } from '../model/model-ledger.js';
@@ -14,10 +14,14 @@ const ACCOUNT = 'account';
 export const TIMEOUT_MS = 40_000;
 
 /** A useful answer without usage headers. */
-export const HEARD: Heard = { reading: null, heard: true };
-export const UNHEARD: Heard = { reading: null, heard: false };
+export const HEARD: Observation = { reading: null, heard: true };
+export const UNHEARD: Observation = { reading: null, heard: false };
 
-export function headers(quota: number | null, usage: number | null, period: string | null = null): Heard {
+export function headers(
+  quota: number | null,
+  usage: number | null,
+  period: string | null = null,
+): Observation {
   return { reading: { quota, usage, period }, heard: true };
 }
 

@@ -1,10 +1,14 @@
 /** The store's clock as this process sees it through answers that are on their way for different times. */
 import { describe, expect, it } from 'vitest';
-import { createStoreTime, type StoreTime } from '../../src/ledger/store-time.js';
+import { createStoreTime } from '../../src/ledger/slots.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
 
 /** A store whose clock is `aheadMs` before ours. */
-function begin(aheadMs: number): { clock: HandClock; time: StoreTime; hear(wayMs: number): void } {
+function begin(aheadMs: number): {
+  clock: HandClock;
+  time: ReturnType<typeof createStoreTime>;
+  hear(wayMs: number): void;
+} {
   const clock = createHandClock();
   const time = createStoreTime(clock);
   const hear = (wayMs: number) => time.heard(clock.now() + aheadMs - wayMs);

@@ -14,7 +14,6 @@ import type {
   Spending,
 } from '../../src/ledger/ledger.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
-import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../src/stores/run-store.js';
 
 const ALONE_AFTER_MS = 300_000;
 const PROBE_EVERY_MS = 60_000;
@@ -30,6 +29,8 @@ const LONGEST_PERIOD_MS = 32 * DAY_MS;
 const PENDING_KEPT_MS = 60_000;
 const DOUBTS_ALLOWED = 2;
 const WORKER_DEAD_AFTER_MS = 15_000;
+const RUN_DEAD_AFTER_MS = 30_000;
+const RUN_BEAT_AHEAD_MS = 5_000;
 /** A clock that goes back by more than this was set back. */
 const CLOCK_BACK_MS = 1_000;
 

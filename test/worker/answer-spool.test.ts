@@ -190,9 +190,9 @@ describe('the answers of several engines', () => {
 it('files of others in the folder are left alone', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'deeper'));
-  await writeFile(join(folder, 'notes.txt'), 'mine');
+  await writeFile(join(folder, 'keyValues.txt'), 'mine');
   expect(await bringInAnswers(folder, createShelf().record)).toBe(0);
-  expect(await readdir(folder)).toEqual(['deeper', 'notes.txt']);
+  expect(await readdir(folder)).toEqual(['deeper', 'keyValues.txt']);
 });
 
 function line(outcome: NewOutcome): string {

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
 import { type Asked, ask } from '../../src/worker/ask.js';
-import { createMemoryNotes } from '../support/memory-notes.js';
+import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
   createAsking,
@@ -93,9 +93,9 @@ describe('a stop', () => {
   });
 
   it('for good ends many at once, which says nothing of the service: no run is halted for it', async () => {
-    const notes = createMemoryNotes(Date.now);
+    const keyValues = createMemoryKeyValues(Date.now);
     const asking: Asking = createAsking({
-      notes,
+      keyValues,
       answers: [MATCHED, (signal) => untilAborted(signal).catch(() => WASTED)],
     });
     await askFor(asking);
@@ -105,7 +105,7 @@ describe('a stop', () => {
     asking.stop.abort(new Error('stop'));
     asking.abort.abort(new Error('late'));
     expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));
-    const next = createAsking({ notes, answers: [WASTED] });
+    const next = createAsking({ keyValues, answers: [WASTED] });
     expect((await askFor(next)).result.type).toBe('failed');
     expect(asking.context.breaker.badForMs(asking.clock.now())).toBe(0);
   });

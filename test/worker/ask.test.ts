@@ -6,7 +6,7 @@ import type { RunHalt } from '../../src/stores/run-store.js';
 import { type Asked, ask } from '../../src/worker/ask.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
-import { createMemoryNotes } from '../support/memory-notes.js';
+import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
   type AskingOptions,
@@ -183,20 +183,20 @@ describe('a "not found" that anybody may have said', () => {
   });
 
   it('with an object is believed at once where the list is known to be unknown, and proves nothing', async () => {
-    const notes = createMemoryNotes(Date.now);
-    const { next, recorded } = asking({ answers: [object], notes });
+    const keyValues = createMemoryKeyValues(Date.now);
+    const { next, recorded } = asking({ answers: [object], keyValues });
     for (let count = 1; count <= 7; count += 1) {
       expect((await next(runRecord({ allowUnknown: true }))).result.type).toBe('not_found');
     }
     expect(recorded).toHaveLength(7);
-    const later = asking({ answers: [object], notes });
+    const later = asking({ answers: [object], keyValues });
     expect((await later.next()).result.type).toBe('failed');
   });
 
   it('of an address that gave a good answer to another worker is its own', async () => {
-    const notes = createMemoryNotes(Date.now);
-    await asking({ answers: [MATCHED], notes }).next();
-    const { next, recorded } = asking({ answers: [page], notes });
+    const keyValues = createMemoryKeyValues(Date.now);
+    await asking({ answers: [MATCHED], keyValues }).next();
+    const { next, recorded } = asking({ answers: [page], keyValues });
     expect((await next()).result.type).toBe('not_found');
     expect(recorded).toHaveLength(1);
   });
@@ -527,8 +527,8 @@ describe('a service that is down for a moment', () => {
     await openBreaker(asking);
     for (let minutes = 0; minutes <= 30; minutes += 1) {
       asking.clock.pass(60_000);
-      const passage = asking.context.breaker.enter(asking.clock.monotonic());
-      if (passage.type === 'pass') asking.context.breaker.note(passage, false, asking.clock.monotonic());
+      const admission = asking.context.breaker.enter(asking.clock.monotonic());
+      if (admission.type === 'pass') asking.context.breaker.note(admission, false, asking.clock.monotonic());
     }
     expect(await askFor(asking)).toEqual({
       result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },

@@ -8,7 +8,7 @@ import type { Governor, Grant } from '../../src/ledger/governor.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { Client } from '../../src/lookup/client.js';
 import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
-import type { NoteStore } from '../../src/stores/notes.js';
+import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
 import type { AskContext } from '../../src/worker/ask.js';
@@ -16,7 +16,7 @@ import { createBreaker, type Pass } from '../../src/worker/breaker.js';
 import { createRefusalSeries } from '../../src/worker/refusal-series.js';
 import { ServiceStanding } from '../../src/worker/service-standing.js';
 import { runSettings } from '../engine/contract/run-settings.js';
-import { createMemoryNotes } from '../support/memory-notes.js';
+import { createMemoryKeyValues } from '../support/memory-key-values.js';
 
 export const NOON = Date.UTC(2026, 2, 15, 12);
 
@@ -103,7 +103,7 @@ export interface AskingOptions {
   readonly clock?: PassingClock;
   readonly state?: LedgerState | null;
   /** What the engine knows of the service. */
-  readonly notes?: NoteStore;
+  readonly keyValues?: KeyValueStore;
   /** By run. */
   readonly halts?: Readonly<Record<string, RunHalt>>;
 }
@@ -144,7 +144,7 @@ export function createAsking(options: AskingOptions): Asking {
     refuse: (permit, { isQuota, retryAfterMs }) =>
       log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
     close: async () => undefined,
-    told: async () => undefined,
+    flushed: async () => undefined,
   };
   const context: AskContext = {
     client,
@@ -163,7 +163,7 @@ export function createAsking(options: AskingOptions): Asking {
     },
     breaker: createBreaker(),
     standing: new ServiceStanding({
-      notes: options.notes ?? createMemoryNotes(clock.now),
+      keyValues: options.keyValues ?? createMemoryKeyValues(clock.now),
       service: 'http://service.example',
       worker: 'worker',
       timeoutMs: 40_000,

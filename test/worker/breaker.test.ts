@@ -19,9 +19,9 @@ function openedBreaker(): Breaker {
 }
 
 function probeOf(breaker: Breaker, now: number): Pass {
-  const passage = breaker.enter(now);
-  if (passage.type !== 'pass' || !passage.isProbe) throw new Error('no probe may pass');
-  return passage;
+  const admission = breaker.enter(now);
+  if (admission.type !== 'pass' || !admission.isProbe) throw new Error('no probe may pass');
+  return admission;
 }
 
 const PASS = { type: 'pass', isProbe: false };
@@ -54,15 +54,15 @@ describe('closed', () => {
 describe('open', () => {
   it('nobody passes for a second', () => {
     const breaker = openedBreaker();
-    expect(breaker.enter(0)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
-    expect(breaker.enter(999)).toEqual({ type: 'turned_away', retryInMs: 1 });
+    expect(breaker.enter(0)).toEqual({ type: 'rejected', retryInMs: 1_000 });
+    expect(breaker.enter(999)).toEqual({ type: 'rejected', retryInMs: 1 });
   });
 
   it('one probe passes then, and nobody beside it', () => {
     const breaker = openedBreaker();
     expect(breaker.enter(1_000)).toEqual(PROBE);
-    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
-    expect(breaker.enter(60_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    expect(breaker.enter(1_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
+    expect(breaker.enter(60_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
   });
 
   it('a bad probe doubles the time to the next one, up to ten seconds', () => {
@@ -72,7 +72,7 @@ describe('open', () => {
     for (let probes = 0; probes < 6; probes += 1) {
       breaker.note(probeOf(breaker, now), false, now);
       const turned = breaker.enter(now);
-      if (turned.type !== 'turned_away') throw new Error('two probes at once');
+      if (turned.type !== 'rejected') throw new Error('two probes at once');
       waits.push(turned.retryInMs);
       now += turned.retryInMs;
     }
@@ -86,7 +86,7 @@ describe('open', () => {
       now += 10_000;
     }
     expect(breaker.enter(100_000)).toEqual(PROBE);
-    expect(breaker.enter(100_000)).toEqual({ type: 'turned_away', retryInMs: 5_000 });
+    expect(breaker.enter(100_000)).toEqual({ type: 'rejected', retryInMs: 5_000 });
   });
 
   it('a good probe closes it, and what was before is forgotten', () => {
@@ -103,7 +103,7 @@ describe('open', () => {
     breaker.note(probeOf(breaker, 1_000), false, 1_000);
     breaker.note(probeOf(breaker, 3_000), true, 3_000);
     for (let count = 0; count < 8; count += 1) breaker.note(BEFORE, false, 4_000);
-    expect(breaker.enter(4_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    expect(breaker.enter(4_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
   });
 
   it('a good answer to a request from before closes it too', () => {
@@ -114,21 +114,21 @@ describe('open', () => {
 
   it('a probe that sent nothing leaves its place to the next', () => {
     const breaker = openedBreaker();
-    breaker.forgo(probeOf(breaker, 1_000));
+    breaker.cancel(probeOf(breaker, 1_000));
     expect(breaker.enter(1_000)).toEqual(PROBE);
   });
 
   it.each<[string, (breaker: Breaker) => void]>([
-    ['sends nothing', (breaker) => breaker.forgo(BEFORE)],
+    ['sends nothing', (breaker) => breaker.cancel(BEFORE)],
     ['has a bad answer', (breaker) => breaker.note(BEFORE, false, 1_000)],
     ['has bad answers in plenty', (breaker) => noteAll(breaker, '----------', 1_000)],
   ])('a request from before that %s takes neither the place of the probe nor its time', (_what, happens) => {
     const breaker = openedBreaker();
     const probe = probeOf(breaker, 1_000);
     happens(breaker);
-    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 1_000 });
+    expect(breaker.enter(1_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
     breaker.note(probe, false, 1_000);
-    expect(breaker.enter(1_000)).toEqual({ type: 'turned_away', retryInMs: 2_000 });
+    expect(breaker.enter(1_000)).toEqual({ type: 'rejected', retryInMs: 2_000 });
   });
 
   it('the probe of an earlier time is none of the next', () => {
@@ -137,8 +137,8 @@ describe('open', () => {
     breaker.note(BEFORE, true, 1_000);
     noteAll(breaker, '--------', 1_000);
     probeOf(breaker, 3_000);
-    breaker.forgo(early);
-    expect(breaker.enter(3_000).type).toBe('turned_away');
+    breaker.cancel(early);
+    expect(breaker.enter(3_000).type).toBe('rejected');
   });
 });
 

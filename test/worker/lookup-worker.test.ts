@@ -45,7 +45,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   }
   const ownSpool = () => spoolFolderOf(spoolFolder, place.engine.id);
   const finished = (chunks: number) =>
-    vi.waitUntil(async () => (await place.engine.runs.beat(run.id)).chunks >= chunks, SOON);
+    vi.waitUntil(async () => (await place.engine.runs.heartbeat(run.id)).chunks >= chunks, SOON);
   const answersOf = async (texts: readonly string[]) =>
     (await place.statuses(run, texts)).filter((status) => status !== null).length;
 
@@ -59,7 +59,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await answersOf(texts)).toBe(121);
     expect(place.billed.size).toBe(121);
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
-    expect((await place.engine.runs.beat(run.id)).tally).toEqual({
+    expect((await place.engine.runs.heartbeat(run.id)).tally).toEqual({
       matched: 120,
       notFound: 1,
       failed: 0,
@@ -119,7 +119,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await finished(chunks);
     expect(await answersOf(texts)).toBe(200);
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
-    expect((await place.engine.runs.beat(run.id)).tally.matched).toBe(200);
+    expect((await place.engine.runs.heartbeat(run.id)).tally.matched).toBe(200);
   });
 
   it('that shares 200 identifiers with another asks for each once between them', async () => {
@@ -151,7 +151,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await place.addChunk(run.id, 0, texts.slice(0, 40));
     await place.addChunk(other.id, 0, texts.slice(20));
     await finished(1);
-    await vi.waitUntil(async () => (await place.engine.runs.beat(other.id)).chunks === 1, SOON);
+    await vi.waitUntil(async () => (await place.engine.runs.heartbeat(other.id)).chunks === 1, SOON);
     expect([...place.billed.values()]).toEqual(Array(60).fill(1));
     expect(await answersOf(texts)).toBe(60);
   });
@@ -263,12 +263,12 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const chunks = await addAll(texts, 10);
     await vi.waitUntil(() => underWay === 30, SOON);
     await slow.stop(1);
-    expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+    expect((await place.engine.runs.heartbeat(run.id)).halt).toBeNull();
 
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await finished(chunks);
     expect(await answersOf(texts)).toBe(40);
-    expect((await place.engine.runs.beat(run.id)).halt).toBeNull();
+    expect((await place.engine.runs.heartbeat(run.id)).halt).toBeNull();
   });
 
   it('shares the count of useless answers with the others: twenty end the run, and not twenty each', async () => {
@@ -277,8 +277,8 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await workers[0]?.readUsage('own.example', run);
     await addAll(brands(200), 10);
     await Promise.all(workers.map((worker) => worker.start()));
-    await vi.waitUntil(async () => (await place.engine.runs.beat(run.id)).halt !== null, SOON);
-    expect((await place.engine.runs.beat(run.id)).halt?.why).toBe('useless');
+    await vi.waitUntil(async () => (await place.engine.runs.heartbeat(run.id)).halt !== null, SOON);
+    expect((await place.engine.runs.heartbeat(run.id)).halt?.why).toBe('useless');
     await Promise.all(workers.map((worker) => worker.stop(1_000)));
     // And what the three others had under way.
     expect(client.asked.length - 1).toBeLessThanOrEqual(20 + 3);
@@ -358,7 +358,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(parked).toEqual([]);
     expect(place.billed.size).toBe(1);
     expect(await answersOf(texts)).toBe(1);
-    expect((await place.engine.runs.beat(run.id)).chunks).toBe(0);
+    expect((await place.engine.runs.heartbeat(run.id)).chunks).toBe(0);
   });
 
   it('stops within its deadline though a request never ends', async () => {

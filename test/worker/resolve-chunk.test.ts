@@ -49,7 +49,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       keys: texts.map((text) => KEY_PREFIX + text),
       freshness: freshnessOf(run),
     });
-  const progress = () => place.engine.runs.beat(run.id);
+  const progress = () => place.engine.runs.heartbeat(run.id);
 
   it('asks for what is ours, leaves what is fresh, and is finished', async () => {
     const texts = [...brands(3), 'domain:nobody.com'];
@@ -69,7 +69,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('comes back soon for what another worker is asking, without an attempt, and is shorter then', async () => {
-    await place.engine.outcomes.beat('other');
+    await place.engine.outcomes.heartbeat('other');
     await claim('other', ['domain:b1.com']);
     const context = await place.context('w1', place.client());
     const result = await resolveChunk(context, run, chunkOf(run, brands(3), { chunk: 7 }), SIGNALS);
@@ -92,9 +92,9 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('is ours when the worker that asked is gone without an answer', async () => {
-    await place.engine.outcomes.beat('other');
+    await place.engine.outcomes.heartbeat('other');
     await claim('other', brands(1));
-    await place.engine.outcomes.retire('other');
+    await place.engine.outcomes.deregister('other');
     const context = await place.context('w1', place.client());
     expect(await resolveChunk(context, run, chunkOf(run, brands(1)), SIGNALS)).toEqual({ type: 'finished' });
     expect(place.billed.get('domain:b0.com')).toBe(1);
@@ -109,7 +109,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     void resolveChunk(context, run, data, SIGNALS);
     await vi.waitUntil(async () => (await progress()).tally.failed === 3, { timeout: 10_000 });
     // It beats no more, and its chunk comes to another one.
-    await place.engine.outcomes.retire('w1');
+    await place.engine.outcomes.deregister('w1');
     const next = scriptedClient(() => FAILED);
     await resolveChunk(await place.context('w2', next), run, data, SIGNALS, true);
     expect(next.asked).toEqual(['b3.com']);
@@ -157,7 +157,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       const late = await resolveChunk(context, other, chunkOf(other, brands(6)), SIGNALS);
       expect(late).toMatchObject({ type: 'parked', data: { identifiers: brands(5) }, waitMs: 400 });
       // The answer that is under way still has its claim.
-      await place.engine.outcomes.beat('w2');
+      await place.engine.outcomes.heartbeat('w2');
       expect(await claim('w2', brands(5))).toEqual(Array(5).fill('busy'));
       gate.open();
       await one;
@@ -211,7 +211,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       halt: { why: 'credentials', sentence: 'the token is unknown (status 401)' },
       tally: { ...NO_TALLY, requests: 1 },
     });
-    await place.engine.outcomes.beat('other');
+    await place.engine.outcomes.heartbeat('other');
     expect(new Set(await claim('other', brands(20)))).toEqual(new Set(['ours']));
   });
 
@@ -230,7 +230,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       type: 'finished',
     });
     expect(place.billed.size).toBe(2);
-    expect(await place.engine.runs.beat(limited.id)).toMatchObject({
+    expect(await place.engine.runs.heartbeat(limited.id)).toMatchObject({
       halt: { why: 'limit', sentence: expect.stringContaining('--quota is used up') },
       tally: { matched: 2, requests: 2 },
     });
@@ -322,7 +322,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     // The first request of an account goes alone, so one answer is all there can be.
     expect(result).toEqual({ type: 'parked', data: chunkOf(run, brands(3, 1)), waitMs: 0 });
     expect(await place.statuses(run, brands(4))).toEqual(['matched', null, null, null]);
-    await place.engine.outcomes.beat('other');
+    await place.engine.outcomes.heartbeat('other');
     expect(await claim('other', brands(3, 1))).toEqual(['ours', 'ours', 'ours']);
   });
 });

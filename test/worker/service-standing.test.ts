@@ -4,19 +4,26 @@ import { describe, expect, it, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { AnswerSign } from '../../src/lookup/read-answer.js';
-import type { NoteStore } from '../../src/stores/notes.js';
+import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import { type AnswerWorth, ServiceStanding, worthOfSign } from '../../src/worker/service-standing.js';
-import { createMemoryNotes } from '../support/memory-notes.js';
+import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import { createPassingClock, type PassingClock } from './asking.js';
 
 const GOING = new AbortController().signal;
 
 /** Workers of one engine; the clock is everybody's. */
 function createEngine<C extends Clock = PassingClock>(clock = createPassingClock() as Clock as C) {
-  const notes = createMemoryNotes(clock.now);
-  const worker = (name: string, service = 'https://api.example', store: NoteStore = notes) =>
-    new ServiceStanding({ notes: store, service, worker: name, timeoutMs: 40_000, clock, log: silentLog() });
-  return { clock, notes, worker };
+  const keyValues = createMemoryKeyValues(clock.now);
+  const worker = (name: string, service = 'https://api.example', store: KeyValueStore = keyValues) =>
+    new ServiceStanding({
+      keyValues: store,
+      service,
+      worker: name,
+      timeoutMs: 40_000,
+      clock,
+      log: silentLog(),
+    });
+  return { clock, keyValues, worker };
 }
 
 describe('what a "not found" is worth', () => {
@@ -176,16 +183,16 @@ describe('while the address is unproven', () => {
 });
 
 it('an engine that is away for a moment is asked again', async () => {
-  const { worker, notes } = createEngine();
+  const { worker, keyValues } = createEngine();
   let isAway = true;
-  const list: NoteStore['list'] = async (scope) => {
+  const list: KeyValueStore['list'] = async (scope) => {
     if (isAway) {
       isAway = false;
       throw new Error('gone');
     }
-    return notes.list(scope);
+    return keyValues.list(scope);
   };
-  const one = worker('one', 'https://api.example', { ...notes, list });
+  const one = worker('one', 'https://api.example', { ...keyValues, list });
   await one.enter(GOING);
   expect(isAway).toBe(false);
 });

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { type Clock, systemClock } from '../../src/core/clock.js';
 import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
-import type { ChunkData, ChunkQueue, Engine } from '../../src/engine/engine.js';
+import type { BullChunkQueue, ChunkData, Engine } from '../../src/engine/engine.js';
 import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
 import { createGovernor } from '../../src/ledger/governor.js';
 import { parseAccounts } from '../../src/local-service/accounts.js';
@@ -34,7 +34,7 @@ const OWN_DOMAIN = 'own.example';
 
 export interface Workplace {
   readonly engine: Engine;
-  readonly queue: ChunkQueue;
+  readonly queue: BullChunkQueue;
   readonly releasers: Releasers;
   /** How often the service billed each identifier (`kind:value`). */
   readonly billed: ReadonlyMap<string, number>;
@@ -131,7 +131,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         settings: runSettings({ service: SERVICE, ...settings }),
       }),
     async context(worker, client, some = {}) {
-      await engine.outcomes.beat(worker);
+      await engine.outcomes.heartbeat(worker);
       const shared = { worker, clock: hastyClock, log };
       const halts = new Map<string, RunHalt>();
       const governor = createGovernor({
@@ -156,7 +156,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         recorder,
         breaker: createBreaker(),
         standing: new ServiceStanding({
-          notes: engine.notes,
+          keyValues: engine.keyValues,
           service: SERVICE,
           timeoutMs: 40_000,
           ...shared,

@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import type { AccountNames } from '../../context/account.js';
 import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
 import { readPlainFile } from '../../core/plain-file.js';
-import type { ChunkQueue, Engine } from '../../engine/engine.js';
+import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/closed-inboxes.js';
 import type { ParkedJob } from '../inbox/job-end.js';
 import { REASON_FILE } from '../inbox/job-note.js';
@@ -18,7 +18,7 @@ export interface DashboardSources {
   readonly engine: Engine;
   readonly names: AccountNames | null;
   /** The account's; null where there is none. */
-  readonly queue: ChunkQueue | null;
+  readonly queue: BullChunkQueue | null;
   readonly terms: SaidTerms;
   /** Watched folders, absolute. */
   readonly inboxes: readonly string[];
@@ -45,7 +45,7 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
     readAccountStatus(stores, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
-    listClosedInboxes(engine.notes),
+    listClosedInboxes(engine.keyValues),
   ]);
   const at = Date.now();
   const { outcomes: answers, ...account } = status;

@@ -1,7 +1,9 @@
 /**
  * The top of the page: one word, one sentence, what hinders the work, and the figures that people look for first.
  */
+
 import { countOf, countText } from '../../core/figures.js';
+import { spentOf } from '../../ledger/policy.js';
 import { shareText } from '../../run/report/figures-text.js';
 import { html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
@@ -113,7 +115,7 @@ export function keyFigures(data: DashboardData): Markup {
   const alive = judgeRuns(data).filter(isAlive).length;
   const stored = answers.matched + answers.notFound;
   const waiting = waitingCount(data);
-  const used = ledger === null ? null : ledger.sent + ledger.held + ledger.others;
+  const used = ledger === null ? null : spentOf(ledger);
   return html`<dl class="key" aria-label="Key figures" data-part="key">
 <div><dt>Runs going</dt><dd>${countText(alive)}<span class="below">${runs.length === 0 ? 'none yet' : `of the last ${countText(runs.length)}`}</span></dd></div>
 <div><dt>Requests left</dt><dd>${room === null ? '–' : countText(room)}<span class="below">${limit === null || used === null ? 'no quota known' : `of ${countText(limit)}, ${shareText(used, limit) || '0 %'} used`}</span></dd></div>

@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import type { NoteStore } from '../../stores/notes.js';
+import type { KeyValueStore } from '../../stores/key-value-store.js';
 
 const SCOPE = 'closed-inbox';
 /** A note is written anew with every look at the inbox; an older one is of a watcher that is no more. */
@@ -19,7 +19,7 @@ export interface ClosedNote {
   note(why: string | null): Promise<void>;
 }
 
-export function createClosedNote(notes: NoteStore, folder: string): ClosedNote {
+export function createClosedNote(notes: KeyValueStore, folder: string): ClosedNote {
   const host = hostname();
   const name = `${host}:${folder}`;
   let isNoted = false;
@@ -38,7 +38,7 @@ export function createClosedNote(notes: NoteStore, folder: string): ClosedNote {
 }
 
 /** All of them, on every machine. Throws what the store throws. */
-export async function listClosedInboxes(notes: Pick<NoteStore, 'list'>): Promise<ClosedInbox[]> {
+export async function listClosedInboxes(notes: Pick<KeyValueStore, 'list'>): Promise<ClosedInbox[]> {
   const found = await notes.list(SCOPE);
   return found
     .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)

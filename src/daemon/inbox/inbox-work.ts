@@ -58,7 +58,7 @@ const READING_TRAVELS_MS = 300;
 export function createInboxWork(options: InboxWorkOptions): InboxWork {
   const { folder, loaded, service, engine, stateFolder, worker, notices, clock, log, stop } = options;
   const standing = createStanding(log);
-  const closed = createClosedNote(engine.notes, folder);
+  const closed = createClosedNote(engine.keyValues, folder);
   let opensAccount = true;
   let wentAheadAt = 0;
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;

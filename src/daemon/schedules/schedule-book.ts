@@ -4,7 +4,7 @@
  */
 
 import type { Engine } from '../../engine/engine.js';
-import type { Note } from '../../stores/notes.js';
+import type { Entry } from '../../stores/key-value-store.js';
 import {
   type EndedRun,
   type PassedTick,
@@ -14,7 +14,7 @@ import {
   type Schedule,
 } from './schedule.js';
 
-export type ScheduleStores = Pick<Engine, 'notes' | 'ticks'>;
+export type ScheduleStores = Pick<Engine, 'keyValues' | 'scheduledJobs'>;
 
 /** Scopes of notes: by name of the schedule, for runners by host, for what ticks came to by the schedule's id. */
 export const SCOPES = {
@@ -57,12 +57,12 @@ export interface ScheduleBook {
   runNow(schedule: Schedule): Promise<void>;
 }
 
-export function createScheduleBook({ notes, ticks }: ScheduleStores): ScheduleBook {
-  const noteOf = (found: readonly Note[], name: string) => found.find((note) => note.name === name);
-  const isAlive = (note: Note | undefined) => note !== undefined && note.ageMs <= AWAY_AFTER_MS;
+export function createScheduleBook({ keyValues, scheduledJobs }: ScheduleStores): ScheduleBook {
+  const noteOf = (found: readonly Entry[], name: string) => found.find((note) => note.name === name);
+  const isAlive = (note: Entry | undefined) => note !== undefined && note.ageMs <= AWAY_AFTER_MS;
 
   async function schedules(): Promise<Schedule[]> {
-    const found = await notes.list(SCOPES.schedule);
+    const found = await keyValues.list(SCOPES.schedule);
     return found.map(({ text }) => readSchedule(text)).filter((each) => each !== null);
   }
   const find = async (name: string) => (await schedules()).find((each) => each.name === name) ?? null;
@@ -71,21 +71,23 @@ export function createScheduleBook({ notes, ticks }: ScheduleStores): ScheduleBo
     find,
     async add(schedule) {
       const text = JSON.stringify(schedule);
-      const isNew = await notes.claim(SCOPES.schedule, schedule.name, text, null);
-      if (isNew) await setClock(ticks, schedule);
+      const isNew = await keyValues.claim(SCOPES.schedule, schedule.name, text, null);
+      if (isNew) await setClock(scheduledJobs, schedule);
       return isNew;
     },
     async list() {
       const [found, runners, running, ended, passed] = await Promise.all([
         schedules(),
-        notes.list(SCOPES.runner),
-        notes.list(SCOPES.running),
-        notes.list(SCOPES.ended),
-        notes.list(SCOPES.passed),
+        keyValues.list(SCOPES.runner),
+        keyValues.list(SCOPES.running),
+        keyValues.list(SCOPES.ended),
+        keyValues.list(SCOPES.passed),
       ]);
       const hosts = [...new Set(found.map(({ host }) => host))];
       const clocks = new Map(
-        await Promise.all(hosts.map(async (host) => [host, await ticks.list(tickQueueOf(host))] as const)),
+        await Promise.all(
+          hosts.map(async (host) => [host, await scheduledJobs.list(tickQueueOf(host))] as const),
+        ),
       );
       return found.map((schedule) => {
         const { name, host } = schedule;
@@ -102,17 +104,17 @@ export function createScheduleBook({ notes, ticks }: ScheduleStores): ScheduleBo
     async remove(name) {
       const schedule = await find(name);
       if (schedule === null) return false;
-      const isOurs = await notes.remove(SCOPES.schedule, name, JSON.stringify(schedule));
-      await ticks.remove(tickQueueOf(schedule.host), name);
-      for (const scope of [SCOPES.ended, SCOPES.passed]) await notes.remove(scope, schedule.id, null);
+      const isOurs = await keyValues.remove(SCOPES.schedule, name, JSON.stringify(schedule));
+      await scheduledJobs.remove(tickQueueOf(schedule.host), name);
+      for (const scope of [SCOPES.ended, SCOPES.passed]) await keyValues.remove(scope, schedule.id, null);
       return isOurs;
     },
-    runNow: ({ name, id, host }) => ticks.addNow(tickQueueOf(host), { name, id }),
+    runNow: ({ name, id, host }) => scheduledJobs.addNow(tickQueueOf(host), { name, id }),
   };
 }
 
 /** Sets the clock of a schedule, in place of an earlier one. */
-export function setClock(ticks: ScheduleStores['ticks'], schedule: Schedule): Promise<void> {
+export function setClock(scheduledJobs: ScheduleStores['scheduledJobs'], schedule: Schedule): Promise<void> {
   const { name, id, host, cron, tz } = schedule;
-  return ticks.set(tickQueueOf(host), cron, tz, { name, id });
+  return scheduledJobs.set(tickQueueOf(host), cron, tz, { name, id });
 }

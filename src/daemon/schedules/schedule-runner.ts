@@ -8,7 +8,7 @@ import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
-import { dueAtOf, type TickJob } from '../../stores/ticks.js';
+import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
 import { judgeTick, LATE_AFTER_MS } from './judge-tick.js';
 import type { EndedRun, PassedTick, Schedule } from './schedule.js';
 import { AWAY_AFTER_MS, createScheduleBook, SCOPES, setClock, tickQueueOf } from './schedule-book.js';
@@ -50,19 +50,19 @@ export interface ScheduleRunner {
 
 export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRunner {
   const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
-  const { notes, ticks } = engine;
+  const { keyValues, scheduledJobs } = engine;
   const book = createScheduleBook(engine);
   const queue = tickQueueOf(host);
   const stopping = new AbortController();
-  const worker = engine.openTickWorker(queue, take, AT_ONCE);
+  const worker = engine.openScheduledJobWorker(queue, take, AT_ONCE);
   let timer: NodeJS.Timeout | undefined;
 
-  async function take(job: TickJob, token?: string, lost?: AbortSignal): Promise<void> {
+  async function take(job: ScheduledJob, token?: string, lost?: AbortSignal): Promise<void> {
     if (stopping.signal.aborted) return park(job, token);
     const { name, id, begunAt } = job.data;
     const dueAt = dueAtOf(job);
     const schedule = await book.find(name);
-    if (schedule === null) await ticks.remove(queue, name);
+    if (schedule === null) await scheduledJobs.remove(queue, name);
     if (schedule === null || schedule.id !== id) return;
     const { catchesUp } = schedule;
     const hasBegun = begunAt !== undefined;
@@ -71,12 +71,12 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       return;
     }
     const holder = job.id ?? '';
-    if (!(await notes.claim(SCOPES.running, name, holder, AWAY_AFTER_MS))) {
+    if (!(await keyValues.claim(SCOPES.running, name, holder, AWAY_AFTER_MS))) {
       await pass(schedule, 'skipped', dueAt);
       return;
     }
     const beating = setInterval(() => {
-      notes.claim(SCOPES.running, name, holder, AWAY_AFTER_MS).catch(noteTrouble);
+      keyValues.claim(SCOPES.running, name, holder, AWAY_AFTER_MS).catch(noteTrouble);
     }, BEAT_MS);
     try {
       const startedAt = clock.now();
@@ -92,12 +92,12 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(beating);
-      await notes.remove(SCOPES.running, name, holder).catch(noteTrouble);
+      await keyValues.remove(SCOPES.running, name, holder).catch(noteTrouble);
     }
   }
 
   /** Hands a tick on to the next runner. Always throws, which is how BullMQ is told. */
-  async function park(job: TickJob, token: string | undefined): Promise<never> {
+  async function park(job: ScheduledJob, token: string | undefined): Promise<never> {
     await job.moveToDelayed(clock.now() + PARKED_MS, token);
     throw new DelayedError();
   }
@@ -129,8 +129,8 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 
   /** Of a schedule that was removed meanwhile nothing stays behind. */
   async function keep(scope: string, { name, id }: Schedule, result: EndedRun | PassedTick): Promise<void> {
-    await notes.put(scope, id, JSON.stringify(result));
-    if ((await book.find(name))?.id !== id) await notes.remove(scope, id, null);
+    await keyValues.put(scope, id, JSON.stringify(result));
+    if ((await book.find(name))?.id !== id) await keyValues.remove(scope, id, null);
   }
 
   function noteTrouble(error: unknown): void {
@@ -139,10 +139,10 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 
   /** The sign of life of this host, and the clocks that were lost with the engine's memory or never set. */
   async function beat(): Promise<void> {
-    await notes.put(SCOPES.runner, host, options.name);
-    const clocks = new Set((await ticks.list(queue)).map(({ name }) => name));
+    await keyValues.put(SCOPES.runner, host, options.name);
+    const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
     for (const { schedule } of await book.list()) {
-      if (schedule.host === host && !clocks.has(schedule.name)) await setClock(ticks, schedule);
+      if (schedule.host === host && !clocks.has(schedule.name)) await setClock(scheduledJobs, schedule);
     }
   }
 
@@ -157,7 +157,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       const closed = worker.close().catch(() => undefined);
       stopping.abort(new Error('the runner of schedules stops'));
       await withinDeadline(closed, CLOSE_MS);
-      await notes.remove(SCOPES.runner, host, options.name).catch(noteTrouble);
+      await keyValues.remove(SCOPES.runner, host, options.name).catch(noteTrouble);
     },
   };
 }

@@ -3,46 +3,26 @@
  * transaction under an advisory lock, so that many processes may start at the same moment. BullMQ's own schema
  * is brought up to date by BullMQ's `runMigrations`; the engines call both.
  */
+import { readFileSync } from 'node:fs';
 import { FailFileError } from '../../core/errors.js';
+import { RULES } from '../../ledger/rules.js';
 import type { SqlSession } from './database.js';
-import { EXCHANGE_FUNCTION } from './exchange-function.js';
-import { LEDGER_PARTS } from './ledger-parts.js';
-import { LEDGER_STATE } from './ledger-state.js';
-import { LEDGER_TABLES, OVERAGE_COLUMNS } from './ledger-tables.js';
-import { NOTE_FUNCTIONS, NOTE_TABLE } from './note-functions.js';
-import { OUTCOME_FUNCTIONS, OUTCOME_TABLES } from './outcome-functions.js';
-import { DEFERRED_COLUMN, RUN_FUNCTIONS, RUN_TABLES, SPENT_COLUMN, TALLY_TABLE } from './run-functions.js';
 
-/**
- * What the tables are made of, step by step; the position from 1 is the version. A step that was released is never
- * changed: add one. An empty step is for functions alone.
- */
-const STEPS: readonly string[] = [
-  [LEDGER_TABLES, OUTCOME_TABLES, RUN_TABLES].join('\n'),
-  NOTE_TABLE,
-  // Nothing is granted for a halted run.
-  '',
-  // A run whose process lives on goes on when another one opens the embedded engine.
-  '',
-  // What was taken for each run is counted.
-  SPENT_COLUMN,
-  // Recording tells its date; what a function gives cannot be replaced.
-  'DROP FUNCTION IF EXISTS brand_enrich.record_outcomes',
-  // What is given back for a run of a key that was completed meanwhile leaves the next one's count at nothing.
-  '',
-  OVERAGE_COLUMNS,
-  // A process that stays forgets old answers once a day.
-  '',
-  // Failures are counted where they are kept.
-  '',
-  DEFERRED_COLUMN,
-  TALLY_TABLE,
-  // Answers that waited on disk are dated when they were fetched; whoever waits for permits of a killed worker waits as long as a
-  // heartbeat.
-  '',
-  // Answers and spending can be walked over, and taken from another engine.
-  '',
-];
+const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
+
+/** What the tables are made of, step by step; the position from 1 is the version. */
+const STEPS: readonly string[] = readSql('schema')
+  .split(/^(?=-- step \d+:)/m)
+  .slice(1);
+
+/** The constants of the ledger's rules as functions that the planner replaces by their value: `probe_every_ms()`. */
+const RULE_FUNCTIONS = Object.entries(RULES)
+  .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value])
+  .map(
+    ([name, value]) =>
+      `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`,
+  )
+  .join('\n');
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */
 const DROP_FUNCTIONS = `
@@ -58,12 +38,8 @@ END $$;
 /** All functions, made anew whenever a step was taken: they need no history. */
 const FUNCTIONS = [
   DROP_FUNCTIONS,
-  LEDGER_PARTS,
-  LEDGER_STATE,
-  EXCHANGE_FUNCTION,
-  OUTCOME_FUNCTIONS,
-  RUN_FUNCTIONS,
-  NOTE_FUNCTIONS,
+  RULE_FUNCTIONS,
+  ...['account', 'reading', 'permits', 'ledger', 'outcomes', 'runs', 'key-values'].map(readSql),
 ].join('\n');
 
 const MIGRATION_LOCK = 0x62656e6d;
@@ -95,7 +71,7 @@ export async function migrate(session: SqlSession, subject: string): Promise<voi
     }
     for (const [index, step] of STEPS.entries()) {
       if (index < version) continue;
-      if (step !== '') await session.query(step);
+      await session.query(step);
       await session.query('INSERT INTO brand_enrich.migration (version) VALUES ($1)', [index + 1]);
     }
     if (version < STEPS.length) await session.query(FUNCTIONS);

@@ -10,11 +10,11 @@ import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
+import { createChunkQueue } from '../chunk-queue.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
+import { createScheduledJobs } from '../job-schedulers.js';
 import { createPatience } from '../patience.js';
-import { createQueueLine } from '../queue-line.js';
-import { createTickStore } from '../tick-store.js';
 import { createConnectionPool, type PostgresServer } from './connection-pool.js';
 import type { SqlSession } from './database.js';
 import { createStoreCalls } from './database.js';
@@ -22,8 +22,8 @@ import { migrate } from './migrations.js';
 import { keepTidy } from './retention.js';
 import { sessionAddress, shownAddress, withoutPassword } from './server-address.js';
 import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
+import { createSqlKeyValues } from './sql-key-values.js';
 import { createSqlLedger } from './sql-ledger.js';
-import { createSqlNotes } from './sql-notes.js';
 import { createSqlOutcomes } from './sql-outcomes.js';
 import { createSqlQueues } from './sql-queues.js';
 import { createSqlRuns } from './sql-runs.js';
@@ -105,8 +105,8 @@ export async function openEngineOn(
     });
     await patience(() => calls.value('tidy', KEEP_ANSWERS_MS));
     releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
-    const notes = createSqlNotes(calls);
-    const id = await patience(() => giveEngineId(notes));
+    const keyValues = createSqlKeyValues(calls);
+    const id = await patience(() => giveEngineId(keyValues));
     // BullMQ describes the part of `pg` that it uses in types of its own.
     const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
     releasers.push(() => queues.close());
@@ -117,13 +117,14 @@ export async function openEngineOn(
       ledger: createSqlLedger(calls),
       outcomes: createSqlOutcomes(calls),
       runs: createSqlRuns(calls, address),
-      notes,
-      ticks: createTickStore(queues.openTickQueue, failure),
+      keyValues,
+      scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
       warnings,
       openQueue: (name) => queues.openQueue(name),
-      openLine: (name) => createQueueLine(queues.openQueue(name), failure),
+      openChunkQueue: (name) => createChunkQueue(queues.openQueue(name), failure),
       openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
-      openTickWorker: (name, processor, concurrency) => queues.openTickWorker(name, processor, concurrency),
+      openScheduledJobWorker: (name, processor, concurrency) =>
+        queues.openScheduledJobWorker(name, processor, concurrency),
       freeMemory: async () => null,
       async facts() {
         const { rows } = await connections.pool.query(SERVER_FACTS).catch((error: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * The `Ledger` over SQL: requests out as JSON, answers in. All judgement is in the functions of `exchange-function.ts`
- * and `ledger-parts.ts`.
+ * The `Ledger` over SQL: requests out as JSON, answers in. All judgement is in the functions of `ledger.sql` and the
+ * files beside it.
  */
 import type {
   ExchangeAnswer,

@@ -105,10 +105,10 @@ export function createSqlOutcomes(calls: StoreCalls): OutcomeStore {
     async release(worker, keys) {
       if (keys.length > 0) await calls.value('release_keys', worker, JSON.stringify(keys));
     },
-    async beat(worker) {
+    async heartbeat(worker) {
       await calls.value('beat_worker', worker);
     },
-    async retire(worker) {
+    async deregister(worker) {
       await calls.value('retire_worker', worker);
     },
     async read(keys, freshness) {

@@ -1,13 +1,13 @@
 /**
- * BullMQ on its Postgres backend: queues and workers of chunks and of ticks, whatever runs the SQL below. What a worker does
+ * BullMQ on its Postgres backend: queues and workers of chunks and of scheduled jobs, whatever runs the SQL below. What a worker does
  * with its job is the caller's; so is closing it.
  */
 import type { PgPool, Processor, Telemetry } from 'bullmq';
 import { createPostgresBackend, withBackend } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import type { TickData, TickQueue, TickWorker } from '../../stores/ticks.js';
-import type { ChunkData, ChunkQueue, ChunkWorker } from '../engine.js';
+import type { ScheduledJobData, ScheduledJobQueue, ScheduledJobWorker } from '../../stores/scheduled-jobs.js';
+import type { BullChunkQueue, ChunkData, ChunkWorker } from '../engine.js';
 import {
   type EngineQueues,
   logQueueTrouble,
@@ -20,7 +20,7 @@ const CLOSE_DEADLINE_MS = 2_000;
 
 /**
  * @param pool Shared by all queues and workers; every session has `bullmq` in its search path. It is not closed here.
- * @param telemetry Of chunks; ticks are not traced, since each is born of the last.
+ * @param telemetry Of chunks; scheduled jobs are not traced, since each comes from the last.
  */
 export function createSqlQueues(pool: PgPool, log: Log, telemetry?: Telemetry): EngineQueues {
   const { Queue, Worker } = withBackend(createPostgresBackend);
@@ -53,12 +53,13 @@ export function createSqlQueues(pool: PgPool, log: Log, telemetry?: Telemetry): 
 
   // The backend is a type parameter of BullMQ's classes; their methods are the same on each.
   return {
-    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry) as unknown as ChunkQueue,
+    openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry) as unknown as BullChunkQueue,
     openWorker: (name, processor, concurrency) =>
       makeWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry) as unknown as ChunkWorker,
-    openTickQueue: (name) => makeQueue<TickData, 'tick'>(name) as unknown as TickQueue,
-    openTickWorker: (name, processor, concurrency) =>
-      makeWorker<TickData, 'tick'>(name, processor, concurrency) as unknown as TickWorker,
+    openScheduledJobQueue: (name) =>
+      makeQueue<ScheduledJobData, 'tick'>(name) as unknown as ScheduledJobQueue,
+    openScheduledJobWorker: (name, processor, concurrency) =>
+      makeWorker<ScheduledJobData, 'tick'>(name, processor, concurrency) as unknown as ScheduledJobWorker,
     async close() {
       const closing = [...workers].map((worker) =>
         withinDeadline(

@@ -32,7 +32,7 @@ export function createSqlRuns(calls: StoreCalls, address: string): RunStore {
     async list(limit) {
       return (await calls.value('list_runs', limit)) as RunRecord[];
     },
-    async beat(id) {
+    async heartbeat(id) {
       const progress = (await calls.value('beat_run', id)) as RunProgress | null;
       if (progress !== null) return progress;
       throw new FailFileError({

@@ -1,5 +1,5 @@
 /**
- * The ledger's requests as arguments of a script, and its answers from the texts that `lua-state.ts` and `lua-take.ts`
+ * The ledger's requests as arguments of a script, and its answers from the texts that `ledger.lua` and `take.lua`
  * write. The order here and there is one contract.
  */
 import type { ExchangeRequest, LedgerState, PermitAnswer, RunSpending } from '../../ledger/ledger.js';

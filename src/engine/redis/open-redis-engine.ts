@@ -5,15 +5,15 @@
 import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { createChunkQueue } from '../chunk-queue.js';
 import type { Engine } from '../engine.js';
 import { giveEngineId } from '../engine-id.js';
-import { createQueueLine } from '../queue-line.js';
-import { createTickStore } from '../tick-store.js';
-import { createChunkQueues } from './chunk-queues.js';
+import { createScheduledJobs } from '../job-schedulers.js';
 import { closeConnection, openConnection } from './connect.js';
+import { createRedisKeyValues } from './redis-key-values.js';
 import { createRedisLedger } from './redis-ledger.js';
-import { createRedisNotes } from './redis-notes.js';
 import { createRedisOutcomes } from './redis-outcomes.js';
+import { createRedisQueues } from './redis-queues.js';
 import { createRedisRuns } from './redis-runs.js';
 import { shownAddress } from './server-address.js';
 import { freeShare, judgeServer, parseInfo, readServerFacts } from './server-facts.js';
@@ -68,9 +68,9 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const root = storeRoot(namespace);
     const failure = (error: unknown) => storeFailure(address, error);
     const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
-    const notes = createRedisNotes(store);
-    const id = await giveEngineId(notes);
-    const queues = createChunkQueues({ connect, namespace, log, telemetry: options.telemetry });
+    const keyValues = createRedisKeyValues(store);
+    const id = await giveEngineId(keyValues);
+    const queues = createRedisQueues({ connect, namespace, log, telemetry: options.telemetry });
     return {
       id,
       kind: 'redis',
@@ -78,13 +78,13 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
       ledger: createRedisLedger(store),
       outcomes: createRedisOutcomes(store),
       runs: createRedisRuns(store),
-      notes,
-      ticks: createTickStore(queues.openTickQueue, failure),
+      keyValues,
+      scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
       warnings,
       openQueue: queues.openQueue,
-      openLine: (name) => createQueueLine(queues.openQueue(name), failure),
+      openChunkQueue: (name) => createChunkQueue(queues.openQueue(name), failure),
       openWorker: queues.openWorker,
-      openTickWorker: queues.openTickWorker,
+      openScheduledJobWorker: queues.openScheduledJobWorker,
       async freeMemory() {
         try {
           return freeShare(await readServerFacts(redis));

@@ -5,14 +5,14 @@
  *   bytes 1-8     fetchedAt, milliseconds, IEEE double, big-endian
  *   bytes 9-16    freshUntil, the same; 0: none
  *
- * The scripts write and judge it with Lua's `struct` (`>dd`); this file reads it.
+ * `outcomes.lua` writes and judges it with Lua's `struct` (`>dd`); this file reads it.
  */
 import type { NewOutcome, OutcomeKey, StoredOutcome } from '../../stores/outcome-store.js';
 
-export const MATCHED = 1;
+const MATCHED = 1;
 const BILLED = 2;
 const HAS_BODY = 4;
-export const HEADER_BYTES = 17;
+const HEADER_BYTES = 17;
 
 export function outcomeFlags(outcome: Pick<NewOutcome, 'status' | 'billed' | 'packed'>): number {
   return (

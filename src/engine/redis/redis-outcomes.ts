@@ -4,23 +4,13 @@
  */
 import { isFresh } from '../../stores/freshness.js';
 import type { ClaimAnswer, OutcomeStore } from '../../stores/outcome-store.js';
-import {
-  BEAT_SCRIPT,
-  CLAIM_SCRIPT,
-  FORGET_SCRIPT,
-  NAMES_PAGE_SCRIPT,
-  PURGE_PAGE_SCRIPT,
-  RECORD_SCRIPT,
-  RELEASE_SCRIPT,
-  RESTORE_SCRIPT,
-  RETIRE_SCRIPT,
-  STATS_PAGE_SCRIPT,
-} from './outcome-scripts.js';
 import { outcomeFlags, readOutcomeValue } from './outcome-value.js';
 import { createReplyReader, texts } from './reply-reader.js';
-import type { ScriptArgument } from './script.js';
+import { loadScript, type ScriptArgument } from './script.js';
 import type { StoreConnection } from './store-connection.js';
 import { outcomeName } from './store-keys.js';
+
+const OUTCOMES = loadScript('outcomes.lua');
 
 /** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
 const PAGE_KEYS = 1_000;
@@ -54,7 +44,7 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
       if (keys.length === 0) return [];
       const { asOf, maxAgeMs, maxAgeMissingMs, notBefore } = freshness;
       const oldest = [Math.max(asOf - maxAgeMs, notBefore), Math.max(asOf - maxAgeMissingMs, notBefore)];
-      const reply = await store.call(CLAIM_SCRIPT, [worker, asOf, ...oldest, ...keys]);
+      const reply = await store.call(OUTCOMES, 'claim', [worker, asOf, ...oldest, ...keys]);
       return Array.from(String(reply), claimAnswer);
     },
     async record(_worker, outcomes) {
@@ -68,16 +58,16 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
           outcome.ageMs ?? 0,
           outcome.packed ?? '',
         );
-      return createReplyReader(texts(await store.call(RECORD_SCRIPT, list, 'on-disk'))).number();
+      return createReplyReader(texts(await store.call(OUTCOMES, 'record', list, 'on-disk'))).number();
     },
     async release(worker, keys) {
-      if (keys.length > 0) await store.call(RELEASE_SCRIPT, [worker, ...keys]);
+      if (keys.length > 0) await store.call(OUTCOMES, 'release', [worker, ...keys]);
     },
-    async beat(worker) {
-      await store.call(BEAT_SCRIPT, [worker]);
+    async heartbeat(worker) {
+      await store.call(OUTCOMES, 'heartbeat', [worker]);
     },
-    async retire(worker) {
-      await store.call(RETIRE_SCRIPT, [worker]);
+    async deregister(worker) {
+      await store.call(OUTCOMES, 'deregister', [worker]);
     },
     async read(keys, freshness) {
       const values = await store.readAll(keys.map((key) => outcomeName(store.root, key)));
@@ -94,7 +84,7 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
       let oldest = Number.POSITIVE_INFINITY;
       let newest = Number.NEGATIVE_INFINITY;
       await walk(
-        async (cursor) => texts(await store.call(STATS_PAGE_SCRIPT, [cursor, PAGE_KEYS])),
+        async (cursor) => texts(await store.call(OUTCOMES, 'statsPage', [cursor, PAGE_KEYS])),
         (page) => {
           const reply = createReplyReader(page);
           matched += reply.number();
@@ -113,12 +103,12 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
     },
     async forget(keys) {
       if (keys.length === 0) return 0;
-      return createReplyReader(texts(await store.call(FORGET_SCRIPT, keys, 'on-disk'))).number();
+      return createReplyReader(texts(await store.call(OUTCOMES, 'forget', keys, 'on-disk'))).number();
     },
     async purge(before) {
       let count = 0;
       await walk(
-        async (cursor) => texts(await store.call(PURGE_PAGE_SCRIPT, [cursor, PAGE_KEYS, before])),
+        async (cursor) => texts(await store.call(OUTCOMES, 'purgePage', [cursor, PAGE_KEYS, before])),
         (page) => {
           count += createReplyReader(page).number();
         },
@@ -127,7 +117,7 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
     },
     async page(after) {
       const [next = '0', ...names] = texts(
-        await store.call(NAMES_PAGE_SCRIPT, [after ?? '0', PAGE_OUTCOMES]),
+        await store.call(OUTCOMES, 'namesPage', [after ?? '0', PAGE_OUTCOMES]),
       );
       const values = await store.readAll(names);
       const outcomes = names.flatMap((name, index) => {
@@ -145,7 +135,7 @@ export function createRedisOutcomes(store: StoreConnection): OutcomeStore {
         outcome.freshUntil === null ? null : Math.round(outcome.freshUntil),
         outcome.packed ?? '',
       ]);
-      const reply = createReplyReader(texts(await store.call(RESTORE_SCRIPT, list, 'on-disk')));
+      const reply = createReplyReader(texts(await store.call(OUTCOMES, 'restore', list, 'on-disk')));
       return { taken: reply.number(), expired: reply.number() };
     },
   };

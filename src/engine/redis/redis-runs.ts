@@ -5,22 +5,10 @@ import { FailFileError } from '../../core/errors.js';
 import type { LookupFailure, RunHalt, RunRecord, RunStore } from '../../stores/run-store.js';
 import { createReplyReader, list, texts } from './reply-reader.js';
 import { readRunRecord, readTally, runFields, tallyFields } from './run-record.js';
-import {
-  BEAT_RUN_SCRIPT,
-  CANCEL_SCRIPT,
-  CLEAR_HALT_SCRIPT,
-  END_SCRIPT,
-  FAIL_SCRIPT,
-  FAILURES_SCRIPT,
-  FINISH_CHUNK_SCRIPT,
-  GET_SCRIPT,
-  HALT_SCRIPT,
-  LIST_SCRIPT,
-  SET_FIELDS_SCRIPT,
-  START_SCRIPT,
-  TALLY_SCRIPT,
-} from './run-scripts.js';
+import { loadScript } from './script.js';
 import type { StoreConnection } from './store-connection.js';
+
+const RUNS = loadScript('runs.lua');
 
 const HALTS: readonly RunHalt['why'][] = [
   'credentials',
@@ -50,22 +38,22 @@ export function createRedisRuns(store: StoreConnection): RunStore {
   return {
     async start(run) {
       const fields = [run.id, run.key, run.settings.account, ...runFields(run)];
-      const record = readRunRecord(texts(await store.call(START_SCRIPT, fields, 'on-disk')));
+      const record = readRunRecord(texts(await store.call(RUNS, 'start', fields, 'on-disk')));
       if (record === null) throw new Error('a run that was just started is not there');
       return record;
     },
     async get(id) {
-      return readRunRecord(texts(await store.call(GET_SCRIPT, [id])));
+      return readRunRecord(texts(await store.call(RUNS, 'get', [id])));
     },
     async list(limit) {
       if (limit <= 0) return [];
-      const records = list(await store.call(LIST_SCRIPT, [limit]));
+      const records = list(await store.call(RUNS, 'list', [limit]));
       return records
         .map((flat) => readRunRecord(texts(flat)))
         .filter((run): run is RunRecord => run !== null);
     },
-    async beat(id) {
-      const fields = texts(await store.call(BEAT_RUN_SCRIPT, [id]));
+    async heartbeat(id) {
+      const fields = texts(await store.call(RUNS, 'heartbeat', [id]));
       if (fields.length === 0) {
         throw new FailFileError({
           code: 'engine-unfit',
@@ -81,38 +69,38 @@ export function createRedisRuns(store: StoreConnection): RunStore {
       return { chunks, tally, halt, isCancelled: reply.flag(), isPaused: reply.flag() };
     },
     async setSize(id, { rows, identifiers }) {
-      await store.call(SET_FIELDS_SCRIPT, [id, 'rows', rows, 'identifiers', identifiers]);
+      await store.call(RUNS, 'setFields', [id, 'rows', rows, 'identifiers', identifiers]);
     },
     async addTally(id, part, sum) {
-      await store.call(TALLY_SCRIPT, [id, part, ...tallyFields(sum)]);
+      await store.call(RUNS, 'addTally', [id, part, ...tallyFields(sum)]);
     },
     async finishChunk(id, chunk) {
-      await store.call(FINISH_CHUNK_SCRIPT, [id, chunk]);
+      await store.call(RUNS, 'finishChunk', [id, chunk]);
     },
     async fail(id, failures) {
       if (failures.length === 0) return;
       const fields = failures.flatMap((failure) => [failure.key, packFailure(failure)]);
-      await store.call(FAIL_SCRIPT, [id, ...fields], 'on-disk');
+      await store.call(RUNS, 'fail', [id, ...fields], 'on-disk');
     },
     async failures(id, keys) {
       if (keys.length === 0) return [];
-      const packed = texts(await store.call(FAILURES_SCRIPT, [id, ...keys]));
+      const packed = texts(await store.call(RUNS, 'failures', [id, ...keys]));
       return keys.map((key, index) => {
         const failure = packed[index] ?? '';
         return failure === '' ? null : unpackFailure(key, failure);
       });
     },
     async halt(id, { why, sentence }) {
-      await store.call(HALT_SCRIPT, [id, why, sentence], 'on-disk');
+      await store.call(RUNS, 'halt', [id, why, sentence], 'on-disk');
     },
     async clearHalt(id) {
-      await store.call(CLEAR_HALT_SCRIPT, [id]);
+      await store.call(RUNS, 'clearHalt', [id]);
     },
     async end(id, status, reason) {
-      await store.call(END_SCRIPT, [id, status, reason], 'on-disk');
+      await store.call(RUNS, 'finish', [id, status, reason], 'on-disk');
     },
     async cancel(id) {
-      return createReplyReader(texts(await store.call(CANCEL_SCRIPT, [id], 'on-disk'))).flag();
+      return createReplyReader(texts(await store.call(RUNS, 'cancel', [id], 'on-disk'))).flag();
     },
   };
 }

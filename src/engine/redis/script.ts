@@ -1,8 +1,11 @@
 /**
  * A Lua script with its hash, so that it is sent to Redis once and called by hash from then on. How it is called, and what
- * happens when Redis does not know it, is `store-connection.ts`'s.
+ * happens when Redis does not know it, is in `store-connection.ts`.
  */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { RULES } from '../../ledger/rules.js';
+import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
 
 export interface Script {
   readonly source: string;
@@ -10,9 +13,21 @@ export interface Script {
   readonly sha: string;
 }
 
-/** Joins parts of Lua into one script. */
-export function script(...parts: readonly string[]): Script {
-  const source = parts.join('\n');
+/** What every script gets as its first argument: `prelude.lua` reads it. */
+export const RULES_ARGUMENT = JSON.stringify({ ...RULES, keepAnswersMs: KEEP_ANSWERS_MS });
+
+/** Reads a script of this folder. `--- @include "other.lua"` puts another file before it, each file once. */
+export function loadScript(name: string): Script {
+  const included = new Set<string>();
+  const read = (file: string): string => {
+    if (included.has(file)) return '';
+    included.add(file);
+    return readFileSync(new URL(file, import.meta.url), 'utf8').replaceAll(
+      /^--- @include "(.+)"\r?\n/gm,
+      (_, other: string) => read(other),
+    );
+  };
+  const source = read(name);
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
 

@@ -1,12 +1,12 @@
 /**
  * The stores' way to Redis: one script is one call, sent by its hash, and by its text where the server does not know it yet.
- * Adds what makes a write durable, counts round trips, and turns the client's errors into the house's.
+ * Adds what makes a write durable, counts round trips, and turns the client's errors into ours.
  *
  * A call is sent once. When its answer is lost it fails, and whoever asked repeats the same request.
  */
 import type { Redis } from 'ioredis';
 import type { Script, ScriptArgument } from './script.js';
-import { argumentText } from './script.js';
+import { argumentText, RULES_ARGUMENT } from './script.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 /** `on-disk`: resolves when the write is as durable as the server can make it. `answered`: when Redis has answered. */
@@ -17,8 +17,13 @@ export interface StoreConnection {
   /** What every key begins with. */
   readonly root: string;
   readonly roundTrips: { readonly count: number };
-  /** Runs a script; `FailFileError` when Redis is out of reach or refuses. */
-  call(script: Script, list: readonly ScriptArgument[], durability?: Durability): Promise<unknown>;
+  /** Runs one operation of a script; `FailFileError` when Redis is out of reach or refuses. */
+  call(
+    script: Script,
+    operation: string,
+    list: readonly ScriptArgument[],
+    durability?: Durability,
+  ): Promise<unknown>;
   /** The values of these keys, as bytes, null where there is none. */
   readAll(names: readonly string[]): Promise<(Buffer | null)[]>;
 }
@@ -66,8 +71,8 @@ export function createStoreConnection(options: StoreConnectionOptions): StoreCon
     address,
     root,
     roundTrips,
-    call(script, list, durability = 'answered') {
-      const texts = [clockOffsetMs(), ...list].map(argumentText);
+    call(script, operation, list, durability = 'answered') {
+      const texts = [RULES_ARGUMENT, clockOffsetMs(), operation, ...list].map(argumentText);
       const waits = waitsForDisk && durability === 'on-disk';
       return guarded(async () => {
         try {

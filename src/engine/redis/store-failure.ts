@@ -1,12 +1,12 @@
 /**
- * What an error of the Redis client means for the caller, as one of the house's errors. Errors of ioredis carry the
+ * What an error of the Redis client means for the caller, as one of our errors. Errors of ioredis carry the
  * command with all its arguments, credentials and brands among them, so only their text goes further.
  */
 import type { BrandEnrichError } from '../../core/errors.js';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 
-/** Replies by which a server says that it cannot do its work until somebody mends it, as told by Redis' own sources. */
+/** Replies by which a server says that it cannot do its work until somebody mends it, from the sources of Redis. */
 const REFUSALS = [
   'OOM',
   'MISCONF',

@@ -2,7 +2,7 @@
  * The names under which the stores keep things in Redis. All carry one hash tag, so every script finds its keys in one slot
  * of a cluster, BullMQ's included. Lua builds the rest of a name from the same words; this table tells what lies where.
  *
- *   account:<account>     hash    the account as numbers (`lua-account.ts`)
+ *   account:<account>     hash    the account as numbers (`account.lua`)
  *   permits               hash    permit -> packed record, of every account
  *   deadlines:<account>   zset    permit -> when it counts as sent
  *   live:<account>        set     runs whose policy holds, pruned when they are found dead
@@ -16,7 +16,7 @@
  *   workers               zset    worker -> last heartbeat
  *   claim:<outcome key>   string  packed: worker, and the permit that was granted under the claim
  *   o:<outcome key>       string  a stored answer (`outcome-value.ts`); 30 days
- *   notes:<scope>         hash    name -> when it was written, a blank, and the note
+ *   notes:<scope>         hash    name -> when it was written, a blank, and the text
  *   paused                string  there while all spending is stopped
  *
  * A queue must not be called by one of these words.

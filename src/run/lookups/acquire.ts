@@ -5,8 +5,8 @@
 
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
-import type { ChunkLine } from '../../engine/engine.js';
-import { limitOf, overageLeftFor } from '../../ledger/policy.js';
+import type { ChunkQueue } from '../../engine/engine.js';
+import { limitOf, overageLeftFor, spentOf } from '../../ledger/policy.js';
 import type { RunHalt, RunProgress, RunRecord } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
@@ -29,7 +29,7 @@ export interface AcquireContext {
   readonly gather: GatherContext;
   readonly survey: Survey;
   readonly run: RunRecord;
-  readonly line: ChunkLine;
+  readonly line: ChunkQueue;
   /** null: workers elsewhere do the lookups. */
   readonly worker: LookupWorker | null;
   /** It serves other runs too, and is not to be stopped with this one. */
@@ -227,7 +227,7 @@ async function hasRoomByFreeLook({ gather, run, worker, ownDomain }: AcquireCont
   if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return false;
   if (overageLeftFor(spending) === 0) return false;
   const limit = limitOf(state);
-  return state.closedAt === null && (limit === null || state.sent + state.held + state.others < limit);
+  return state.closedAt === null && (limit === null || spentOf(state) < limit);
 }
 
 /** Wrong credentials and a wrong address do not pass by themselves. */

@@ -8,7 +8,7 @@ import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { limitOf } from '../../ledger/policy.js';
+import { limitOf, spentOf } from '../../ledger/policy.js';
 import { isAlive, type RunHalt, type RunProgress, type RunRecord } from '../../stores/run-store.js';
 import { foreign } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
@@ -60,7 +60,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     if (!isAgreed) await engine.runs.end(run.id, 'stopped', 'the spending was not agreed to');
   }
   if (!isAgreed) throw declined(request.input);
-  const line = engine.openLine(around.queueName);
+  const line = engine.openChunkQueue(around.queueName);
   releasers.push(() => line.close());
   const removed = await removeDeadChunks(engine, line, run.asOf);
   if (removed > 0)
@@ -222,7 +222,7 @@ export function strandedNotice(
 ): string | null {
   const limit = limitOf(state);
   const stranded = state.held + state.probes - inFlight;
-  const isShort = limit === null || state.sent + state.held + state.others >= limit;
+  const isShort = limit === null || spentOf(state) >= limit;
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
   return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: what it had in flight may have been billed and counts as spent then`;

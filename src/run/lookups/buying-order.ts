@@ -4,7 +4,7 @@
  * is worth less waits until that is settled.
  */
 import type { LedgerState } from '../../ledger/ledger.js';
-import { overageLeftFor } from '../../ledger/policy.js';
+import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
 import type { Survey } from '../scan/survey.js';
 
@@ -35,7 +35,7 @@ export function requestsLeft(state: LedgerState): number | null {
   const { run, overage } = state;
   if (state.quota === null && state.quotaCap === null) return null;
   const quota = Math.min(state.quota ?? Number.POSITIVE_INFINITY, state.quotaCap ?? Number.POSITIVE_INFINITY);
-  const spent = state.sent + state.held + state.others;
+  const spent = spentOf(state);
   const withinQuota = Math.max(0, quota - spent);
   const overageLeft = Math.max(0, overage - Math.max(0, spent - quota));
   const overageOfRun = overageLeftFor(run);

@@ -5,12 +5,12 @@
  */
 
 import type { Log } from '../../core/log.js';
-import type { ChunkData, ChunkLine, Engine } from '../../engine/engine.js';
+import type { ChunkData, ChunkQueue, Engine } from '../../engine/engine.js';
 import { isAlive, type RunHalt, type RunProgress } from '../../stores/run-store.js';
 
 export interface PurchaseContext {
   readonly engine: Engine;
-  readonly line: ChunkLine;
+  readonly line: ChunkQueue;
   readonly runId: string;
   /** Texts of identifiers to ask for, in batches of a chunk's size. */
   readonly chunks: Iterable<readonly string[]>;
@@ -89,7 +89,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   stop.addEventListener('abort', wake, { once: true });
 
   async function look(): Promise<void> {
-    const progress = await engine.runs.beat(runId);
+    const progress = await engine.runs.heartbeat(runId);
     context.onProgress(progress);
     if (progress.chunks !== done || progress.isPaused) changedAt = performance.now();
     done = progress.chunks;
@@ -105,7 +105,7 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
       context.onSilence();
     }
     if (silentMs > LOST_AFTER_MS) {
-      if ((await line.listOf(runId)).length === 0) end = 'lost';
+      if ((await line.chunksOf(runId)).length === 0) end = 'lost';
       else changedAt = performance.now();
     }
   }
@@ -161,7 +161,7 @@ export async function awaitStragglers(
   const endsAt = performance.now() + deadlineMs;
   let withdrawAt = performance.now() + WITHDRAW_EVERY_MS;
   for (;;) {
-    const progress = await context.engine.runs.beat(context.runId);
+    const progress = await context.engine.runs.heartbeat(context.runId);
     context.onProgress(progress);
     if (progress.chunks >= chunks || performance.now() >= endsAt) return;
     await context.nudge.wait(POLL_MS);
@@ -179,7 +179,7 @@ export async function withdraw({
   runId,
   log,
 }: Pick<PurchaseContext, 'engine' | 'line' | 'runId' | 'log'>): Promise<void> {
-  for (const chunk of await line.listOf(runId)) {
+  for (const chunk of await line.chunksOf(runId)) {
     try {
       // One that is being worked on ends by itself.
       if (await line.withdraw({ run: runId, chunk })) await engine.runs.finishChunk(runId, chunk);
@@ -190,10 +190,10 @@ export async function withdraw({
 }
 
 /** Removes the chunks of runs that nobody waits for any more. `now` is the store's clock. How many there were. */
-export async function removeDeadChunks(engine: Engine, line: ChunkLine, now: number): Promise<number> {
+export async function removeDeadChunks(engine: Engine, line: ChunkQueue, now: number): Promise<number> {
   const isDead = new Map<string, boolean>();
   let removed = 0;
-  for (const place of await line.listIdle()) {
+  for (const place of await line.idleChunks()) {
     let dead = isDead.get(place.run);
     if (dead === undefined) {
       const run = await engine.runs.get(place.run);

@@ -5,7 +5,7 @@
 
 import { costOf, requestsFor } from '../../core/money.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { overageLeftFor } from '../../ledger/policy.js';
+import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 
 export interface SpendingEstimate {
   /** Requests to be made: identifiers without a fresh answer. */
@@ -39,7 +39,7 @@ export function estimateSpending(
     requests,
     Math.max(0, (maxRequests ?? Number.POSITIVE_INFINITY) - (run?.requests ?? 0)),
   );
-  const spent = state.sent + state.held + state.others;
+  const spent = spentOf(state);
   const isKnown = state.quota !== null || quotaCap !== null;
   const quota = Math.min(state.quota ?? Number.POSITIVE_INFINITY, quotaCap ?? Number.POSITIVE_INFINITY);
   const withinQuota = isKnown ? Math.min(wanted, Math.max(0, quota - spent)) : null;

@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import type { NotifyEvent } from '../../config/notify-values.js';
 import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { limitOf } from '../../ledger/policy.js';
+import { limitOf, spentOf } from '../../ledger/policy.js';
 import { noMatchText } from '../report/headline.js';
 import type { RunReport } from '../report/report.js';
 
@@ -105,8 +105,7 @@ export function noticeOfAccount(
   reason: string,
   state: LedgerState | null,
 ): Notice {
-  const account =
-    state && accountFacts(state.period, state.quota, limitOf(state), state.sent + state.held + state.others);
+  const account = state && accountFacts(state.period, state.quota, limitOf(state), spentOf(state));
   return { ...bareNotice(event, scene, reason), account };
 }
 

@@ -136,7 +136,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const scene = await createRunnerScene(under);
     const schedule = scene.schedule('lost', { cron: EVERY_SECOND });
     await createScheduleBook(scene.engine).add(schedule);
-    expect(await scene.engine.ticks.remove(`schedules-${scene.host}`, schedule.name)).toBe(true);
+    expect(await scene.engine.scheduledJobs.remove(`schedules-${scene.host}`, schedule.name)).toBe(true);
     expect((await stateOf(scene, schedule.name))?.nextAt).toBeNull();
     await scene.startRunner();
     await expect.poll(() => scene.begun.length, PATIENCE).toBeGreaterThanOrEqual(1);

@@ -55,7 +55,7 @@ export function testClaims(bench: OutcomesBench): void {
     const { keys, first, second } = begin(1);
     await claim(first, keys);
     clock.advance(14_000);
-    await store().beat(first);
+    await store().heartbeat(first);
     clock.advance(14_000);
     expect(await claim(second, keys)).toEqual(['busy']);
     clock.advance(2_000);
@@ -75,7 +75,7 @@ export function testClaims(bench: OutcomesBench): void {
   test('a worker that retires frees its claims at once', async () => {
     const { keys, first, second } = begin(2);
     await claim(first, keys);
-    await store().retire(first);
+    await store().deregister(first);
     expect(await claim(second, keys)).toEqual(['ours', 'ours']);
   });
 
@@ -86,7 +86,7 @@ export function testClaims(bench: OutcomesBench): void {
     const run = await runs.start({ id: mark, key: mark, label: mark, settings });
     for (const worker of [first, second, first, second]) {
       await claim(worker, keys);
-      await store().retire(worker);
+      await store().deregister(worker);
     }
     await claim(first, keys);
     const { permits } = await exchange(mark, first, {

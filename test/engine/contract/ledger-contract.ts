@@ -176,7 +176,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
         const { permits } = await exchange({ worker, take: [{ permit: `of-${worker}`, key }] });
         expect(permits).toMatchObject([{ answer: 'granted' }]);
         clock.advance(16_000);
-        await subject.engine.runs.beat(`${account}-run`);
+        await subject.engine.runs.heartbeat(`${account}-run`);
       }
       const worker = `${account}-third`;
       expect(await claim(worker)).toEqual(['ours']);
@@ -197,7 +197,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       clock.advance(30_000);
       const dead = await exchange({ take: wanted.slice(0, 1) });
       expect([answers(dead), dead.state.run?.status]).toEqual([['denied'], 'dead']);
-      await subject.engine.runs.beat(run.id);
+      await subject.engine.runs.heartbeat(run.id);
       expect(answers(await exchange({ take: wanted.slice(0, 1) }))).toEqual(['granted']);
     });
 

@@ -54,7 +54,7 @@ export type Operation =
         'plan' | 'quotaCap' | 'overage' | 'maxRequests' | 'maxOverageRequests'
       >;
     }
-  | { readonly type: 'beat'; readonly run: number }
+  | { readonly type: 'heartbeat'; readonly run: number }
   | { readonly type: 'cancel'; readonly run: number }
   | { readonly type: 'halt'; readonly run: number; readonly isHalted: boolean }
   | { readonly type: 'end'; readonly run: number; readonly status: 'completed' | 'stopped' }
@@ -62,7 +62,7 @@ export type Operation =
   | { readonly type: 'claim'; readonly worker: number; readonly keys: readonly number[] }
   | { readonly type: 'release'; readonly worker: number; readonly keys: readonly number[] }
   | { readonly type: 'live'; readonly worker: number }
-  | { readonly type: 'retire'; readonly worker: number }
+  | { readonly type: 'deregister'; readonly worker: number }
   | { readonly type: 'advance'; readonly ms: number };
 
 /**
@@ -145,7 +145,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({ type: fc.constant('advance' as const), ms: fc.constantFrom(...STEPS_MS) }),
   },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('beat' as const), run }) },
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('heartbeat' as const), run }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -191,7 +191,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('release' as const), worker, keys }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('live' as const), worker }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('retire' as const), worker }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('deregister' as const), worker }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('cancel' as const), run }) },
   {
     weight: 1,
@@ -220,7 +220,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 
 /** What a worker does all day: its run is alive, the keys that it asks permits for are its own. */
 const work: fc.Arbitrary<Operation[]> = exchange.map((request) => [
-  { type: 'beat', run: request.run ?? 0 },
+  { type: 'heartbeat', run: request.run ?? 0 },
   { type: 'claim', worker: request.worker, keys: request.take },
   request,
 ]);

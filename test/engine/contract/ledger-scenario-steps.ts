@@ -53,7 +53,7 @@ export const read = (
 /** Time passes; the run and its worker live on. */
 export const wait = (ms: number): Operation[] => [
   { type: 'advance', ms },
-  { type: 'beat', run: 0 },
+  { type: 'heartbeat', run: 0 },
   { type: 'live', worker: 0 },
 ];
 export const settle = (permit: number, as: 'billed' | 'free' | 'doubtful' = 'billed') =>

@@ -148,12 +148,12 @@ export function createLedgerTwin(
     return both(record.status, 'running');
   }
 
-  async function changeRun(operation: Extract<Operation, { type: 'beat' | 'cancel' | 'end' }>) {
+  async function changeRun(operation: Extract<Operation, { type: 'heartbeat' | 'cancel' | 'end' }>) {
     const id = pick(started, operation.run);
     const run = id === undefined ? undefined : world.runs.get(id);
     if (id === undefined || run === undefined) return NOTHING;
     const isRunning = run.status === 'running';
-    if (operation.type === 'beat') await runs.beat(id);
+    if (operation.type === 'heartbeat') await runs.heartbeat(id);
     else if (operation.type === 'cancel') {
       await runs.cancel(id);
       if (isRunning) run.status = 'cancelled';
@@ -165,7 +165,7 @@ export function createLedgerTwin(
       }
     }
     const record = await runs.get(id);
-    if (operation.type === 'beat' && isRunning) run.beatAt = record?.beatAt ?? 0;
+    if (operation.type === 'heartbeat' && isRunning) run.beatAt = record?.beatAt ?? 0;
     return both(
       [record?.status, record?.spent, record?.overageBilled],
       [run.status, world.spent.get(id) ?? 0, world.overageBilled.get(id) ?? 0],
@@ -179,7 +179,7 @@ export function createLedgerTwin(
           return exchange(operation);
         case 'start':
           return start(operation);
-        case 'beat':
+        case 'heartbeat':
         case 'cancel':
         case 'end':
           return changeRun(operation);
@@ -236,11 +236,11 @@ export function createLedgerTwin(
           return NOTHING;
         }
         case 'live':
-          await outcomes.beat(named(workers, operation.worker));
+          await outcomes.heartbeat(named(workers, operation.worker));
           model.noteBeat(world, named(workers, operation.worker), localNow());
           return NOTHING;
-        case 'retire':
-          await outcomes.retire(named(workers, operation.worker));
+        case 'deregister':
+          await outcomes.deregister(named(workers, operation.worker));
           world.beats.delete(named(workers, operation.worker));
           return NOTHING;
         case 'advance':

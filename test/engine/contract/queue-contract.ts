@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
-import type { ChunkData, ChunkProcessor, ChunkQueue, ChunkWorker } from '../../../src/engine/engine.js';
+import type { BullChunkQueue, ChunkData, ChunkProcessor, ChunkWorker } from '../../../src/engine/engine.js';
 import { promoteParked } from '../../../src/engine/promote-parked.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 
@@ -34,19 +34,19 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     afterEach(() => releasers.releaseAll());
     afterAll(() => subject.close());
 
-    function openQueue(): ChunkQueue {
+    function openQueue(): BullChunkQueue {
       counted += 1;
       const queue = subject.engine.openQueue(`chunks-${counted}`);
       releasers.push(() => queue.close());
       return queue;
     }
-    function openWorker(queue: ChunkQueue, processor: ChunkProcessor, concurrency = 1): ChunkWorker {
+    function openWorker(queue: BullChunkQueue, processor: ChunkProcessor, concurrency = 1): ChunkWorker {
       const worker = subject.engine.openWorker(queue.name, processor, concurrency);
       releasers.push(() => worker.close());
       return worker;
     }
     const start = (worker: ChunkWorker) => void worker.run().catch(() => undefined);
-    const add = (queue: ChunkQueue, chunk: number) =>
+    const add = (queue: BullChunkQueue, chunk: number) =>
       queue.add('chunk', chunkData(chunk), { jobId: `run-${chunk}` });
 
     test('a chunk reaches a worker as it was added, and nothing of it is left', async () => {
@@ -122,7 +122,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
         const worker = openWorker(queue, async (job, token, _signal) => {
           taken += 1;
           if (taken > 1) return;
-          await job.moveToDelayed(Date.now() + 50, token);
+          await job.moveToDelayed(Date.now() + 60_000, token);
           throw new DelayedError();
         });
         const completed = once(worker, 'completed');

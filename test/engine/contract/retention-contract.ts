@@ -58,7 +58,7 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
         label: 'test',
         settings: runSettings({ account: 'a-spares' }),
       });
-      await passDays(31, () => runs.beat(run.id));
+      await passDays(31, () => runs.heartbeat(run.id));
       expect(await stored(bench)).toBe(1);
       await runs.end(run.id, 'completed', null);
       await passDays(1);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
-import type { ChunkData, ChunkLine } from '../../../src/engine/engine.js';
+import type { ChunkData, ChunkQueue } from '../../../src/engine/engine.js';
 import { freshnessOf, type RunRecord } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { runSettings } from './run-settings.js';
@@ -32,9 +32,9 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
     afterAll(() => releasers.releaseAll());
 
-    function openLine(): { line: ChunkLine; name: string } {
+    function openChunkQueue(): { line: ChunkQueue; name: string } {
       counted += 1;
-      const line = subject.engine.openLine(`line-${counted}`);
+      const line = subject.engine.openChunkQueue(`line-${counted}`);
       releasers.push(() => line.close());
       return { line, name: `line-${counted}` };
     }
@@ -53,7 +53,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('a chunk reaches a worker as it was put in line', async () => {
-      const { line, name: queue } = openLine();
+      const { line, name: queue } = openChunkQueue();
       await line.add([chunk('a', 7)]);
       const taken: ChunkData[] = [];
       const worker = subject.engine.openWorker(
@@ -72,7 +72,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('chunks are in line once, are listed, and can be taken back unless somebody works on them', async () => {
-      const { line, name: queue } = openLine();
+      const { line, name: queue } = openChunkQueue();
       await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)]);
       await line.add([chunk('a', 1), chunk('a', 2)]);
       const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
@@ -80,13 +80,13 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       const job = await worker.getNextJob('token', { block: false });
       expect(job?.data).toEqual(chunk('a', 0));
       expect(await line.counts()).toEqual({ waiting: 3, active: 1, delayed: 0 });
-      expect((await line.listOf('a')).sort()).toEqual([0, 1, 2]);
-      const idle = (await line.listIdle()).map(({ run, chunk: number }) => `${run} ${number}`);
+      expect((await line.chunksOf('a')).sort()).toEqual([0, 1, 2]);
+      const idle = (await line.idleChunks()).map(({ run, chunk: number }) => `${run} ${number}`);
       expect(idle.sort()).toEqual(['a 1', 'a 2', 'b 0']);
       expect(await line.withdraw({ run: 'a', chunk: 0 })).toBe(false);
       expect(await line.withdraw({ run: 'a', chunk: 2 })).toBe(true);
-      expect((await line.listOf('a')).sort()).toEqual([0, 1]);
-      expect(await line.listOf('none')).toEqual([]);
+      expect((await line.chunksOf('a')).sort()).toEqual([0, 1]);
+      expect(await line.chunksOf('none')).toEqual([]);
     });
 
     test('a run begins, is told how far its workers are, and ends', async () => {
@@ -97,12 +97,12 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       await runs.finishChunk(run.id, 0);
       await subject.engine.runs.fail(run.id, [{ key: 'k2', reason: 'gone "ü"', billed: true }]);
       await subject.engine.runs.halt(run.id, { why: 'limit', sentence: 'used up' });
-      expect(await runs.beat(run.id)).toMatchObject({
+      expect(await runs.heartbeat(run.id)).toMatchObject({
         chunks: 1,
         halt: { why: 'limit', sentence: 'used up' },
       });
       await runs.clearHalt(run.id);
-      expect((await runs.beat(run.id)).halt).toBeNull();
+      expect((await runs.heartbeat(run.id)).halt).toBeNull();
       expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([
         null,
         { key: 'k2', reason: 'gone "ü"', billed: true },
@@ -119,7 +119,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('a run that the engine does not know is for good: nobody tries that again', async () => {
-      const beat = subject.engine.runs.beat('none');
+      const beat = subject.engine.runs.heartbeat('none');
       await expect(beat).rejects.toBeInstanceOf(FailFileError);
       await expect(beat).rejects.toMatchObject({ code: 'engine-unfit', todo: 'run the same command again' });
     });

@@ -73,7 +73,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         identifiers: 7,
         tally: { ...some, billed: 7 },
       });
-      expect((await store().beat(id)).tally).toEqual({ ...some, billed: 7 });
+      expect((await store().heartbeat(id)).tally).toEqual({ ...some, billed: 7 });
     });
 
     test('who reports tells the sum so far: told twice, or late, it counts once', async () => {
@@ -88,7 +88,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().addTally(id, 'one', early);
       await Promise.all([late, early, late].map((sum) => store().addTally(id, 'one', sum)));
       const sum = { ...late, matched: 8, requests: 13 };
-      expect((await store().beat(id)).tally).toEqual(sum);
+      expect((await store().heartbeat(id)).tally).toEqual(sum);
       // The end of a run lets nobody count anew.
       await store().end(id, 'completed', null);
       await store().addTally(id, 'one', late);
@@ -98,21 +98,21 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     test('a chunk is counted once, however often it is reported', async () => {
       const { id } = await store().start(newRun());
       for (const chunk of [0, 1, 0, 200_000, 1]) await store().finishChunk(id, chunk);
-      expect((await store().beat(id)).chunks).toBe(3);
+      expect((await store().heartbeat(id)).chunks).toBe(3);
     });
 
     test('a heartbeat is dated, and a run whose heart stopped is still called running', async () => {
       const { id, beatAt } = await store().start(newRun());
       clock.advance(60_000);
       expect(await store().get(id)).toMatchObject({ beatAt, status: 'running' });
-      await store().beat(id);
+      await store().heartbeat(id);
       const later = await store().get(id);
       expect((later?.beatAt ?? 0) - beatAt).toBeGreaterThanOrEqual(60_000);
     });
 
     test('a heartbeat tells of cancel, halt and pause', async () => {
       const { id } = await store().start(newRun());
-      expect(await store().beat(id)).toEqual({
+      expect(await store().heartbeat(id)).toEqual({
         chunks: 0,
         tally: NOTHING,
         halt: null,
@@ -124,16 +124,16 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().halt(id, { why: 'limit', sentence: 'later' });
       await subject.engine.ledger.setPaused(true);
       expect(await store().cancel(id)).toBe(true);
-      expect(await store().beat(id)).toMatchObject({ halt, isCancelled: true, isPaused: true });
+      expect(await store().heartbeat(id)).toMatchObject({ halt, isCancelled: true, isPaused: true });
       await subject.engine.ledger.setPaused(false);
       await store().clearHalt(id);
-      expect(await store().beat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
+      expect(await store().heartbeat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
       await store().halt(id, { why: 'limit', sentence: 'later' });
-      expect((await store().beat(id)).halt?.why).toBe('limit');
+      expect((await store().heartbeat(id)).halt?.why).toBe('limit');
     });
 
     test('a run that the store does not know cannot beat and cannot be cancelled; the rest is passed over', async () => {
-      await expect(store().beat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
+      await expect(store().heartbeat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
       expect(await store().cancel('never-started')).toBe(false);
       await store().finishChunk('never-started', 1);
       await store().addTally('never-started', 'one', { ...NOTHING, matched: 1 });
@@ -213,7 +213,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().fail(id, [failure('a'), failure('b'), failure('a')]);
       await store().fail(id, [failure('b'), failure('c')]);
       await store().addTally(id, 'one', { ...NOTHING, failed: 1 });
-      expect((await store().beat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
+      expect((await store().heartbeat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
     });
 
     test('a thousand failures are read at once', async () => {

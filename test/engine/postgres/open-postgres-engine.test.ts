@@ -180,7 +180,7 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
       void worker.run().catch(() => undefined);
       await worker.waitUntilReady();
       await own.kill(signal);
-      const beat = engine.outcomes.beat('w').catch(() => undefined);
+      const beat = engine.outcomes.heartbeat('w').catch(() => undefined);
       expect(
         await withinDeadline(
           engine.close().then(() => 'closed'),

@@ -4,8 +4,8 @@ import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-e
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
+import { describeKeyValues } from '../contract/key-values-contract.js';
 import { describeLedger } from '../contract/ledger-contract.js';
-import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRetention } from '../contract/retention-contract.js';
@@ -33,6 +33,6 @@ describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
   describeRuns('postgres', open);
   describeRunEngine('postgres', open);
   describeQueue('postgres', open);
-  describeNotes('postgres', open);
+  describeKeyValues('postgres', open);
   describeRetention('postgres', open);
 });

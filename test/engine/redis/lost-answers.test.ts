@@ -121,7 +121,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     const { state } = await engine.ledger.exchange(request({ take: [{ permit: 'permit-0', key }] }));
     const flusher = await open(redis.url);
     await flushAll(redis);
-    await expect(flusher.runs.beat('run')).rejects.toMatchObject({ code: 'engine-unfit' });
+    await expect(flusher.runs.heartbeat('run')).rejects.toMatchObject({ code: 'engine-unfit' });
     await beginRun(engine, 2);
     const seen = {
       epoch: state.epoch,

@@ -7,8 +7,8 @@ import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js'
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
+import { describeKeyValues } from '../contract/key-values-contract.js';
 import { describeLedger } from '../contract/ledger-contract.js';
-import { describeNotes } from '../contract/notes-contract.js';
 import { describeOutcomes } from '../contract/outcomes-contract.js';
 import { describeQueue } from '../contract/queue-contract.js';
 import { describeRunEngine } from '../contract/run-engine-contract.js';
@@ -38,5 +38,5 @@ describe.skipIf(!hasRedisServer())('on a Redis server', () => {
   describeRuns('redis', open);
   describeRunEngine('redis', open);
   describeQueue('redis', open);
-  describeNotes('redis', open);
+  describeKeyValues('redis', open);
 });

@@ -94,7 +94,7 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
     await engine.runs.finishChunk('run', 3);
     await engine.runs.addTally('run', 'worker', { ...NO_TALLY, matched: 1 });
     await engine.runs.fail('run', [{ key: second, reason: '404', billed: true }]);
-    await engine.runs.beat('run');
+    await engine.runs.heartbeat('run');
     const days = async (name: string) =>
       Math.round(((await client.pttl(`{brand-enrich}:${name}`)) / DAY_MS) * 1_000) / 1_000;
     expect({

@@ -64,7 +64,7 @@ test('a script that the server does not know is sent whole, and waited for', asy
 test('what only reads or claims does not wait', async () => {
   const { engine, asked } = await open({ version: '7.2.4', synced: 1 });
   await engine.outcomes.release('worker', ['k']);
-  await engine.outcomes.beat('worker');
+  await engine.outcomes.heartbeat('worker');
   expect(asked()).toEqual(['EVALSHA', 'EVALSHA']);
 });
 

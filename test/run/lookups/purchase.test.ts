@@ -1,7 +1,7 @@
 /** Chunks on their way into the queue: how far ahead, and how many at a time. */
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
-import type { ChunkLine, Engine } from '../../../src/engine/engine.js';
+import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import { createNudge, purchase } from '../../../src/run/lookups/purchase.js';
 import type { RunProgress } from '../../../src/stores/run-store.js';
 
@@ -13,7 +13,7 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
   let done = 0;
   let mostAhead = 0;
   const nudge = createNudge();
-  const beat = async (): Promise<RunProgress> => {
+  const heartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
     nudge.wake();
     return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
@@ -24,8 +24,8 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     mostAhead = Math.max(mostAhead, queued - done);
   };
   const end = await purchase({
-    engine: { runs: { beat } } as unknown as Engine,
-    line: { add } as unknown as ChunkLine,
+    engine: { runs: { heartbeat } } as unknown as Engine,
+    line: { add } as unknown as ChunkQueue,
     runId: 'run',
     chunks: Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]),
     chunksAhead: null,

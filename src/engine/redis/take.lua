@@ -1,18 +1,13 @@
-/**
- * Lua: granting permits one after the other, each judged by the account as the one before left it. The order of the
- * conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
- */
-
-export const LUA_TAKE = `
-local ALONE_AFTER_MS, PROBE_EVERY_MS, PACE_HORIZON_MS = 300000, 60000, 1000
-local UNKNOWN_QUOTA_HELD, DOUBTS_ALLOWED = 8, 2
-
+--- @include "permits.lua"
+--- @include "reading.lua"
+-- Granting permits one after the other, each judged by the account as the one before left it. The order of the conditions is
+-- part of the contract; the reference is `test/model/ledger-model.ts`.
 -- Whether nobody is granted anything, or only one at a time, until permits that are out have ended.
-local function waitsForOthers(account, isFull, limit)
+local function waitsForOthers(account, limit)
   local out = account.held + account.probes
   if out == 0 then return false end
-  if isFull or account.closedAt ~= nil or (limit == nil and out >= UNKNOWN_QUOTA_HELD) then return true end
-  return account.heardAt <= now - ALONE_AFTER_MS or isPeriodDue(account) or isTurnUnconfirmed(account)
+  if not hasRoom(account, limit) or account.closedAt ~= nil or (limit == nil and out >= rules.unknownQuotaHeld) then return true end
+  return account.heardAt <= now - rules.aloneAfterMs or isPeriodDue(account) or isTurnUnconfirmed(account)
 end
 
 local function loadRun(id)
@@ -41,12 +36,12 @@ local function mayFindOutFree(account, policy, run)
 end
 
 -- nil: not now. Else whether it must be a probe.
-local function roomFor(account, policy, limit, run, request, spent, out, isTurn)
-  local hasRoom = limit == nil or spent < limit
-  if account.closedAt == nil and hasRoom then return false end
-  local mayAsk = hasRoom or mayFindOut(account, policy, run) or request.mayHaveTurned
+local function roomFor(account, policy, limit, run, request, out, isTurn)
+  local fits = hasRoom(account, limit)
+  if account.closedAt == nil and fits then return false end
+  local mayAsk = fits or mayFindOut(account, policy, run) or request.mayHaveTurned
   local isDue = now >= account.nextProbeAt
-    and (account.closedAt ~= nil or now - account.heardAt >= PROBE_EVERY_MS)
+    and (account.closedAt ~= nil or now - account.heardAt >= rules.probeEveryMs)
   local isTurnFree = isTurn and mayFindOutFree(account, policy, run)
   if not mayAsk or not (isDue or isTurnFree) or out > 0 then return nil end
   return true
@@ -56,12 +51,12 @@ end
 local function slotOf(account)
   local slot = math.max(now, account.floorUntil)
   if account.rate == nil then
-    if slot - now > PACE_HORIZON_MS then return nil end
+    if slot - now > rules.paceHorizonMs then return nil end
     return slot
   end
   local interval = 1000 / account.rate
   slot = math.max(slot, account.tat - (account.burst - 1) * interval)
-  if slot - now > PACE_HORIZON_MS then return nil end
+  if slot - now > rules.paceHorizonMs then return nil end
   account.tat = math.max(account.tat, slot) + interval
   return slot
 end
@@ -71,21 +66,20 @@ local function grant(account, policy, limit, request, run, id, key)
   local claim = claims[key]
   if not claim or claim.worker ~= request.worker then return 'l' end
   if not request.maySpend then return 'd' end
-  if (doubts[root .. 'doubts:' .. run.id][key] or 0) >= DOUBTS_ALLOWED then return 's' end
+  if (doubts[root .. 'doubts:' .. run.id][key] or 0) >= rules.doubtsAllowed then return 's' end
   local out = account.held + account.probes
   if now < account.restsUntil then return 'd' end
   if isPeriodDue(account) then return 'd' end
   local isTurn = isTurnUnconfirmed(account)
   if isTurn and out > 0 then return 'd' end
   -- What a dead process left behind does not count: it may take a minute to run out.
-  local isOpening = account.heardAt <= now - ALONE_AFTER_MS
+  local isOpening = account.heardAt <= now - rules.aloneAfterMs
   if isOpening and account.alone ~= nil then
     loadPermits({ account.alone })
     if permits[account.alone] then return 'd' end
   end
-  if limit == nil and out >= UNKNOWN_QUOTA_HELD then return 'd' end
-  local spent = account.sent + account.held + account.others
-  local probe = roomFor(account, policy, limit, run, request, spent, out, isTurn)
+  if limit == nil and out >= rules.unknownQuotaHeld then return 'd' end
+  local probe = roomFor(account, policy, limit, run, request, out, isTurn)
   if probe == nil then return 'd' end
   local used = capsOf(run.key) or { generation = id, requests = 0, overage = 0, held = 0 }
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'd' end
@@ -96,7 +90,7 @@ local function grant(account, policy, limit, request, run, id, key)
   if slot == nil then return 'd' end
   if probe then
     account.probes = account.probes + 1
-    account.nextProbeAt = now + PROBE_EVERY_MS
+    account.nextProbeAt = now + rules.probeEveryMs
   else
     account.held = account.held + 1
   end
@@ -127,4 +121,3 @@ local function take(account, policy, limit, request, run)
   end
   return answers
 end
-`;

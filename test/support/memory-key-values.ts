@@ -1,7 +1,7 @@
 /** Notes in memory, dated by the test's clock: what `src/stores/notes.ts` asks for, each call at once. */
-import type { NoteStore } from '../../src/stores/notes.js';
+import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 
-export function createMemoryNotes(now: () => number): NoteStore {
+export function createMemoryKeyValues(now: () => number): KeyValueStore {
   const scopes = new Map<string, Map<string, { text: string; at: number }>>();
   const notesOf = (scope: string) => {
     const notes = scopes.get(scope) ?? new Map();

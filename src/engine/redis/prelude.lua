@@ -1,15 +1,6 @@
-/**
- * Lua that every script of the stores begins with: reading the arguments one after the other, the store's clock,
- * numbers as text that loses nothing. Arguments arrive as text; the empty text stands for null.
- */
-
-/** A worker is dead when its last heartbeat is older than this (`OutcomeStore.claim`). */
-export const WORKER_DEAD_AFTER_MS = 15_000;
-/** A clock that goes back by more than this was set back. */
-export const CLOCK_BACK_MS = 1_000;
-
-/** The first argument is what tests add to the clock, in milliseconds. */
-export const LUA_PRELUDE = `
+-- What every script begins with: its arguments, read one after the other, the store's clock, and heartbeats. Arguments are
+-- texts; the empty text stands for null. The first is the rules of `src/ledger/rules.ts` as JSON, the second what tests add
+-- to the clock in milliseconds, the third the name of the operation.
 local root = KEYS[1]
 local position = 0
 local function text()
@@ -38,14 +29,15 @@ local function each(list, visit)
     from = from + 1000
   end
 end
+local rules = cjson.decode(text())
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + number()
 -- A heartbeat. When the clock was set back all others go back with it: none is from the future.
-local function noteBeat(worker)
+local function noteHeartbeat(worker)
   local workers = root .. 'workers'
   local latest = redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')
   local ahead = (tonumber(latest[2]) or 0) - now
-  if ahead > ${CLOCK_BACK_MS} then
+  if ahead > rules.clockBackMs then
     local all = redis.call('ZRANGE', workers, 0, -1)
     for _, name in ipairs(all) do redis.call('ZINCRBY', workers, shown(-ahead), name) end
   end
@@ -55,8 +47,10 @@ local alive = {}
 local function isWorkerAlive(worker)
   if alive[worker] == nil then
     local beatAt = redis.call('ZSCORE', root .. 'workers', worker)
-    alive[worker] = beatAt and now - tonumber(beatAt) < ${WORKER_DEAD_AFTER_MS} or false
+    alive[worker] = beatAt and now - tonumber(beatAt) < rules.workerDeadAfterMs or false
   end
   return alive[worker]
 end
-`;
+
+-- A script defines its operations here by name, and ends with a call of the one that is wanted.
+local operations = {}

@@ -1,45 +1,13 @@
-/**
- * Outcomes and claims as SQL: what `src/stores/outcome-store.ts` asks for, one function for each operation.
- */
-import { RUN_DEAD_AFTER_MS } from '../../stores/run-store.js';
-import { CLOCK_BACK_MS, INDEXES_ONLY, TAKEOVER_LOCK } from './exchange-function.js';
+-- Outcomes and claims: what `src/stores/outcome-store.ts` asks for, one function for each operation.
+--
+-- `synchronous_commit` off lets a commit return before it is on disk. For what may be lost with the server: a later durable
+-- commit makes it durable too, and `exchange`, which is durable, checks the claim again.
 
-/** A worker whose last beat is older than this is dead: its claims may be taken over. */
-const WORKER_DEAD_AFTER_MS = 15_000;
+-- Key of the advisory lock that separates exchanges (shared) from the taking over of claims (alone).
+CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
-/**
- * Lets a commit return before it is on disk. For what may be lost with the server: a later durable commit makes it
- * durable too, and `exchange`, which is durable, checks the claim again.
- */
-export const NEED_NOT_LAST = `PERFORM set_config('synchronous_commit', 'off', true);`;
-
-export const OUTCOME_TABLES = `
-CREATE TABLE brand_enrich.outcome (
-  key text PRIMARY KEY,
-  is_matched boolean NOT NULL,
-  billed boolean NOT NULL,
-  fetched_at bigint NOT NULL,
-  fresh_until bigint,
-  packed bytea
-);
--- The bytes are compressed when they come.
-ALTER TABLE brand_enrich.outcome ALTER COLUMN packed SET STORAGE EXTERNAL;
-CREATE INDEX outcome_fetched_at ON brand_enrich.outcome (fetched_at);
-
-CREATE TABLE brand_enrich.claim (
-  key text PRIMARY KEY,
-  worker text NOT NULL
-);
-
-CREATE TABLE brand_enrich.worker (
-  id text PRIMARY KEY,
-  beat_at bigint NOT NULL
-) WITH (fillfactor = 20);
-`;
-
-export const OUTCOME_FUNCTIONS = `
 -- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for nobody.
-CREATE OR REPLACE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
+CREATE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_beat_at bigint; v_ahead bigint;
 BEGIN
@@ -47,7 +15,7 @@ BEGIN
   IF v_beat_at <= v_now AND v_now - v_beat_at < p_older_ms THEN RETURN; END IF;
   -- When the clock was set back all others go back with it: no heartbeat is from the future.
   v_ahead := (SELECT max(beat_at) FROM brand_enrich.worker) - v_now;
-  IF v_ahead > ${CLOCK_BACK_MS} THEN
+  IF v_ahead > brand_enrich.clock_back_ms() THEN
     PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
     UPDATE brand_enrich.worker SET beat_at = beat_at - v_ahead;
   END IF;
@@ -55,25 +23,25 @@ BEGIN
   ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.beat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.beat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM brand_enrich.note_beat(p_offset, p_worker, 0);
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.retire_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.retire_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM brand_enrich.worker WHERE id = p_worker;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.worker w
-                  WHERE w.id = p_worker AND p_now - w.beat_at < ${WORKER_DEAD_AFTER_MS})
+                  WHERE w.id = p_worker AND p_now - w.beat_at < brand_enrich.worker_dead_after_ms())
 $$;
 
 -- Of these keys, those with a fresh answer. Matched answers are fresh since p_matched, others since p_missing.
-CREATE OR REPLACE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
+CREATE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
   RETURN ARRAY(SELECT o.key FROM brand_enrich.outcome o
@@ -83,11 +51,11 @@ END $$;
 
 -- Moves the claims of dead workers on these keys to p_worker, and gives the keys that it moved. A permit that is still
 -- held under such a claim is a doubt of its run and key. Alone: no exchange runs meanwhile.
-CREATE OR REPLACE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
+CREATE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE v_taken text[];
 BEGIN
-  PERFORM pg_advisory_xact_lock(${TAKEOVER_LOCK});
+  PERFORM pg_advisory_xact_lock(brand_enrich.takeover_lock());
   WITH dead AS (
     SELECT c.key, c.worker FROM brand_enrich.claim c
      WHERE c.key = ANY (p_keys) AND c.worker <> p_worker AND NOT brand_enrich.is_alive(c.worker, p_now)
@@ -108,14 +76,14 @@ END $$;
 
 -- One letter for each key, in order: f fresh, b busy, o ours. The claim comes before the look at the answers, so that
 -- an answer which is recorded at the same moment is seen.
-CREATE OR REPLACE FUNCTION brand_enrich.claim_keys(
+CREATE FUNCTION brand_enrich.claim_keys(
   p_offset bigint, p_worker text, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint
-) RETURNS text LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   v_keys text[] := ARRAY(SELECT DISTINCT k FROM jsonb_array_elements_text(p_keys) k ORDER BY k);
   v_ours text[]; v_fresh text[]; v_back text[]; v_dead text[]; v_now bigint;
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM brand_enrich.note_beat(p_offset, p_worker, 1000);
   WITH new AS (
     INSERT INTO brand_enrich.claim (key, worker) SELECT k, p_worker FROM unnest(v_keys) k
@@ -144,8 +112,8 @@ END $$;
 
 -- p_meta: [key, is matched, billed, fresh for ms or null, first byte (from 1), length or null, age in ms]; p_bytes: all answers in
 -- a row. Gives the date of those without an age. One with an age leaves a later one alone.
-CREATE OR REPLACE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
-LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
@@ -160,18 +128,18 @@ BEGIN
   RETURN v_now;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void
-LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+CREATE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM brand_enrich.claim
    WHERE key = ANY (ARRAY(SELECT k FROM jsonb_array_elements_text(p_keys) k ORDER BY k)) AND worker = p_worker;
 END $$;
 
 -- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null] for each fresh answer.
-CREATE OR REPLACE FUNCTION brand_enrich.read_outcomes(
+CREATE FUNCTION brand_enrich.read_outcomes(
   p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb, OUT bytes bytea
-) LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
   SELECT jsonb_agg(jsonb_build_array(e.ord, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed))
                    ORDER BY e.ord),
@@ -181,14 +149,14 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of);
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.outcome_stats(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
   SELECT jsonb_build_object('matched', count(*) FILTER (WHERE is_matched),
     'notFound', count(*) FILTER (WHERE NOT is_matched),
     'oldestFetchedAt', min(fetched_at), 'newestFetchedAt', max(fetched_at)) FROM brand_enrich.outcome
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
-LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+CREATE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_count int;
 BEGIN
   DELETE FROM brand_enrich.outcome
@@ -197,7 +165,7 @@ BEGIN
   RETURN v_count;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_before bigint) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_before bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE v_count int;
 BEGIN
   DELETE FROM brand_enrich.outcome WHERE fetched_at < p_before;
@@ -206,9 +174,9 @@ BEGIN
 END $$;
 
 -- The answers after a key. meta: [key, is matched, billed, fetched at, fresh until, length or null] for each.
-CREATE OR REPLACE FUNCTION brand_enrich.page_outcomes(
+CREATE FUNCTION brand_enrich.page_outcomes(
   p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
-) LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
   SELECT jsonb_agg(jsonb_build_array(o.key, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed)) ORDER BY o.key),
          string_agg(o.packed, ''::bytea ORDER BY o.key) INTO meta, bytes
@@ -217,9 +185,9 @@ END $$;
 
 -- p_meta: [key, is matched, billed, fetched at, fresh until, first byte (from 1), length or null]; p_bytes: all answers in a row.
 -- No date is later than now, and an answer that is as late as the given one stays.
-CREATE OR REPLACE FUNCTION brand_enrich.restore_outcomes(
+CREATE FUNCTION brand_enrich.restore_outcomes(
   p_offset bigint, p_meta jsonb, p_bytes bytea, p_keep_ms bigint, OUT taken int, OUT expired int
-) LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   expired := (SELECT count(*) FROM jsonb_array_elements(p_meta) m WHERE (m->>3)::bigint <= v_now - p_keep_ms);
@@ -240,27 +208,28 @@ END $$;
 
 -- What nobody needs any more: answers older than p_keep_ms before the oldest live run began, what old runs left, and
 -- claims and heartbeats of workers that are long gone.
-CREATE OR REPLACE FUNCTION brand_enrich.tidy(p_offset bigint, p_keep_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_keep_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000;
+  v_run_kept bigint := brand_enrich.run_kept_ms();
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM brand_enrich.purge_outcomes(p_offset, least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - beat_at < ${RUN_DEAD_AFTER_MS})) - p_keep_ms);
+     WHERE status = 'running' AND v_now - beat_at < brand_enrich.run_dead_after_ms())) - p_keep_ms);
   DELETE FROM brand_enrich.claim c
    WHERE NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = c.worker AND w.beat_at > v_now - v_day)
      AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = c.key);
   DELETE FROM brand_enrich.worker WHERE beat_at < v_now - v_day;
-  DELETE FROM brand_enrich.failure f USING brand_enrich.run r WHERE r.id = f.run AND r.beat_at < v_now - 7 * v_day;
-  DELETE FROM brand_enrich.doubt d USING brand_enrich.run r WHERE r.id = d.run AND r.beat_at < v_now - 7 * v_day;
-  DELETE FROM brand_enrich.run_chunk c USING brand_enrich.run r WHERE r.id = c.run AND r.beat_at < v_now - 7 * v_day;
-  DELETE FROM brand_enrich.run_tally t USING brand_enrich.run r WHERE r.id = t.run AND r.beat_at < v_now - 7 * v_day;
-  DELETE FROM brand_enrich.run WHERE beat_at < v_now - 90 * v_day;
+  DELETE FROM brand_enrich.failure f USING brand_enrich.run r WHERE r.id = f.run AND r.beat_at < v_now - v_run_kept;
+  DELETE FROM brand_enrich.doubt d USING brand_enrich.run r WHERE r.id = d.run AND r.beat_at < v_now - v_run_kept;
+  DELETE FROM brand_enrich.run_chunk c USING brand_enrich.run r WHERE r.id = c.run AND r.beat_at < v_now - v_run_kept;
+  DELETE FROM brand_enrich.run_tally t USING brand_enrich.run r WHERE r.id = t.run AND r.beat_at < v_now - v_run_kept;
+  DELETE FROM brand_enrich.run WHERE beat_at < v_now - brand_enrich.run_key_kept_ms();
 END $$;
 
 -- The same when nobody did so for a day: of many processes that ask, one at a time and one a day does it. The note
 -- is in no scope that others list.
-CREATE OR REPLACE FUNCTION brand_enrich.tidy_daily(p_offset bigint, p_keep_ms bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.tidy_daily(p_offset bigint, p_keep_ms bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.note AS n (scope, name, note, written_at) VALUES ('retention', 'tidied', '', v_now)
@@ -270,4 +239,3 @@ BEGIN
   PERFORM brand_enrich.tidy(p_offset, p_keep_ms);
   RETURN true;
 END $$;
-`;

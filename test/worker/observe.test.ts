@@ -1,14 +1,14 @@
 /** What an answer tells the ledger beside its outcome. */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { heardFrom } from '../../src/worker/heard-from.js';
+import { observe } from '../../src/worker/observe.js';
 import type { AnswerWorth } from '../../src/worker/service-standing.js';
 import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
 
 describe('what an answer says of the account', () => {
   const date = Date.UTC(2026, 1, 28, 23, 59);
 
-  it.each<[string, Answer, ReturnType<typeof heardFrom>]>([
+  it.each<[string, Answer, ReturnType<typeof observe>]>([
     ['nothing', MATCHED, { reading: null, period: null, heard: true }],
     [
       'usage, in the period of its own date',
@@ -34,7 +34,7 @@ describe('what an answer says of the account', () => {
     ],
   ])('%s', (_what, answer, heard) => {
     const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
-    expect(heardFrom(answer, 'month', isMeant ? 'own' : null)).toEqual(heard);
+    expect(observe(answer, 'month', isMeant ? 'own' : null)).toEqual(heard);
   });
 
   it.each<[AnswerWorth, boolean]>([
@@ -43,7 +43,7 @@ describe('what an answer says of the account', () => {
     ['unproven', false],
     ['foreign', false],
   ])('a "not found" that is %s is heard: %s', (worth, heard) => {
-    expect(heardFrom(NOT_FOUND, 'month', worth).heard).toBe(heard);
+    expect(observe(NOT_FOUND, 'month', worth).heard).toBe(heard);
   });
 
   it('a refusal of what was asked for is heard, and something that is no brand is not', () => {
@@ -53,8 +53,8 @@ describe('what an answer says of the account', () => {
       sign: 'own',
       isNoBrand: true,
     });
-    expect(heardFrom(FAILED, 'month', 'own').heard).toBe(true);
-    expect(heardFrom(FAILED, 'month', 'unproven').heard).toBe(false);
-    expect(heardFrom(noBrand, 'month', 'own').heard).toBe(false);
+    expect(observe(FAILED, 'month', 'own').heard).toBe(true);
+    expect(observe(FAILED, 'month', 'unproven').heard).toBe(false);
+    expect(observe(noBrand, 'month', 'own').heard).toBe(false);
   });
 });

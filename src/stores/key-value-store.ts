@@ -1,24 +1,24 @@
 /**
- * The `NoteStore` seam: small texts by scope and name, dated by the store's clock. For what is too little to have a store
+ * The `KeyValueStore` seam: small texts by scope and name, dated by the store's clock. For what is too little to have a store
  * of its own: schedules and their last results, signs of life. Each call is atomic.
  */
 
-export interface Note {
+export interface Entry {
   readonly name: string;
   readonly text: string;
   /** How long ago it was written, by the store's clock. Milliseconds, never negative. */
   readonly ageMs: number;
 }
 
-export interface NoteStore {
-  /** Writes a note, in place of an earlier one. */
+export interface KeyValueStore {
+  /** Writes an entry, in place of an earlier one. */
   put(scope: string, name: string, text: string): Promise<void>;
   /** By name. */
-  list(scope: string): Promise<Note[]>;
-  /** Removes a note; with `text` only when it says that. False when there was none to remove. */
+  list(scope: string): Promise<Entry[]>;
+  /** Removes an entry; with `text` only when it says that. False when there was none to remove. */
   remove(scope: string, name: string, text: string | null): Promise<boolean>;
   /**
-   * Writes a note where there is none, where it says the same already, and where it is older than `deadAfterMs` (null: however
+   * Writes an entry where there is none, where it says the same already, and where it is older than `deadAfterMs` (null: however
    * old it is, it stays). True when it was written.
    */
   claim(scope: string, name: string, text: string, deadAfterMs: number | null): Promise<boolean>;

@@ -1,18 +1,18 @@
 /**
- * The `TickStore` on BullMQ's job schedulers, the same for every engine. A queue is opened for one call and closed after it.
+ * The `ScheduledJobs` on BullMQ's job schedulers, the same for every engine. A queue is opened for one call and closed after it.
  */
 import { withinDeadline } from '../core/lifecycle.js';
-import type { TickQueue, TickStore } from '../stores/ticks.js';
+import type { ScheduledJobQueue, ScheduledJobs } from '../stores/scheduled-jobs.js';
 
 const CLOSE_MS = 1_000;
 
 /** `failure`: what an error of the queue's client means, as one of our errors. */
-export function createTickStore(
-  openTickQueue: (name: string) => TickQueue,
-  failure: (error: unknown) => unknown = (error) => error,
-): TickStore {
-  async function on<T>(name: string, act: (queue: TickQueue) => Promise<T>): Promise<T> {
-    const queue = openTickQueue(name);
+export function createScheduledJobs(
+  openScheduledJobQueue: (name: string) => ScheduledJobQueue,
+  failure: (error: unknown) => unknown,
+): ScheduledJobs {
+  async function on<T>(name: string, act: (queue: ScheduledJobQueue) => Promise<T>): Promise<T> {
+    const queue = openScheduledJobQueue(name);
     try {
       return await act(queue);
     } catch (error) {
@@ -32,7 +32,7 @@ export function createTickStore(
       }),
     async set(queue, cron, tz, data) {
       // The library takes the name of a scheduler for one of the job, and only jobs are called `tick`.
-      const upsert = (opened: TickQueue) =>
+      const upsert = (opened: ScheduledJobQueue) =>
         opened.upsertJobScheduler(data.name as 'tick', { pattern: cron, tz }, { name: 'tick', data });
       await on(queue, upsert);
     },

@@ -1,39 +1,26 @@
-/**
- * Notes as SQL: what `src/stores/notes.ts` asks for, one function for each operation.
- */
+-- The key-value store, one function for each operation.
 
-export const NOTE_TABLE = `
-CREATE TABLE brand_enrich.note (
-  scope text NOT NULL,
-  name text NOT NULL,
-  note text NOT NULL,
-  written_at bigint NOT NULL,
-  PRIMARY KEY (scope, name)
-) WITH (fillfactor = 50);
-`;
-
-export const NOTE_FUNCTIONS = `
-CREATE OR REPLACE FUNCTION brand_enrich.put_note(p_offset bigint, p_scope text, p_name text, p_note text) RETURNS void
+CREATE FUNCTION brand_enrich.put_note(p_offset bigint, p_scope text, p_name text, p_note text) RETURNS void
 LANGUAGE sql AS $$
   INSERT INTO brand_enrich.note (scope, name, note, written_at)
   VALUES (p_scope, p_name, p_note, brand_enrich.now_ms(p_offset))
   ON CONFLICT (scope, name) DO UPDATE SET note = excluded.note, written_at = excluded.written_at
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.list_notes(p_offset bigint, p_scope text) RETURNS jsonb LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.list_notes(p_offset bigint, p_scope text) RETURNS jsonb LANGUAGE sql AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('name', n.name, 'text', n.note,
       'ageMs', greatest(0, brand_enrich.now_ms(p_offset) - n.written_at)) ORDER BY n.name COLLATE "C"), '[]')
     FROM brand_enrich.note n WHERE n.scope = p_scope
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.remove_note(p_offset bigint, p_scope text, p_name text, p_note text) RETURNS boolean
+CREATE FUNCTION brand_enrich.remove_note(p_offset bigint, p_scope text, p_name text, p_note text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM brand_enrich.note WHERE scope = p_scope AND name = p_name AND (p_note IS NULL OR note = p_note);
   RETURN FOUND;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.claim_note(p_offset bigint, p_scope text, p_name text, p_note text, p_dead_after bigint)
+CREATE FUNCTION brand_enrich.claim_note(p_offset bigint, p_scope text, p_name text, p_note text, p_dead_after bigint)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
@@ -42,4 +29,3 @@ BEGIN
    WHERE n.note = p_note OR v_now - n.written_at > p_dead_after;
   RETURN FOUND;
 END $$;
-`;

@@ -2,7 +2,7 @@
  * What an answer says of the account, for the governor.
  */
 
-import type { Heard } from '../ledger/mailbox.js';
+import type { Observation } from '../ledger/outbox.js';
 import { periodOf } from '../ledger/period.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { RunRecord } from '../stores/run-store.js';
@@ -12,11 +12,11 @@ import type { AnswerWorth } from './service-standing.js';
  * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of a brand, a "not found"
  * or a refusal of what was asked for, else null.
  */
-export function heardFrom(
+export function observe(
   answer: Answer,
   period: RunRecord['settings']['period'],
   worth: AnswerWorth | null,
-): Heard {
+): Observation {
   const { quota, usage, meaning } = answer;
   const datedIn = answer.date === null ? null : periodOf(answer.date, period);
   return {

@@ -1,94 +1,18 @@
-/**
- * Runs as SQL: what `src/stores/run-store.ts` asks for, one function for each operation.
- */
-import { INDEXES_ONLY } from './exchange-function.js';
-import { NEED_NOT_LAST } from './outcome-functions.js';
+-- Runs: what `src/stores/run-store.ts` asks for, one function for each operation.
 
-export const RUN_TABLES = `
-CREATE TABLE brand_enrich.run (
-  id text PRIMARY KEY,
-  seq bigint GENERATED ALWAYS AS IDENTITY,
-  key text NOT NULL,
-  label text NOT NULL,
-  settings jsonb NOT NULL,
-  -- Taken out of the settings: what the ledger asks of a run.
-  account text NOT NULL,
-  plan text NOT NULL,
-  quota_cap bigint,
-  overage bigint NOT NULL,
-  max_requests bigint,
-  max_overage_requests bigint,
-  as_of bigint NOT NULL,
-  key_started_at bigint NOT NULL,
-  beat_at bigint NOT NULL,
-  status text NOT NULL DEFAULT 'running',
-  reason text,
-  row_count bigint,
-  identifiers bigint,
-  chunks bigint NOT NULL DEFAULT 0,
-  matched bigint NOT NULL DEFAULT 0,
-  not_found bigint NOT NULL DEFAULT 0,
-  failed bigint NOT NULL DEFAULT 0,
-  stored bigint NOT NULL DEFAULT 0,
-  requests bigint NOT NULL DEFAULT 0,
-  billed bigint NOT NULL DEFAULT 0,
-  halt_why text,
-  halt_sentence text
-) WITH (fillfactor = 30);
-CREATE INDEX run_live ON brand_enrich.run (account) WHERE status = 'running';
-CREATE INDEX run_newest ON brand_enrich.run (as_of, seq);
-
-CREATE TABLE brand_enrich.run_chunk (
-  run text NOT NULL,
-  chunk int NOT NULL,
-  PRIMARY KEY (run, chunk)
-);
-
-CREATE TABLE brand_enrich.failure (
-  run text NOT NULL,
-  key text NOT NULL,
-  reason text NOT NULL,
-  billed boolean NOT NULL,
-  PRIMARY KEY (run, key)
-);
-`;
-
-/** Lookups that are left to the next run. */
-export const DEFERRED_COLUMN =
-  'ALTER TABLE brand_enrich.failure ADD COLUMN is_deferred boolean NOT NULL DEFAULT false';
-
-/** Permits taken for a run and not given back. */
-export const SPENT_COLUMN = 'ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 0';
-
-/** What each who reports counted for a run so far. */
-export const TALLY_TABLE = `
-CREATE TABLE brand_enrich.run_tally (
-  run text NOT NULL,
-  part text NOT NULL,
-  matched bigint NOT NULL DEFAULT 0,
-  not_found bigint NOT NULL DEFAULT 0,
-  failed bigint NOT NULL DEFAULT 0,
-  stored bigint NOT NULL DEFAULT 0,
-  requests bigint NOT NULL DEFAULT 0,
-  billed bigint NOT NULL DEFAULT 0,
-  PRIMARY KEY (run, part)
-) WITH (fillfactor = 50);
-`;
-
-export const RUN_FUNCTIONS = `
-CREATE OR REPLACE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('matched', r.matched, 'notFound', r.not_found, 'failed', r.failed, 'stored', r.stored,
     'requests', r.requests, 'billed', r.billed)
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent,
     'overageBilled', r.overage_billed)
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
+CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run;
 BEGIN
@@ -105,20 +29,20 @@ BEGIN
   RETURN brand_enrich.run_record(r);
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE sql AS $$
   SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) ORDER BY r.as_of DESC, r.seq DESC), '[]')
     FROM (SELECT * FROM brand_enrich.run ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
 $$;
 
 -- How far the workers are; null when there is no such run.
-CREATE OR REPLACE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   UPDATE brand_enrich.run SET beat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
   RETURNING * INTO r;
   IF NOT FOUND THEN RETURN NULL; END IF;
@@ -129,47 +53,47 @@ BEGIN
     'isPaused', (SELECT is_paused FROM brand_enrich.engine_state));
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
+CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
 RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET row_count = p_rows, identifiers = p_identifiers WHERE id = p_id
 $$;
 
--- Sums so far of one who reports. What was told before is not counted again.
-CREATE OR REPLACE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p_part text, p jsonb) RETURNS void
+-- Sums so far of one who reports. What was reported before is not counted again.
+CREATE FUNCTION brand_enrich.add_tally(p_offset bigint, p_id text, p_part text, p jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE told brand_enrich.run_tally; s brand_enrich.run_tally;
+DECLARE known brand_enrich.run_tally; s brand_enrich.run_tally;
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   -- Two reports of one name go one after the other.
   PERFORM FROM brand_enrich.run WHERE id = p_id FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   INSERT INTO brand_enrich.run_tally (run, part) VALUES (p_id, p_part) ON CONFLICT DO NOTHING;
-  SELECT * INTO told FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
+  SELECT * INTO known FROM brand_enrich.run_tally WHERE run = p_id AND part = p_part;
   UPDATE brand_enrich.run_tally t SET matched = greatest(t.matched, (p->>'matched')::bigint),
     not_found = greatest(t.not_found, (p->>'notFound')::bigint), failed = greatest(t.failed, (p->>'failed')::bigint),
     stored = greatest(t.stored, (p->>'stored')::bigint), requests = greatest(t.requests, (p->>'requests')::bigint),
     billed = greatest(t.billed, (p->>'billed')::bigint)
    WHERE t.run = p_id AND t.part = p_part RETURNING * INTO s;
-  UPDATE brand_enrich.run SET matched = matched + s.matched - told.matched,
-    not_found = not_found + s.not_found - told.not_found, failed = failed + s.failed - told.failed,
-    stored = stored + s.stored - told.stored, requests = requests + s.requests - told.requests,
-    billed = billed + s.billed - told.billed WHERE id = p_id;
+  UPDATE brand_enrich.run SET matched = matched + s.matched - known.matched,
+    not_found = not_found + s.not_found - known.not_found, failed = failed + s.failed - known.failed,
+    stored = stored + s.stored - known.stored, requests = requests + s.requests - known.requests,
+    billed = billed + s.billed - known.billed WHERE id = p_id;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
+CREATE FUNCTION brand_enrich.finish_chunk(p_offset bigint, p_id text, p_chunk int) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
-  ${NEED_NOT_LAST}
+  PERFORM set_config('synchronous_commit', 'off', true);
   INSERT INTO brand_enrich.run_chunk (run, chunk) VALUES (p_id, p_chunk) ON CONFLICT DO NOTHING;
   IF FOUND THEN UPDATE brand_enrich.run SET chunks = chunks + 1 WHERE id = p_id; END IF;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures jsonb) RETURNS void
+CREATE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_new bigint;
 BEGIN
-  -- Each key is counted once, however often it is told: a row that was there before has been locked or changed (xmax).
-  WITH told AS (
+  -- Each key is counted once, however often it is reported: a row that was there before has been locked or changed (xmax).
+  WITH known AS (
     INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred)
     SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean,
            coalesce((f->>'isDeferred')::boolean, false)
@@ -177,12 +101,12 @@ BEGIN
     ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed,
       is_deferred = excluded.is_deferred
     RETURNING xmax = 0 AND NOT is_deferred AS is_new
-  ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM told;
+  ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM known;
   UPDATE brand_enrich.run SET failed = failed + v_new WHERE id = p_id AND v_new > 0;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
-LANGUAGE plpgsql ${INDEXES_ONLY} AS $$
+CREATE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
   RETURN (SELECT jsonb_agg(jsonb_build_object('position', e.ord, 'reason', f.reason, 'billed', f.billed,
       'isDeferred', f.is_deferred))
@@ -191,18 +115,18 @@ BEGIN
 END $$;
 
 -- The first report stays.
-CREATE OR REPLACE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_why text, p_sentence text) RETURNS void
+CREATE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_why text, p_sentence text) RETURNS void
 LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET halt_why = p_why, halt_sentence = p_sentence WHERE id = p_id AND halt_why IS NULL
 $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void LANGUAGE sql AS $$
   UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
 $$;
 
 -- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account comes first: an exchange
 -- counts on key and run.
-CREATE OR REPLACE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
+CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_status text; v_key text;
 BEGIN
@@ -219,9 +143,8 @@ BEGIN
   DELETE FROM brand_enrich.doubt WHERE run = p_id;
 END $$;
 
-CREATE OR REPLACE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE brand_enrich.run SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END WHERE id = p_id;
   RETURN FOUND;
 END $$;
-`;

@@ -1,17 +1,17 @@
 /**
- * The `NoteStore` over SQL.
+ * The `KeyValueStore` over SQL.
  */
-import type { Note, NoteStore } from '../../stores/notes.js';
+import type { Entry, KeyValueStore } from '../../stores/key-value-store.js';
 import type { StoreCalls } from './database.js';
 import { storableText } from './database.js';
 
-export function createSqlNotes(calls: StoreCalls): NoteStore {
+export function createSqlKeyValues(calls: StoreCalls): KeyValueStore {
   return {
     async put(scope, name, text) {
       await calls.value('put_note', scope, name, storableText(text));
     },
     async list(scope) {
-      return (await calls.value('list_notes', scope)) as Note[];
+      return (await calls.value('list_notes', scope)) as Entry[];
     },
     async remove(scope, name, text) {
       const said = text === null ? null : storableText(text);

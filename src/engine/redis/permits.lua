@@ -1,16 +1,6 @@
-/**
- * Lua: permits, the claims they were granted under, caps and doubts, read in batches and written back in one go at the end
- * of a script. Closing a permit moves it from held to sent or gives it back; past its deadline it counts as sent.
- */
-
-const DAY_MS = 86_400_000;
-/** A claim belongs to a heartbeat; this only keeps claims of dead workers, never asked for again, from piling up. */
-export const CLAIM_KEPT_MS = 2 * DAY_MS;
-export const DOUBTS_KEPT_MS = 2 * DAY_MS;
-/** Caps last until the run completes; a run that never does is forgotten after its answers are gone for long. */
-export const RUN_KEY_KEPT_MS = 90 * DAY_MS;
-
-export const LUA_PERMITS = `
+--- @include "account.lua"
+-- Permits, the claims they were granted under, caps and doubts, read in batches and written back in one go at the end of a
+-- script. Closing a permit moves it from held to sent or gives it back; past its deadline it counts as sent.
 local permits, claims, caps, doubts, takenFor, billed = {}, {}, {}, {}, {}, {}
 local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
 
@@ -148,46 +138,7 @@ local function closeDead(account)
   end
 end
 
--- Where the account stands in its period, and how many requests count in both.
-local function standingOf(account)
-  return {
-    period = account.period, dated = account.pendingDated,
-    standing = account.sent - account.pendingDated + account.others,
-  }
-end
-
--- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
--- were billed in. before: how the account stood after closing them and before the reading. isProbeWithin: a request beyond the
--- limit was answered with a usage below the quota.
 local overageOf = {}
-local function bookOverage(account, policy, before, isProbeWithin)
-  if #billed == 0 then return end
-  local quota, numDated, numUndated = billedQuota(account, policy), 0, 0
-  local hasOpened = before.period ~= nil and account.period ~= before.period
-  -- Without a date it belongs where the last reading was.
-  local isNextSeen = hasOpened or (account.pendingSeenAt > 0 and now >= startOf(account.pendingPeriod))
-  for _, each in ipairs(billed) do
-    if each.isDatedNext then numDated = numDated + 1
-    elseif each.isUndated and isNextSeen then numUndated = numUndated + 1 end
-  end
-  local position
-  if hasOpened then position = before.standing - (#billed - numDated)
-  else
-    account.pendingDated = account.pendingDated + numUndated
-    account.pendingSent = account.pendingSent - numUndated
-    position = standingOf(account).standing - (#billed - numDated - numUndated)
-  end
-  local datedPosition = before.dated - numDated
-  for _, each in ipairs(billed) do
-    local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
-    if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
-    if not isProbeWithin and (isNext and datedPosition or position) > quota then
-      overageOf[each.run] = (overageOf[each.run] or 0) + 1
-      if each.used then each.used.overage = each.used.overage + 1 end
-    end
-  end
-end
-
 local function savePermits(account)
   local deadlines = root .. 'deadlines:' .. account.name
   each(closed, function(from, to)
@@ -209,13 +160,13 @@ local function savePermits(account)
   for key in pairs(touchedClaims) do
     local claim = claims[key]
     redis.call('SET', root .. 'claim:' .. key, cmsgpack.pack({ claim.worker, claim.permit or false }),
-      'PX', ${CLAIM_KEPT_MS})
+      'PX', rules.claimKeptMs)
   end
   for runKey in pairs(touchedCaps) do
     local used = caps[runKey]
     redis.call('HSET', root .. 'key:' .. runKey, 'generation', used.generation, 'requests', shown(used.requests),
       'overage', shown(used.overage), 'held', shown(used.held))
-    redis.call('PEXPIRE', root .. 'key:' .. runKey, ${RUN_KEY_KEPT_MS})
+    redis.call('PEXPIRE', root .. 'key:' .. runKey, rules.runKeyKeptMs)
   end
   for run, change in pairs(takenFor) do
     local name = root .. 'run:' .. run
@@ -227,7 +178,6 @@ local function savePermits(account)
   end
   for name, keys in pairs(touchedDoubts) do
     for key in pairs(keys) do redis.call('HSET', name, key, shown(doubts[name][key])) end
-    redis.call('PEXPIRE', name, ${DOUBTS_KEPT_MS})
+    redis.call('PEXPIRE', name, rules.doubtsKeptMs)
   end
 end
-`;

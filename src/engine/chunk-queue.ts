@@ -1,17 +1,16 @@
 /**
- * The line of chunks over a BullMQ queue, the same for every engine.
+ * The chunk queue over a BullMQ queue, the same for every engine.
  */
-import type { ChunkData, ChunkLine, ChunkPlace, ChunkQueue } from './engine.js';
+import type { BullChunkQueue, ChunkData, ChunkPlace, ChunkQueue } from './engine.js';
 
 /** Thrown errors are the engine's: they pass. Failed lookups are counted in the chunk itself. */
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 const LISTED_OF_RUN = 5_000;
 const LISTED_IDLE = 20_000;
 
-/** Closing the line closes the queue. `failure`: what an error of the queue's client means, as one of our errors. */
-export function createQueueLine(queue: ChunkQueue, failure?: (error: unknown) => unknown): ChunkLine {
-  const line = lineOver(queue);
-  if (failure === undefined) return line;
+/** Closing it closes the BullMQ queue. `failure`: what an error of the queue's client means, as one of our errors. */
+export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown) => unknown): ChunkQueue {
+  const chunks = queueOver(queue);
   const guarded =
     <A extends readonly unknown[], T>(act: (...args: A) => Promise<T>) =>
     async (...args: A): Promise<T> => {
@@ -22,26 +21,26 @@ export function createQueueLine(queue: ChunkQueue, failure?: (error: unknown) =>
       }
     };
   return {
-    add: guarded(line.add),
-    listOf: guarded(line.listOf),
-    listIdle: guarded(line.listIdle),
-    withdraw: guarded(line.withdraw),
-    counts: guarded(line.counts),
-    close: line.close,
+    add: guarded(chunks.add),
+    chunksOf: guarded(chunks.chunksOf),
+    idleChunks: guarded(chunks.idleChunks),
+    withdraw: guarded(chunks.withdraw),
+    counts: guarded(chunks.counts),
+    close: chunks.close,
   };
 }
 
-function lineOver(queue: ChunkQueue): ChunkLine {
+function queueOver(queue: BullChunkQueue): ChunkQueue {
   return {
     async add(chunks) {
       // Not atomic; what is there already under its id is not added again.
       await queue.addBulk(chunks.map((data) => ({ name: 'chunk', data, opts: optionsOf(data) })));
     },
-    async listOf(run) {
+    async chunksOf(run) {
       const jobs = await queue.getJobs(['waiting', 'delayed', 'active', 'prioritized'], 0, LISTED_OF_RUN);
       return jobs.flatMap((job) => (job?.data?.run === run ? [job.data.chunk] : []));
     },
-    async listIdle() {
+    async idleChunks() {
       const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE);
       // One that was taken meanwhile is not there any more.
       return jobs.flatMap((job) => (job?.data === undefined ? [] : [placeOf(job.data)]));

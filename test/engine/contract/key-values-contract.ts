@@ -1,18 +1,18 @@
 /**
- * What every engine's notes and clocks must do, told once and run against each engine.
+ * What every engine's keyValues and clocks must do, told once and run against each engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveEngineId, readEngineId } from '../../../src/engine/engine-id.js';
-import type { TickData } from '../../../src/stores/ticks.js';
-import { dueAtOf } from '../../../src/stores/ticks.js';
+import type { ScheduledJobData } from '../../../src/stores/scheduled-jobs.js';
+import { dueAtOf } from '../../../src/stores/scheduled-jobs.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 
 const EVERY_SECOND = '* * * * * *';
 const ONCE_A_YEAR = '0 0 1 1 *';
 
-export function describeNotes(name: string, open: OpenEngineUnderTest): void {
-  describe(`${name}: notes and ticks`, () => {
+export function describeKeyValues(name: string, open: OpenEngineUnderTest): void {
+  describe(`${name}: keyValues and ticks`, () => {
     const clock = createTurnedClock();
     let subject: EngineUnderTest;
     let counted = 0;
@@ -21,27 +21,32 @@ export function describeNotes(name: string, open: OpenEngineUnderTest): void {
     });
     afterAll(() => subject.close());
 
-    const notes = () => subject.engine.notes;
-    const ticks = () => subject.engine.ticks;
+    const keyValues = () => subject.engine.keyValues;
+    const ticks = () => subject.engine.scheduledJobs;
     const newName = (word: string) => {
       counted += 1;
       return `${word}-${counted}`;
     };
-    const texts = async (scope: string) => (await notes().list(scope)).map(({ name, text }) => [name, text]);
+    const texts = async (scope: string) =>
+      (await keyValues().list(scope)).map(({ name, text }) => [name, text]);
 
     test('the engine has an id of its own, the same whoever gives it one', async () => {
-      const given = await Promise.all([giveEngineId(notes()), giveEngineId(notes()), giveEngineId(notes())]);
-      expect(new Set([...given, await readEngineId(notes()), subject.engine.id]).size).toBe(1);
+      const given = await Promise.all([
+        giveEngineId(keyValues()),
+        giveEngineId(keyValues()),
+        giveEngineId(keyValues()),
+      ]);
+      expect(new Set([...given, await readEngineId(keyValues()), subject.engine.id]).size).toBe(1);
       expect(subject.engine.id).toMatch(/^[0-9a-f]{16}$/);
     });
 
-    test('notes are listed by name, with their age, and the last text of a name holds', async () => {
+    test('keyValues are listed by name, with their age, and the last text of a name holds', async () => {
       const scope = newName('scope');
-      await notes().put(scope, 'b', 'two words, and: "signs" äö');
-      await notes().put(scope, 'a', 'one');
-      await notes().put(scope, 'a', '');
+      await keyValues().put(scope, 'b', 'two words, and: "signs" äö');
+      await keyValues().put(scope, 'a', 'one');
+      await keyValues().put(scope, 'a', '');
       clock.advance(40_000);
-      const found = await notes().list(scope);
+      const found = await keyValues().list(scope);
       expect(found.map(({ name, text }) => [name, text])).toEqual([
         ['a', ''],
         ['b', 'two words, and: "signs" äö'],
@@ -52,30 +57,30 @@ export function describeNotes(name: string, open: OpenEngineUnderTest): void {
 
     test('a note is removed once, and with an expected text only when it says that', async () => {
       const scope = newName('scope');
-      await notes().put(scope, 'a', 'one');
-      expect(await notes().remove(scope, 'a', 'two')).toBe(false);
-      expect(await notes().remove(scope, 'a', 'one')).toBe(true);
-      expect(await notes().remove(scope, 'a', null)).toBe(false);
-      await notes().put(scope, 'a', 'one');
-      expect(await notes().remove(scope, 'a', null)).toBe(true);
+      await keyValues().put(scope, 'a', 'one');
+      expect(await keyValues().remove(scope, 'a', 'two')).toBe(false);
+      expect(await keyValues().remove(scope, 'a', 'one')).toBe(true);
+      expect(await keyValues().remove(scope, 'a', null)).toBe(false);
+      await keyValues().put(scope, 'a', 'one');
+      expect(await keyValues().remove(scope, 'a', null)).toBe(true);
     });
 
     test('of many who claim a note at once one has it, until it is dead', async () => {
       const scope = newName('scope');
       const names = Array.from({ length: 8 }, (_, index) => `holder ${index}`);
-      const claims = await Promise.all(names.map((each) => notes().claim(scope, 'a', each, 30_000)));
+      const claims = await Promise.all(names.map((each) => keyValues().claim(scope, 'a', each, 30_000)));
       const holder = names[claims.indexOf(true)] ?? '';
       expect(claims.filter((isOurs) => isOurs)).toHaveLength(1);
       expect(await texts(scope)).toEqual([['a', holder]]);
       clock.advance(29_000);
-      expect(await notes().claim(scope, 'a', 'another', 30_000)).toBe(false);
-      expect(await notes().claim(scope, 'a', holder, 30_000)).toBe(true);
+      expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(false);
+      expect(await keyValues().claim(scope, 'a', holder, 30_000)).toBe(true);
       clock.advance(29_000);
-      expect(await notes().claim(scope, 'a', 'another', 30_000)).toBe(false);
+      expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(false);
       clock.advance(2_000);
-      expect(await notes().claim(scope, 'a', 'another', 30_000)).toBe(true);
+      expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(true);
       clock.advance(1_000_000);
-      expect(await notes().claim(scope, 'a', 'a third', null)).toBe(false);
+      expect(await keyValues().claim(scope, 'a', 'a third', null)).toBe(false);
     });
 
     test('a clock is listed with its next tick, set anew, and removed', async () => {
@@ -93,9 +98,9 @@ export function describeNotes(name: string, open: OpenEngineUnderTest): void {
 
     test('a tick is taken once by one of two workers, with its time; one by hand has none', async () => {
       const queue = newName('ticks');
-      const taken: { data: TickData; id: string | undefined; dueAt: number | null }[] = [];
+      const taken: { data: ScheduledJobData; id: string | undefined; dueAt: number | null }[] = [];
       const workers = Array.from({ length: 2 }, () =>
-        subject.engine.openTickWorker(
+        subject.engine.openScheduledJobWorker(
           queue,
           async (job) => {
             taken.push({ data: job.data, id: job.id, dueAt: dueAtOf(job) });

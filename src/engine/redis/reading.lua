@@ -1,18 +1,11 @@
-/**
- * Lua: what a reading of the usage headers does to the account (it only tightens), when a billing period opens, and how a
- * ledger that went back in time is brought up again. The reference is `test/model/ledger-model.ts`.
- */
-
-export const LUA_READING = `
-local JUMP_CONFIRM_MS, JUMP_FLOOR, PERIOD_GRACE_MS = 60000, 1000, 900000
--- A month and a day. And: servers whose clocks part by seconds date answers of one moment in two periods.
-local DAY_MS, LONGEST_PERIOD_MS, PENDING_KEPT_MS = 86400000, 32 * 86400000, 60000
-
+--- @include "account.lua"
+-- What a reading of the usage headers does to the account (it only tightens), when a billing period opens, and how a ledger
+-- that went back in time is brought up again.
 local function isPeriodDue(account)
   if account.pendingPeriod == nil then return false end
-  if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= PERIOD_GRACE_MS then return true end
+  if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= rules.periodGraceMs then return true end
   if now < startOf(account.pendingPeriod) then return false end
-  return account.pendingFalls > 0 or now - account.pendingSince >= PERIOD_GRACE_MS
+  return account.pendingFalls > 0 or now - account.pendingSince >= rules.periodGraceMs
 end
 
 -- One answer said that usage fell in a later period, and this clock does not agree.
@@ -55,7 +48,7 @@ end
 -- The first answers name the period: one is enough where this clock is in it or near it, else two in a row. False: not yet.
 local function nameFirstPeriod(account, period)
   local age = now - startOf(period)
-  if (age < -DAY_MS or age > LONGEST_PERIOD_MS) and account.firstPeriod ~= period then
+  if (age < -rules.periodAheadMs or age > rules.longestPeriodMs) and account.firstPeriod ~= period then
     account.firstPeriod = period
     return false
   end
@@ -71,7 +64,7 @@ local function followPeriod(account, reading, hasConfirmed)
     if account.period == nil then
       if not nameFirstPeriod(account, following) then return true end
     elseif following < account.period then
-      if startOf(account.period) - now <= DAY_MS or startOf(following) > now then return false end
+      if startOf(account.period) - now <= rules.periodAheadMs or startOf(following) > now then return false end
       -- It was named by a date that was not to come for long.
       account.period = following
     end
@@ -84,7 +77,7 @@ local function followPeriod(account, reading, hasConfirmed)
       account.pendingFalls = 0
       account.pendingSince = now
       account.pendingSeenAt = 0
-      if now - account.pendingKeptAt >= PENDING_KEPT_MS then
+      if now - account.pendingKeptAt >= rules.pendingKeptMs then
         account.pendingSent = 0
         account.pendingKeptAt = now
       end
@@ -105,10 +98,10 @@ local function applyReading(account, reading, hasConfirmed)
   local candidate = reading.usage - account.sent - account.held - account.probes
   local jump = candidate - account.others
   turn(account)
-  local allowed = math.max(JUMP_FLOOR, 10 * (account.minuteSent + account.minuteBefore))
+  local allowed = math.max(rules.jumpFloor, 10 * (account.minuteSent + account.minuteBefore))
   if account.heardAt ~= 0 and account.usage ~= nil and jump > allowed then
     if account.suspectSince == 0 then account.suspectSince = now end
-    if now - account.suspectSince < JUMP_CONFIRM_MS then return end
+    if now - account.suspectSince < rules.jumpConfirmMs then return end
   end
   account.suspectSince = 0
   account.usage = reading.usage
@@ -127,4 +120,3 @@ local function restoreSeen(account, seen, usageLagMs)
   account.restsUntil = now + usageLagMs
   account.heardAt = 0
 end
-`;

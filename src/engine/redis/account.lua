@@ -1,11 +1,6 @@
-/**
- * Lua: the account as numbers, loaded and saved whole, its two counters of time, and the policy of its live runs.
- * What the numbers mean is told in `quota/ledger.ts`; the reference is `test/model/ledger-model.ts`.
- */
-import { RUN_BEAT_AHEAD_MS, RUN_DEAD_AFTER_MS } from '../../stores/run-store.js';
-import { CLOCK_BACK_MS } from './lua-prelude.js';
-
-export const LUA_ACCOUNT = `
+--- @include "prelude.lua"
+-- The account as numbers, loaded and saved whole, its two counters of time, and the policy of its live runs. What the numbers
+-- mean: `src/ledger/ledger.ts`. The reference: `test/model/ledger-model.ts`.
 local NAMES = {
   'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
@@ -35,7 +30,7 @@ local function loadAccount(name, epoch)
   return account
 end
 
--- Runs that have ended are forgotten when the account is saved. One that is silent may beat again, and clocks are set back.
+-- Runs that have ended are forgotten when the account is saved. One that is silent may send a heartbeat again, and clocks are set back.
 local deadRuns = {}
 
 local function saveAccount(account)
@@ -56,7 +51,7 @@ local DATED = {
 local function followClock(account)
   local backMs = account.changedAt - now
   account.changedAt = now
-  if backMs <= ${CLOCK_BACK_MS} then return end
+  if backMs <= rules.clockBackMs then return end
   for _, field in ipairs(DATED) do
     if account[field] ~= nil and account[field] ~= 0 then account[field] = account[field] - backMs end
   end
@@ -85,7 +80,7 @@ local function runStatus(status, beatAt)
   if status == 'cancelled' then return 'cancelled' end
   -- A record that has expired has no heartbeat.
   local age = now - (tonumber(beatAt) or 0)
-  if status == 'running' and age < ${RUN_DEAD_AFTER_MS} and age >= -${RUN_BEAT_AHEAD_MS} then return 'alive' end
+  if status == 'running' and age < rules.runDeadAfterMs and age >= -rules.runBeatAheadMs then return 'alive' end
   return 'dead'
 end
 
@@ -110,6 +105,10 @@ local function limitOf(account, policy)
   return math.min(account.quota or math.huge, policy.quotaCap or math.huge) + policy.overage
 end
 
+-- Requests of the period, in flight included, and whether one more fits.
+local function spentOf(account) return account.sent + account.held + account.others end
+local function hasRoom(account, limit) return limit == nil or spentOf(account) < limit end
+
 -- When a period begins, by its name: days since 1970-01-01, by counting years from March.
 local function startOf(period)
   local year, month, day = string.match(period, '^(%d+)-(%d+)-(%d+)$')
@@ -127,7 +126,6 @@ end
 
 -- Held requests beyond the quota, if so many more were taken.
 local function beyondQuota(account, policy, more)
-  local standing = account.sent + account.held + account.probes + account.others + more
+  local standing = spentOf(account) + account.probes + more
   return math.max(0, standing - billedQuota(account, policy))
 end
-`;

@@ -1,5 +1,5 @@
 /**
- * BullMQ on Redis: queues and workers of chunks and of ticks, and their connections. What a worker does with its job is the
+ * BullMQ on Redis: queues and workers of chunks and of scheduled jobs, and their connections. What a worker does with its job is the
  * caller's; so is closing what is opened here.
  */
 import type { Processor, Telemetry } from 'bullmq';
@@ -7,7 +7,7 @@ import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import type { TickData } from '../../stores/ticks.js';
+import type { ScheduledJobData } from '../../stores/scheduled-jobs.js';
 import type { ChunkData, ChunkWorker } from '../engine.js';
 import {
   type EngineQueues,
@@ -22,11 +22,11 @@ import { queuePrefix } from './store-keys.js';
 
 const CLOSE_DEADLINE_MS = 1_000;
 
-export function createChunkQueues(options: {
+export function createRedisQueues(options: {
   readonly connect: Omit<ConnectOptions, 'use'>;
   readonly namespace: string;
   readonly log: Log;
-  /** Of chunks; ticks are not traced, since each is born of the last. */
+  /** Of chunks; scheduled jobs are not traced, since each comes from the last. */
   readonly telemetry?: Telemetry | undefined;
 }): EngineQueues {
   const { connect, namespace, log, telemetry } = options;
@@ -78,9 +78,9 @@ export function createChunkQueues(options: {
     openQueue: (name) => makeQueue<ChunkData, 'chunk'>(name, telemetry),
     openWorker: (name, processor, concurrency) =>
       makeWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry),
-    openTickQueue: (name) => makeQueue<TickData, 'tick'>(name),
-    openTickWorker: (name, processor, concurrency) =>
-      makeWorker<TickData, 'tick'>(name, processor, concurrency),
+    openScheduledJobQueue: (name) => makeQueue<ScheduledJobData, 'tick'>(name),
+    openScheduledJobWorker: (name, processor, concurrency) =>
+      makeWorker<ScheduledJobData, 'tick'>(name, processor, concurrency),
     async close() {
       const closing = [...workers].map((worker) =>
         withinDeadline(

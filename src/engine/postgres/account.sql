@@ -1,0 +1,96 @@
+-- The account: the store's clock, the row, its windows of time, heartbeats of runs, and the policy of the live ones. A port of
+-- `test/model/ledger-model.ts`, step by step, as are the other functions of the ledger. The rules (`src/ledger/rules.ts`) are
+-- functions of the same names.
+
+CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+  SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_offset
+$$;
+
+-- The account, made when it is not there, locked until the transaction ends.
+CREATE FUNCTION brand_enrich.lock_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account;
+BEGIN
+  SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
+  IF NOT FOUND THEN
+    INSERT INTO brand_enrich.account (name, epoch) VALUES (p_name, gen_random_uuid()::text) ON CONFLICT DO NOTHING;
+    SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
+  END IF;
+  RETURN a;
+END $$;
+
+-- How an account is written back, and what one looks like that nobody has asked for yet: made from the columns of the table.
+DO $do$
+DECLARE v_names text; v_values text; v_new text;
+BEGIN
+  SELECT string_agg(quote_ident(c.attname), ', ' ORDER BY c.attnum) FILTER (WHERE c.attname <> 'name'),
+         string_agg('a.' || quote_ident(c.attname), ', ' ORDER BY c.attnum) FILTER (WHERE c.attname <> 'name'),
+         string_agg(CASE c.attname WHEN 'name' THEN 'p_name' WHEN 'epoch' THEN $$''$$
+                    ELSE coalesce(pg_get_expr(d.adbin, d.adrelid), 'NULL') END, ', ' ORDER BY c.attnum)
+    INTO v_names, v_values, v_new
+    FROM pg_attribute c LEFT JOIN pg_attrdef d ON d.adrelid = c.attrelid AND d.adnum = c.attnum
+   WHERE c.attrelid = 'brand_enrich.account'::regclass AND c.attnum > 0 AND NOT c.attisdropped;
+  EXECUTE format('CREATE FUNCTION brand_enrich.save_account(a brand_enrich.account) RETURNS void LANGUAGE plpgsql AS
+    $$ BEGIN UPDATE brand_enrich.account SET (%s) = ROW(%s) WHERE name = a.name; END $$', v_names, v_values);
+  EXECUTE format('CREATE FUNCTION brand_enrich.new_account(p_name text) RETURNS brand_enrich.account LANGUAGE sql STABLE AS
+    $$ SELECT ROW(%s)::brand_enrich.account $$', v_new);
+END $do$;
+
+-- Requests of the period, in flight included.
+CREATE FUNCTION brand_enrich.spent_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT a.sent + a.held + a.others
+$$;
+
+-- Moves the windows of a minute and of a second on.
+CREATE FUNCTION brand_enrich.turn(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_minute bigint := p_now / 60000;
+  v_second bigint := p_now / 1000;
+BEGIN
+  IF v_minute <> a.minute THEN
+    a.minute_before := CASE WHEN v_minute = a.minute + 1 THEN a.minute_sent ELSE 0 END;
+    a.minute_sent := 0;
+    a.minute := v_minute;
+  END IF;
+  IF v_second <> a.second THEN
+    a.second_before := CASE WHEN v_second = a.second + 1 THEN a.second_sent ELSE 0 END;
+    a.second_sent := 0;
+    a.second := v_second;
+  END IF;
+END $$;
+
+-- When the clock was set back, what is dated by it goes back too: nobody waits for times that were near.
+CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+DECLARE v_back_ms bigint := a.changed_at - p_now;
+BEGIN
+  a.changed_at := p_now;
+  IF v_back_ms <= brand_enrich.clock_back_ms() THEN RETURN; END IF;
+  a.heard_at := brand_enrich.earlier(a.heard_at, v_back_ms);
+  a.closed_at := a.closed_at - v_back_ms;
+  a.next_probe_at := brand_enrich.earlier(a.next_probe_at, v_back_ms);
+  a.rests_until := brand_enrich.earlier(a.rests_until, v_back_ms);
+  a.suspect_since := brand_enrich.earlier(a.suspect_since, v_back_ms);
+  a.pending_since := brand_enrich.earlier(a.pending_since, v_back_ms);
+  a.pending_seen_at := brand_enrich.earlier(a.pending_seen_at, v_back_ms);
+  a.pending_kept_at := brand_enrich.earlier(a.pending_kept_at, v_back_ms);
+  a.tat := CASE WHEN a.tat = 0 THEN 0 ELSE a.tat - v_back_ms END;
+  a.floor_until := brand_enrich.earlier(a.floor_until, v_back_ms);
+  a.sweep_at := a.sweep_at - v_back_ms;
+  UPDATE brand_enrich.permit SET deadline = deadline - v_back_ms WHERE account = a.name;
+END $$;
+
+CREATE FUNCTION brand_enrich.earlier(p_time bigint, p_by_ms bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_time = 0 THEN 0 ELSE p_time - p_by_ms END
+$$;
+
+CREATE FUNCTION brand_enrich.is_run_beating(p_beat_at bigint, p_now bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT p_now - p_beat_at < brand_enrich.run_dead_after_ms() AND p_beat_at - p_now <= brand_enrich.run_beat_ahead_ms()
+$$;
+
+-- The live runs' policy: of several, the lowest holds. No live run: no overage and no cap.
+CREATE FUNCTION brand_enrich.policy_of(p_account text, p_now bigint, OUT quota_cap bigint, OUT overage bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+  SELECT min(r.quota_cap), coalesce(min(r.overage), 0) INTO quota_cap, overage FROM brand_enrich.run r
+   WHERE r.account = p_account AND r.status = 'running' AND brand_enrich.is_run_beating(r.beat_at, p_now);
+END $$;

@@ -1,0 +1,359 @@
+-- The operations of the ledger. `exchange`: settle these, apply this reading, give me up to these.
+--
+-- Locks are taken in one order by every function: worker, take-over, account, then rows, the key of a run before the run.
+-- Taking over the claims of a dead worker excludes every exchange, so that a claim cannot change hands between its check and
+-- the permit.
+--
+-- Plans of functions are made once and kept, on a server that may never have looked at the tables: without the settings of
+-- `exchange` an empty table would be read from end to end for ever. Before PostgreSQL 18 they are kept by adding to the
+-- cost of a plan, which would have every small statement compiled: hence no `jit`.
+
+-- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
+CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off
+SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+DECLARE
+  a brand_enrich.account;
+  v_now bigint;
+  v_worker text := p->>'worker';
+  v_run_id text := p->>'run';
+  v_run brand_enrich.run;
+  v_swept record; v_settled record; v_dead record; v_policy record; r record;
+  v_before brand_enrich.account; v_key brand_enrich.run_key;
+  v_limit bigint;
+  v_has_probe_billed boolean := false; v_is_probe_within boolean; v_has_confirmed boolean; v_is_paused boolean;
+  v_may_spend boolean; v_is_barred boolean; v_is_opening boolean; v_is_turn boolean;
+  v_held bigint := 0; v_beyond bigint;
+  v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean;
+  v_slot float8; v_interval float8;
+  v_take int := jsonb_array_length(p->'take');
+  v_answers int[] := '{}'; v_waits float8[] := '{}';
+  v_ids text[] := '{}'; v_keys text[] := '{}'; v_probes boolean[] := '{}';
+BEGIN
+  PERFORM brand_enrich.note_beat(p_offset, v_worker, 1000);
+  PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
+  a := brand_enrich.lock_account(p->>'account');
+  v_now := brand_enrich.now_ms(p_offset);
+  a := brand_enrich.follow_clock(a, v_now);
+  IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
+  IF p->'seen' <> 'null' THEN
+    a := brand_enrich.restore_seen(a, p->'seen', (p->>'usageLagMs')::float8, v_now);
+  END IF;
+  SELECT * INTO v_swept FROM brand_enrich.sweep(a, v_now);
+  a := v_swept.a;
+  -- A reading that cost nothing is as good as one of the request that went alone.
+  v_has_confirmed := jsonb_array_length(p->'settle') = 0 AND a.held = 0 AND a.probes = 0;
+  IF jsonb_array_length(p->'settle') > 0 THEN
+    SELECT * INTO v_settled FROM brand_enrich.close_permits(a,
+      ARRAY(SELECT x->>'permit' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
+      ARRAY(SELECT x->>'as' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
+      ARRAY(SELECT x->>'period' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord), v_now);
+    a := v_settled.a;
+    v_has_probe_billed := v_settled.has_probe_billed;
+    v_has_confirmed := v_settled.has_confirmed;
+  ELSE
+    SELECT '{}'::text[] AS billed_runs, '{}'::text[] AS billed_keys, '{}'::text[] AS billed_generations,
+           '{}'::boolean[] AS billed_dated, '{}'::boolean[] AS billed_undated INTO v_settled;
+  END IF;
+  v_before := a;
+  IF p->'reading' <> 'null' THEN
+    a := brand_enrich.apply_reading(a, p->'reading', v_has_confirmed, v_now);
+  ELSIF a.pending_period IS NOT NULL THEN
+    SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
+    a := r.a;
+  END IF;
+  IF (p->>'heard')::boolean THEN a.heard_at := v_now; END IF;
+  IF (p->>'refusedForQuota')::boolean THEN
+    a.closed_at := v_now;
+    a.next_probe_at := v_now + brand_enrich.probe_every_ms();
+  ELSIF v_has_probe_billed THEN
+    a.closed_at := NULL;
+  END IF;
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
+  v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
+  -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
+  v_out := a.held + a.probes;
+  SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
+    v_take > 0 AND v_out > 0 AND (coalesce(brand_enrich.spent_of(a) >= v_limit, v_out >= brand_enrich.unknown_quota_held())
+      OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - brand_enrich.alone_after_ms()
+      OR coalesce(brand_enrich.is_period_due(a, v_now) OR brand_enrich.is_turn_unconfirmed(a, v_now), false)), v_now);
+  a := v_dead.a;
+  -- It went alone, a minute after all others: what its header shows has hardly lagged.
+  v_is_probe_within := v_has_probe_billed AND jsonb_array_length(p->'settle') = 1
+    AND coalesce((p->'reading'->>'usage')::bigint < coalesce(a.quota, v_policy.quota_cap), false);
+  a := brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
+    v_swept.billed_runs || v_settled.billed_runs || v_dead.billed_runs,
+    v_swept.billed_keys || v_settled.billed_keys || v_dead.billed_keys,
+    v_swept.billed_generations || v_settled.billed_generations || v_dead.billed_generations,
+    v_swept.billed_dated || v_settled.billed_dated || v_dead.billed_dated,
+    v_swept.billed_undated || v_settled.billed_undated || v_dead.billed_undated,
+    v_is_probe_within, v_now);
+  IF v_has_probe_billed AND NOT v_is_probe_within AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
+  IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
+    a.pace_version := a.pace_version + 1;
+    a.rate := (p->'pace'->>'rate')::float8;
+    a.burst := (p->'pace'->>'burst')::float8;
+    IF (p->'pace'->>'floorMs')::float8 > 0 THEN
+      a.floor_until := greatest(a.floor_until, v_now + (p->'pace'->>'floorMs')::float8);
+    END IF;
+  END IF;
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  SELECT * INTO v_run FROM brand_enrich.run WHERE id = v_run_id;
+
+  IF v_take > 0 THEN
+    v_may_spend := v_run.id IS NOT NULL AND NOT v_is_paused
+      AND v_run.status = 'running' AND v_run.halt_why IS NULL
+      AND brand_enrich.is_run_beating(v_run.beat_at, v_now);
+    v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
+    v_is_turn := brand_enrich.is_turn_unconfirmed(a, v_now);
+    SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = v_run.key;
+    IF NOT FOUND THEN v_key.requests := 0; v_key.overage_requests := 0; END IF;
+    IF v_run.max_overage_requests IS NOT NULL AND v_key.key IS NOT NULL THEN
+      v_held := brand_enrich.held_of(v_key.key, v_key.generation, a.name, v_now);
+    END IF;
+    FOR r IN
+      SELECT t.ord::int AS ord, t.permit, t.key, c.worker AS owner, h.id AS held, d.count AS doubts
+        FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, ord
+                FROM jsonb_array_elements(p->'take') WITH ORDINALITY e(x, ord)) t
+        LEFT JOIN brand_enrich.claim c ON c.key = t.key
+        LEFT JOIN brand_enrich.permit h ON h.id = t.permit
+        LEFT JOIN brand_enrich.doubt d ON d.run = v_run_id AND d.key = t.key
+       ORDER BY t.ord
+    LOOP
+      v_waits[r.ord] := 0;
+      -- Held already, or named twice in this call: one permit.
+      IF r.held IS NOT NULL OR r.permit = ANY (v_ids) THEN v_answers[r.ord] := 0; CONTINUE; END IF;
+      IF r.owner IS DISTINCT FROM v_worker THEN v_answers[r.ord] := 1; CONTINUE; END IF;
+      v_answers[r.ord] := 3;
+      CONTINUE WHEN NOT v_may_spend;
+      IF r.doubts >= brand_enrich.doubts_allowed() THEN v_answers[r.ord] := 2; CONTINUE; END IF;
+      CONTINUE WHEN v_is_barred;
+      v_out := a.held + a.probes;
+      CONTINUE WHEN v_is_turn AND v_out > 0;
+      -- What a dead process left behind does not count: it may take a minute to run out.
+      v_is_opening := a.heard_at <= v_now - brand_enrich.alone_after_ms();
+      CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
+        OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone));
+      CONTINUE WHEN v_limit IS NULL AND v_out >= brand_enrich.unknown_quota_held();
+      v_spent := brand_enrich.spent_of(a);
+      v_has_room := v_limit IS NULL OR v_spent < v_limit;
+      v_is_probe := a.closed_at IS NOT NULL OR NOT v_has_room;
+      IF v_is_probe THEN
+        CONTINUE WHEN NOT (v_has_room OR brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan)
+          OR coalesce((p->>'mayHaveTurned')::boolean, false));
+        CONTINUE WHEN v_out > 0 OR NOT (v_now >= a.next_probe_at
+            AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= brand_enrich.probe_every_ms())
+          OR v_is_turn AND v_run.plan = 'free' AND brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan));
+      END IF;
+      CONTINUE WHEN v_key.requests >= v_run.max_requests;
+      v_beyond := brand_enrich.beyond_quota(a, v_policy.quota_cap, 1);
+      CONTINUE WHEN v_beyond > 0
+        AND v_key.overage_requests + least(v_held + 1, v_beyond) > v_run.max_overage_requests;
+      v_slot := greatest(v_now, a.floor_until);
+      IF a.rate IS NULL THEN
+        CONTINUE WHEN v_slot - v_now > brand_enrich.pace_horizon_ms();
+      ELSE
+        v_interval := 1000 / a.rate;
+        v_slot := greatest(v_slot, a.tat - (a.burst - 1) * v_interval);
+        CONTINUE WHEN v_slot - v_now > brand_enrich.pace_horizon_ms();
+        a.tat := greatest(a.tat, v_slot) + v_interval;
+      END IF;
+      IF v_is_probe THEN
+        a.probes := a.probes + 1;
+        a.next_probe_at := v_now + brand_enrich.probe_every_ms();
+      ELSE
+        a.held := a.held + 1;
+      END IF;
+      v_key.requests := v_key.requests + 1;
+      v_held := v_held + 1;
+      IF v_is_opening THEN a.alone := r.permit; END IF;
+      IF v_is_turn THEN a.pending_asked := r.permit; END IF;
+      v_ids := v_ids || r.permit;
+      v_keys := v_keys || r.key;
+      v_probes := v_probes || v_is_probe;
+      v_answers[r.ord] := 0;
+      v_waits[r.ord] := v_slot - v_now;
+    END LOOP;
+    IF v_ids <> '{}' THEN
+      INSERT INTO brand_enrich.run_key AS k (key, started_at, generation, requests)
+      VALUES (v_run.key, v_run.key_started_at, v_ids[1], v_key.requests)
+      ON CONFLICT (key) DO UPDATE SET requests = excluded.requests
+      RETURNING * INTO v_key;
+      UPDATE brand_enrich.run SET spent = spent + cardinality(v_ids) WHERE id = v_run_id;
+      INSERT INTO brand_enrich.permit (id, account, worker, run, run_key, generation, key, deadline, period, probe)
+      SELECT u.id, a.name, v_worker, v_run_id, v_run.key, v_key.generation, u.key, v_now + (p->>'permitMs')::float8,
+             a.period, u.probe
+        FROM unnest(v_ids, v_keys, v_probes) u(id, key, probe);
+      a.sweep_at := least(a.sweep_at, v_now + (p->>'permitMs')::float8);
+    END IF;
+  END IF;
+  a.version := a.version + 1;
+  a := brand_enrich.turn(a, v_now);
+  PERFORM brand_enrich.save_account(a);
+  RETURN jsonb_build_object('answers', v_answers, 'waits', v_waits,
+    'state', brand_enrich.state_of(a, v_run, v_is_paused, v_now));
+END $$;
+
+-- The account as numbers after an operation.
+CREATE FUNCTION brand_enrich.state_of(
+  a brand_enrich.account, p_run brand_enrich.run, p_is_paused boolean, p_now bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+  v_policy record; v_key brand_enrich.run_key; v_run jsonb; v_in_flight bigint := 0; v_overage_billed bigint;
+  v_limit bigint; v_has_room boolean;
+  v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
+BEGIN
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
+  v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
+  v_has_room := v_limit IS NULL OR brand_enrich.spent_of(a) < v_limit;
+  IF p_run.id IS NOT NULL THEN
+    SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = p_run.key;
+    IF p_run.max_overage_requests IS NOT NULL THEN
+      v_in_flight := least(brand_enrich.beyond_quota(a, v_policy.quota_cap, 0),
+        CASE WHEN v_key.key IS NULL THEN 0 ELSE brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now) END);
+    END IF;
+    SELECT overage_billed INTO v_overage_billed FROM brand_enrich.run WHERE id = p_run.id;
+    v_run := jsonb_build_object(
+      'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
+                     WHEN p_run.status <> 'running' OR NOT brand_enrich.is_run_beating(p_run.beat_at, p_now) THEN 'dead'
+                     WHEN p_run.halt_why IS NOT NULL THEN 'halted'
+                     ELSE 'alive' END,
+      'requests', coalesce(v_key.requests, 0), 'overageRequests', coalesce(v_key.overage_requests, 0),
+      'overageInFlight', v_in_flight, 'overageBilled', v_overage_billed,
+      'maxRequests', p_run.max_requests, 'maxOverageRequests', p_run.max_overage_requests);
+  END IF;
+  RETURN jsonb_build_object(
+    'now', p_now, 'epoch', a.epoch, 'version', a.version, 'period', a.period,
+    'isDraining', brand_enrich.is_period_due(a, p_now) OR (v_is_turn AND a.held + a.probes > 0),
+    'isTurnUnconfirmed', v_is_turn AND (v_has_room OR coalesce(p_run.plan = 'free', false)
+      AND brand_enrich.may_find_out(a, v_policy.quota_cap, p_run.plan)),
+    'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
+    'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
+    'nextProbeAt', a.next_probe_at,
+    'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
+    'servesOverage', a.serves_overage, 'isPaused', p_is_paused,
+    'quotaCap', v_policy.quota_cap, 'overage', v_policy.overage,
+    'pace', jsonb_build_object(
+      'version', a.pace_version, 'rate', a.rate, 'burst', a.burst,
+      'floorMs', greatest(0, a.floor_until - p_now),
+      'acceptedLastSecond', a.second_before, 'acceptedThisSecond', a.second_sent),
+    'run', v_run);
+END $$;
+
+-- What open, observe and raise end with.
+CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE v_is_paused boolean; v_run brand_enrich.run;
+BEGIN
+  a := brand_enrich.turn(a, p_now);
+  PERFORM brand_enrich.save_account(a);
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  RETURN brand_enrich.state_of(a, v_run, v_is_paused, p_now);
+END $$;
+
+-- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not there has no epoch.
+CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS jsonb
+LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  a brand_enrich.account; v_run brand_enrich.run; v_is_paused boolean; r record;
+  v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  SELECT * INTO a FROM brand_enrich.account WHERE name = p_account;
+  IF NOT FOUND THEN
+    a := brand_enrich.new_account(p_account);
+  END IF;
+  SELECT count(*) FILTER (WHERE probe) AS probes, count(*) FILTER (WHERE NOT probe) AS held, count(*) AS spent,
+         count(*) FILTER (WHERE period IS NULL OR period IS NOT DISTINCT FROM a.period) AS sent
+    INTO r FROM brand_enrich.permit WHERE account = p_account AND deadline <= v_now;
+  a.probes := a.probes - r.probes;
+  a.held := a.held - r.held;
+  a.sent := a.sent + r.sent;
+  a := brand_enrich.turn(a, v_now);
+  a.second_sent := a.second_sent + r.spent;
+  SELECT * INTO v_run FROM brand_enrich.run WHERE id = p_run;
+  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
+  RETURN brand_enrich.state_of(a, v_run, v_is_paused, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.open_account(
+  p_offset bigint, p_account text, p_has_pace boolean, p_rate float8, p_burst float8
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
+  a := brand_enrich.sweep_alone(a, v_now);
+  a.heard_at := 0;
+  a.next_probe_at := v_now;
+  IF p_has_pace THEN
+    a.pace_version := a.pace_version + 1;
+    a.rate := p_rate;
+    a.burst := p_burst;
+  END IF;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.observe_account(
+  p_offset bigint, p_account text, p_usage bigint, p_quota bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
+  a := brand_enrich.sweep_alone(a, v_now);
+  IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
+  IF p_usage IS NOT NULL THEN
+    a.usage := p_usage;
+    a.sent := least(a.sent, p_usage);
+    a.serves_overage := false;
+    a.others := greatest(0, p_usage - a.sent - a.held - a.probes);
+  END IF;
+  a.closed_at := NULL;
+  a.suspect_since := 0;
+  a.next_probe_at := v_now;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+-- What another ledger knows of the account: the larger sum holds. A later period opens once nothing is in flight.
+CREATE FUNCTION brand_enrich.raise_account(
+  p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
+) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
+        v_now bigint := brand_enrich.now_ms(p_offset);
+        v_missing bigint; v_ours bigint; r record;
+BEGIN
+  a := brand_enrich.follow_clock(a, v_now);
+  a := brand_enrich.sweep_alone(a, v_now);
+  IF brand_enrich.is_later(p_period, a.period) THEN
+    IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
+    a.pending_period := p_period;
+    a.pending_falls := 2;
+    SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
+    a := r.a;
+  END IF;
+  a.period := coalesce(a.period, p_period);
+  IF p_period IS NULL OR a.period = p_period OR 'none' IN (a.period, p_period) THEN
+    v_missing := greatest(0, p_sent + p_others - brand_enrich.spent_of(a) - a.probes);
+    v_ours := least(v_missing, greatest(0, p_sent - a.sent - a.held - a.probes));
+    a.sent := a.sent + v_ours;
+    a.others := a.others + v_missing - v_ours;
+    a.quota := coalesce(a.quota, p_quota);
+  END IF;
+  a.version := a.version + 1;
+  RETURN brand_enrich.finish_account(a, v_now);
+END $$;
+
+CREATE FUNCTION brand_enrich.account_names(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT coalesce(jsonb_agg(name), '[]') FROM brand_enrich.account
+$$;
+
+CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  -- The account's row first: an exchange that is under way ends before its permits are forgotten.
+  DELETE FROM brand_enrich.account WHERE name = p_account;
+  DELETE FROM brand_enrich.permit WHERE account = p_account;
+END $$;
+
+CREATE FUNCTION brand_enrich.set_paused(p_offset bigint, p_is_paused boolean) RETURNS void LANGUAGE sql AS $$
+  UPDATE brand_enrich.engine_state SET is_paused = p_is_paused
+$$;

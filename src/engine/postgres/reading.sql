@@ -1,0 +1,118 @@
+-- What a reading of the usage headers does to the account (it only tightens), when a billing period opens, and how a ledger
+-- that went back in time is brought up again.
+
+-- When a period begins, by its name.
+CREATE FUNCTION brand_enrich.start_of(p_period text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT (extract(epoch FROM (p_period || 'T00:00:00Z')::timestamptz) * 1000)::bigint
+$$;
+
+-- Whether a period comes after another; false where one of them is unknown or there are no periods.
+CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C", false)
+$$;
+
+CREATE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_now bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT a.pending_period IS NOT NULL AND (
+    a.pending_falls > 1 OR a.pending_seen_at - a.pending_since >= brand_enrich.period_grace_ms()
+    OR p_now >= brand_enrich.start_of(a.pending_period)
+       AND (a.pending_falls > 0 OR p_now - a.pending_since >= brand_enrich.period_grace_ms()))
+$$;
+
+-- One answer said that usage fell in a later period, and this clock does not agree.
+CREATE FUNCTION brand_enrich.is_turn_unconfirmed(a brand_enrich.account, p_now bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT a.pending_period IS NOT NULL AND a.pending_falls > 0 AND NOT brand_enrich.is_period_due(a, p_now)
+$$;
+
+-- Opens the pending period once nothing of the old one is out.
+CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+  has_opened := brand_enrich.is_period_due(a, p_now) AND a.held = 0 AND a.probes = 0;
+  IF NOT has_opened THEN RETURN; END IF;
+  a.period := a.pending_period;
+  a.pending_period := NULL; a.pending_since := 0; a.pending_seen_at := 0; a.pending_falls := 0;
+  a.pending_asked := NULL;
+  a.sent := a.pending_sent + a.pending_dated; a.pending_sent := 0; a.pending_dated := 0;
+  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0;
+END $$;
+
+CREATE FUNCTION brand_enrich.apply_reading(
+  INOUT a brand_enrich.account, p jsonb, p_has_confirmed boolean, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  v_quota bigint := (p->>'quota')::bigint;
+  v_usage bigint := (p->>'usage')::bigint;
+  v_next text := p->>'period';
+  v_candidate bigint; v_jump bigint; r record;
+BEGIN
+  IF v_next <> 'none' AND a.period IS DISTINCT FROM 'none' THEN
+    IF a.period IS NULL THEN
+      -- One answer names it where this clock is in it or near it, else two in a row.
+      IF a.first_period = v_next
+         OR p_now - brand_enrich.start_of(v_next) BETWEEN -brand_enrich.period_ahead_ms() AND brand_enrich.longest_period_ms() THEN
+        a.period := v_next; a.first_period := NULL;
+      ELSE
+        a.first_period := v_next;
+      END IF;
+    ELSIF v_next COLLATE "C" < a.period COLLATE "C" THEN
+      IF brand_enrich.start_of(a.period) - p_now <= brand_enrich.period_ahead_ms() OR brand_enrich.start_of(v_next) > p_now THEN RETURN; END IF;
+      -- It was named by a date that was not to come for long.
+      a.period := v_next;
+    END IF;
+    IF a.period IS NULL THEN NULL;
+    ELSIF v_next COLLATE "C" > a.period COLLATE "C" THEN
+      IF a.pending_period IS DISTINCT FROM v_next THEN
+        a.pending_period := v_next; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
+      END IF;
+      a.pending_seen_at := p_now;
+      IF v_usage >= a.usage THEN a.pending_falls := 0;
+      ELSIF v_usage < a.usage AND (a.pending_falls = 0 OR p_has_confirmed) THEN
+        a.pending_falls := a.pending_falls + 1;
+      END IF;
+      SELECT * INTO r FROM brand_enrich.open_due_period(a, p_now);
+      a := r.a;
+      IF NOT r.has_opened THEN RETURN; END IF;
+    ELSE
+      -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
+      a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
+      IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
+    END IF;
+  ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
+  END IF;
+  IF v_quota IS NOT NULL THEN
+    IF v_quota > a.quota THEN a.closed_at := NULL; END IF;
+    a.quota := v_quota;
+  END IF;
+  IF v_usage IS NULL THEN RETURN; END IF;
+  v_candidate := v_usage - a.sent - a.held - a.probes;
+  v_jump := v_candidate - a.others;
+  a := brand_enrich.turn(a, p_now);
+  IF a.heard_at <> 0 AND a.usage IS NOT NULL
+     AND v_jump > greatest(brand_enrich.jump_floor(), 10 * (a.minute_sent + a.minute_before)) THEN
+    IF a.suspect_since = 0 THEN a.suspect_since := p_now; END IF;
+    IF p_now - a.suspect_since < brand_enrich.jump_confirm_ms() THEN RETURN; END IF;
+  END IF;
+  a.suspect_since := 0;
+  a.usage := v_usage;
+  IF v_jump > 0 THEN a.others := v_candidate; END IF;
+END $$;
+
+-- The ledger went back in time: the highest state that the caller saw is written back, and spending rests.
+CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8, p_now bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  v_version bigint := (p->>'version')::bigint;
+  v_is_same boolean := p->>'epoch' = a.epoch;
+BEGIN
+  IF v_is_same AND v_version <= a.version THEN RETURN; END IF;
+  IF a.period IS NULL THEN a.period := p->>'period'; END IF;
+  IF a.period IS NOT DISTINCT FROM p->>'period' THEN
+    a.sent := greatest(a.sent, (p->>'spent')::bigint);
+    a.others := greatest(a.others, (p->>'others')::bigint);
+  END IF;
+  IF v_is_same THEN a.version := v_version; END IF;
+  a.rests_until := p_now + p_lag_ms;
+  a.heard_at := 0;
+END $$;

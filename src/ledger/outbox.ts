@@ -1,0 +1,93 @@
+/**
+ * What the ledger has to learn from this process, collected between two exchanges: permits to settle, what the answers said
+ * of usage, and what the service refused. Of many readings and refusals the strictest are kept.
+ */
+import type { Reading, SettledAs, Settlement } from './ledger.js';
+
+/** What an answer said of the account. */
+export interface Observation {
+  readonly reading: Reading | null;
+  /** The period that the answer's `Date` falls in, usage headers or not; absent or null: it had no usable date. */
+  readonly period?: string | null;
+  /** The answer was a useful one (any 2xx or 404). */
+  readonly heard: boolean;
+}
+
+/** The request was never sent. */
+export const NO_OBSERVATION: Observation = { reading: null, heard: false };
+
+/** A 429 for throughput. */
+export interface PaceRefusal {
+  /** The longest Retry-After among them; null when none said one. */
+  readonly retryAfterMs: number | null;
+}
+
+/** All that one exchange takes along. */
+export interface Batch extends Observation {
+  readonly settle: readonly Settlement[];
+  readonly refusedForQuota: boolean;
+  readonly paceRefusal: PaceRefusal | null;
+}
+
+export class Outbox {
+  #settlements = new Map<string, Omit<Settlement, 'permit'>>();
+  #reading: Reading | null = null;
+  #heard = false;
+  #refusedForQuota = false;
+  #paceRefusal: PaceRefusal | null = null;
+
+  get isEmpty(): boolean {
+    return (
+      this.#settlements.size === 0 &&
+      this.#reading === null &&
+      !this.#heard &&
+      !this.#refusedForQuota &&
+      this.#paceRefusal === null
+    );
+  }
+
+  /** `period`: of the answer's `Date`; null when there was none. */
+  settle(permit: string, as: SettledAs, period: string | null): void {
+    this.#settlements.set(permit, { as, period });
+  }
+
+  note({ reading, heard }: Observation): void {
+    if (reading !== null) this.#reading = stricter(this.#reading, reading);
+    this.#heard ||= heard;
+  }
+
+  refuseQuota(): void {
+    this.#refusedForQuota = true;
+  }
+
+  refusePace({ retryAfterMs }: PaceRefusal): void {
+    const longest = Math.max(this.#paceRefusal?.retryAfterMs ?? 0, retryAfterMs ?? 0) || null;
+    this.#paceRefusal = { retryAfterMs: longest };
+  }
+
+  /** Takes everything out. */
+  collect(): Batch {
+    const batch = {
+      settle: [...this.#settlements].map(([permit, settled]) => ({ permit, ...settled })),
+      reading: this.#reading,
+      heard: this.#heard,
+      refusedForQuota: this.#refusedForQuota,
+      paceRefusal: this.#paceRefusal,
+    };
+    this.#settlements = new Map();
+    this.#reading = null;
+    this.#heard = false;
+    this.#refusedForQuota = false;
+    this.#paceRefusal = null;
+    return batch;
+  }
+}
+
+/** Of two readings that travel together the one of the later period, and in it the one with the higher usage. */
+function stricter(one: Reading | null, other: Reading): Reading {
+  if (one === null) return other;
+  if ((one.period ?? '') !== (other.period ?? ''))
+    return (one.period ?? '') > (other.period ?? '') ? one : other;
+  const higher = (one.usage ?? -1) > (other.usage ?? -1) ? one : other;
+  return { ...higher, quota: other.quota ?? one.quota };
+}

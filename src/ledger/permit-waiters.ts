@@ -1,0 +1,104 @@
+/**
+ * Those who wait for a permit in this process, in the order they came, and who is asked for next. One leaves when it is
+ * answered or when its signal is aborted, whichever comes first.
+ */
+import type { PeriodSetting } from './period.js';
+
+/** What a run's settings say of asking; workers bring no limits of their own. */
+export interface AskingRun {
+  readonly id: string;
+  readonly period: PeriodSetting;
+  /** Requests per second that the pace may grow to; null: no ceiling. */
+  readonly maxRate: number | null;
+}
+
+export type Grant =
+  | { readonly type: 'granted'; readonly permit: string }
+  /** Somebody else claims the key. */
+  | { readonly type: 'lost' }
+  /** Billed or perhaps billed twice in this run without a usable answer. */
+  | { readonly type: 'spent' }
+  | { readonly type: 'exhausted'; readonly why: string }
+  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
+
+/** The right to ask for `key` on behalf of `run`, under the name that the permit will have. */
+export interface PermitWish {
+  readonly permit: string;
+  readonly run: AskingRun;
+  readonly key: string;
+  readonly signal: AbortSignal;
+}
+
+export interface PermitWaiter extends PermitWish {
+  /** Not asked for again before this time. */
+  notBefore: number;
+  /** Both take the waiter out of the queue; the second of them does nothing. */
+  answer(grant: Grant | Promise<Grant>): void;
+  reject(reason: unknown): void;
+}
+
+export class PermitWaiters {
+  readonly #waiting = new Set<PermitWaiter>();
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  has(waiter: PermitWaiter): boolean {
+    return this.#waiting.has(waiter);
+  }
+
+  /** Joins the queue with a signal that is not aborted. Rejects with its reason as soon as it is. */
+  enter(wish: PermitWish): Promise<Grant> {
+    return new Promise((resolve, reject) => {
+      const { signal } = wish;
+      const leave = () => {
+        signal.removeEventListener('abort', onAbort);
+        return this.#waiting.delete(waiter);
+      };
+      const waiter: PermitWaiter = {
+        ...wish,
+        notBefore: 0,
+        answer(grant) {
+          if (leave()) resolve(grant);
+        },
+        reject(reason) {
+          if (leave()) reject(reason);
+        },
+      };
+      const onAbort = () => waiter.reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
+
+  /**
+   * Those to ask for now, at most `atMost`: all of one run, so that its caps and policy are the ones compared; the
+   * others follow at once.
+   */
+  choose(now: number, atMost: number): PermitWaiter[] {
+    const chosen: PermitWaiter[] = [];
+    for (const waiter of this.#waiting) {
+      if (chosen.length === atMost) break;
+      if (waiter.notBefore > now) continue;
+      if (chosen[0] === undefined || chosen[0].run.id === waiter.run.id) chosen.push(waiter);
+    }
+    return chosen;
+  }
+
+  /** How long until somebody is to be asked for; Infinity: nobody waits. */
+  dueInMs(now: number): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const { notBefore } of this.#waiting) due = Math.min(due, Math.max(0, notBefore - now));
+    return due;
+  }
+
+  /** Nobody is asked for later than at this time. */
+  hurry(at: number): void {
+    for (const waiter of this.#waiting) waiter.notBefore = Math.min(waiter.notBefore, at);
+  }
+
+  rejectAll(reason: unknown): void {
+    for (const waiter of [...this.#waiting]) waiter.reject(reason);
+  }
+}

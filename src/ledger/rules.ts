@@ -1,0 +1,55 @@
+/**
+ * Every constant of the ledger's rules, once. The policy and the governor read them here; the scripts of the Redis engine get
+ * them as one argument, the SQL functions as functions of the same names. The model in `test/model` keeps its own.
+ */
+const DAY_MS = 86_400_000;
+
+export const RULES = {
+  /** A worker renews its heartbeat so often, and is dead when the last one is older than the second. */
+  workerHeartbeatMs: 5_000,
+  workerDeadAfterMs: 15_000,
+  /** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
+  runDeadAfterMs: 30_000,
+  /** A heartbeat further ahead of the store's clock is from before that clock was set back: the run is dead until the next. */
+  runBeatAheadMs: 5_000,
+  /** A clock that goes back by more than this was set back. */
+  clockBackMs: 1_000,
+
+  /** After so long without a useful answer the next request goes alone. */
+  aloneAfterMs: 300_000,
+  /** One request beyond the limit in this time finds out whether the limit was raised. */
+  probeEveryMs: 60_000,
+  /** As long as the quota is unknown, at most so many requests are in flight. */
+  unknownQuotaHeld: 8,
+  /** A slot of the pace further ahead than this is not given out. */
+  paceHorizonMs: 1_000,
+  /** With so many doubts a key is not asked for again in this run. */
+  doubtsAllowed: 2,
+  /** A permit outlives the total time-out of its request by so much. */
+  permitMarginMs: 10_000,
+
+  /** A reading that raises `others` by more than this, and by more than 10 x our own rate, must be seen for so long. */
+  jumpFloor: 1_000,
+  jumpConfirmMs: 60_000,
+
+  /** The next period opens at the latest so long after the service's date was first in it. */
+  periodGraceMs: 900_000,
+  /** A period further ahead than the first, or begun longer ago than the second (a month and a day), needs two answers. */
+  periodAheadMs: DAY_MS,
+  longestPeriodMs: 32 * DAY_MS,
+  /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
+  pendingKeptMs: 60_000,
+  /**
+   * How long after the end of a period, by the store's clock, it is safe to ask the service for the next one: two clocks
+   * that are kept by the network differ by less.
+   */
+  turnMarginMs: 900_000,
+
+  /** Claims end with their worker's heartbeat; this only keeps those that nobody asks for again from piling up. */
+  claimKeptMs: 2 * DAY_MS,
+  doubtsKeptMs: 2 * DAY_MS,
+  /** What belongs to a run is kept so long after its last heartbeat. */
+  runKeptMs: 7 * DAY_MS,
+  /** Caps last until a run of the key completes; those of one that never does are forgotten after this. */
+  runKeyKeptMs: 90 * DAY_MS,
+} as const;
