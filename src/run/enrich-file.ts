@@ -218,7 +218,7 @@ async function tellEnd({ request, around, run, isComplete, reason, progress, wor
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
     onNotice(`the engine was not told that this run has ended: ${error.message}`);
     // What is under way has been waited for: called again it is the same stop.
-    if (around.shared === undefined) await worker?.stop(0);
+    if (around.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
     if (left > 0) {
       onNotice(

@@ -58,17 +58,27 @@ export interface EnrichRequest {
   readonly stateFolder: string;
 }
 
+/** The lookup worker of a run in its own process. */
+export type RunWorker =
+  /** For this run alone, which starts and stops it. */
+  | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
+  | ({ readonly type: 'shared' } & SharedWorker);
+
+/** One worker for all files that a process has under way; the process starts and stops it. */
+export interface SharedWorker {
+  readonly worker: LookupWorker;
+  /** Tells `listener` of every chunk and answer, whichever file it is for, until the returned function is called. */
+  readonly listen: (listener: WorkerListener) => () => void;
+}
+
 export interface EnrichSurroundings {
   /** One of this process, or that of another process which does the lookups. */
   readonly engine: Engine;
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
-  readonly openWorker: ((listener: WorkerListener) => LookupWorker) | null;
-  /**
-   * For a process that has several files under way: the worker of `openWorker` is not this file's to start or to stop, and the
-   * account is opened only by files for which `opensAccount` says so. Default: this file has its process to itself.
-   */
-  readonly shared?: { readonly opensAccount: () => boolean };
+  readonly worker: RunWorker | null;
+  /** Whether this run opens the account in the ledger, asked when it is about to; default: it does. */
+  readonly opensAccount?: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** No new requests; what is in flight is waited for, and what is there is written. */

@@ -12,6 +12,7 @@ import { limitOf } from '../../ledger/policy.js';
 import { isAlive, type RunHalt, type RunProgress, type RunRecord } from '../../stores/run-store.js';
 import { foreign } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
+import type { WorkerListener } from '../../worker/worker-listener.js';
 import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from '../enrich-request.js';
 import type { RunFacts } from '../report/run-summary.js';
 import type { Survey } from '../scan/survey.js';
@@ -65,23 +66,13 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const removed = await removeDeadChunks(engine, line, run.asOf);
   if (removed > 0)
     onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
-  const opensAccount = around.shared?.opensAccount() ?? true;
+  const opensAccount = around.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
   const nudge = createNudge();
   const handOver = createHandOver(gather);
-  const worker = around.openWorker?.({ onChunk: () => nudge.wake(), onAnswer: handOver.onAnswer }) ?? null;
-  if (worker && !around.shared) {
-    const end = () => worker.stop(around.graceMs());
-    // At once, while the run looks whether its engine is still there.
-    const onStop = () => void end().catch(() => undefined);
-    stop.addEventListener('abort', onStop, { once: true });
-    releasers.push(async () => {
-      stop.removeEventListener('abort', onStop);
-      await end();
-    });
-    await worker.start();
-  }
+  const listener = { onChunk: () => nudge.wake(), onAnswer: handOver.onAnswer };
+  const worker = await openWorker(around, run.id, listener, releasers);
   if (worker && opensAccount) {
     const refused = await readOwnBrand(worker, request, run);
     if (refused) return { type: 'halted', halt: refused };
@@ -104,7 +95,7 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     run,
     line,
     worker,
-    isWorkerShared: around.shared !== undefined,
+    isWorkerShared: around.worker?.type === 'shared',
     waterfall: request.survey.waterfall,
     onLimit: request.onLimit,
     ownDomain: request.ownDomain,
@@ -136,6 +127,35 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
     },
   });
   return end.finally(() => handOver.close());
+}
+
+/** A worker of the run's own is started here and stopped at the signal; a shared one only listened to. */
+async function openWorker(
+  { worker: opened, stop, graceMs }: EnrichSurroundings,
+  runId: string,
+  listener: WorkerListener,
+  releasers: Releasers,
+): Promise<LookupWorker | null> {
+  if (opened === null) return null;
+  if (opened.type === 'shared') {
+    const unlisten = opened.listen(listener);
+    releasers.push(() => {
+      unlisten();
+      opened.worker.resumeRun(runId);
+    });
+    return opened.worker;
+  }
+  const worker = opened.open(listener);
+  const end = () => worker.stop(graceMs());
+  // At once, while the run looks whether its engine is still there.
+  const onStop = () => void end().catch(() => undefined);
+  stop.addEventListener('abort', onStop, { once: true });
+  releasers.push(async () => {
+    stop.removeEventListener('abort', onStop);
+    await end();
+  });
+  await worker.start();
+  return worker;
 }
 
 function declined(input: string): DeclinedError {

@@ -13,8 +13,8 @@ import type { Notifier } from './notifier.js';
 export interface RunNotices {
   noteProgress(progress: EnrichProgress, account: string): void;
   noteEnd(result: EnrichResult, report: RunReport, exitCode: ExitCode, account: string): void;
-  /** What prevented the run, or broke it off. */
-  noteError(error: unknown): void;
+  /** Runs `action`; what prevents the run or breaks it off is notified, unless a person stopped it, and thrown on. */
+  notingErrors<T>(stop: AbortSignal, action: () => Promise<T>): Promise<T>;
 }
 
 export interface RunNoticesOptions {
@@ -47,8 +47,13 @@ export function createRunNotices({ notifier, input, isSample, clock }: RunNotice
       const event = eventOfEnd(exitCode);
       if (event !== null) notifier.tell(noticeOfReport(event, scene(), report, resolve(result.names.report)));
     },
-    noteError(error) {
-      notifier.tell(noticeOfError(error, scene()));
+    async notingErrors(stop, action) {
+      try {
+        return await action();
+      } catch (error) {
+        if (!stop.aborted) notifier.tell(noticeOfError(error, scene()));
+        throw error;
+      }
     },
   };
 }
