@@ -11,19 +11,20 @@ import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText, visibleLines } from '../core/terminal-text.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { intakeOf, runSettingsOf, surveyOf } from '../run/run-request.js';
-import { checkInput } from '../run/scan/check-input.js';
+import { openTableEarly } from '../run/scan/open-table.js';
 
 export function runPlan(input: string, settings: Settings, context: CommandContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const names = knownNames(settings);
-    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) }, context.stop);
+    const asked = { input, intake: intakeOf(settings), survey: surveyOf(settings) };
+    const table = await openTableEarly(asked, context.stop);
+    releasers.push(() => table?.input.close());
     const stores = names === null ? null : await openStores(settings, context, releasers);
     const plan = await planFile(
       {
-        input,
+        ...asked,
         stdin: input === '-' ? context.stdin : null,
-        intake: intakeOf(settings),
-        survey: surveyOf(settings),
+        table,
         stateFolder: settings.state,
         overagePrice: settings.overagePrice,
         settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),

@@ -14,7 +14,7 @@ import { type FinishedRun, runFile } from '../run/run-file.js';
 import { intakeOf, surveyOf } from '../run/run-request.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
 import { createTerminalView, type RunView } from '../run/run-view.js';
-import { checkInput } from '../run/scan/check-input.js';
+import { openTableEarly } from '../run/scan/open-table.js';
 
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
 export function runRun(input: string, loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
@@ -25,7 +25,9 @@ export function runRun(input: string, loaded: LoadedSettings, command: CommandCo
     const { notifier } = state;
     const notices = createRunNotices({ notifier, input, isSample: settings.sample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
-      await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) }, stop);
+      const asked = { input, intake: intakeOf(settings), survey: surveyOf(settings) };
+      const table = await openTableEarly(asked, stop);
+      releasers.push(() => table?.input.close());
       const view = createTerminalView({ streams: command, settings, clock: systemClock, stop });
       releasers.push(() => view.end());
       if (settings.sample)
@@ -38,7 +40,7 @@ export function runRun(input: string, loaded: LoadedSettings, command: CommandCo
       const { engine, metrics, openWorker } = context;
       if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
       const worker = settings.worker ? ({ type: 'own', open: openWorker } as const) : null;
-      const finished = await runFile({ input, settings, worker, view, notices }, context);
+      const finished = await runFile({ input, settings, table, worker, view, notices }, context);
       await showFinished(finished, settings, engine, view, command);
       return finished.exitCode;
     });

@@ -10,7 +10,6 @@ import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { isProcessGone, processIdentity } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
-import { openInput } from '../intake/open-input.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { qualityTier } from '../lookup/brand.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
@@ -29,6 +28,7 @@ import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';
 import { createRunSummary, type RunFacts } from './report/run-summary.js';
 import { newRunId, runKey } from './run-key.js';
+import { openTable } from './scan/open-table.js';
 import { openSpoolFolder } from './scan/spool-file.js';
 import { type Survey, surveyInput, wantNextCandidates } from './scan/survey.js';
 
@@ -46,11 +46,11 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const beganAt = clock.monotonic();
     const folder = await openSpoolFolder(request.stateFolder);
 
-    const opened = { ...request.intake, only: request.only, spoolFolder: folder, stop };
-    const input = await openInput(request.input, request.stdin, opened);
+    const table = around.table ?? (await openTable(request, folder, stop));
+    const { input } = table;
     releasers.push(() => input.close());
     const surveyed = { ...request.survey, folder, stop, onRows: (rows: number) => onProgress(reading(rows)) };
-    const survey = await surveyInput(input, surveyed, releasers);
+    const survey = await surveyInput(table, surveyed, releasers);
     await input.assertUnchanged();
 
     const format = request.output.format ?? formatOfName(request.output.path ?? '') ?? input.shape.format;

@@ -3,9 +3,8 @@
  */
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { Ragged, TableFormat } from '../core/table.js';
+import type { TableFormat } from '../core/table.js';
 import type { Engine } from '../engine/engine.js';
-import type { IntakeOptions } from '../intake/input.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
@@ -16,27 +15,13 @@ import type { OutputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { Written } from './output/write-output.js';
 import type { RunFacts } from './report/run-summary.js';
-import type { Survey, SurveyOptions } from './scan/survey.js';
+import type { OpenedTable, TableRequest } from './scan/open-table.js';
+import type { Survey } from './scan/survey.js';
 
 /** What one run is asked to do. Settings as the table of settings has them. */
-export interface EnrichRequest {
-  readonly input: string;
-  readonly stdin: NodeJS.ReadableStream | null;
+export interface EnrichRequest extends TableRequest {
   readonly stdout: NodeJS.WritableStream | null;
-  readonly intake: {
-    readonly delimiter?: string;
-    readonly encoding?: string;
-    readonly hasHeader: boolean;
-    readonly skipLines: number;
-    readonly limit: number | null;
-    readonly ragged?: Ragged;
-  };
-  /** See intake; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
-  readonly only?: IntakeOptions['only'];
-  readonly survey: Pick<
-    SurveyOptions,
-    'requested' | 'kind' | 'allowMismatch' | 'waterfall' | 'prefix' | 'priority'
-  >;
+  readonly survey: TableRequest['survey'] & { readonly waterfall: boolean };
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;
@@ -79,6 +64,8 @@ export interface EnrichSurroundings {
   readonly worker: RunWorker | null;
   /** Whether this run opens the account in the ledger, asked when it is about to; default: it does. */
   readonly opensAccount?: () => boolean;
+  /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
+  readonly table?: OpenedTable | null;
   readonly clock: Clock;
   readonly log: Log;
   /** No new requests; what is in flight is waited for, and what is there is written. */

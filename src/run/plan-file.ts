@@ -6,21 +6,22 @@
 import { withReleasers } from '../core/lifecycle.js';
 import type { Freshness } from '../core/model.js';
 import type { Engine } from '../engine/engine.js';
-import { openInput } from '../intake/open-input.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { RunSettings } from '../stores/run-store.js';
-import type { EnrichRequest } from './enrich-request.js';
+import type { EnrichRequest, EnrichSurroundings } from './enrich-request.js';
 import { type BuyingPlan, planBuying } from './lookups/buying-plan.js';
 import { unanswered } from './lookups/gather.js';
 import { estimateSpending, type SpendingEstimate } from './lookups/spending.js';
 import { runKey } from './run-key.js';
+import { openTable } from './scan/open-table.js';
 import { openSpoolFolder } from './scan/spool-file.js';
 import { type Survey, surveyInput } from './scan/survey.js';
 
 export interface PlanRequest
-  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'survey' | 'stateFolder' | 'overagePrice'> {
+  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'survey' | 'stateFolder' | 'overagePrice'>,
+    Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly settings: RunSettings | null;
 }
@@ -56,11 +57,11 @@ const READ_AT_ONCE = 500;
 export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal): Promise<Plan> {
   return withReleasers(async (releasers) => {
     const folder = await openSpoolFolder(request.stateFolder);
-    const opened = { ...request.intake, spoolFolder: folder, stop };
-    const input = await openInput(request.input, request.stdin, opened);
+    const table = request.table ?? (await openTable(request, folder, stop));
+    const { input } = table;
     releasers.push(() => input.close());
     const survey = await surveyInput(
-      input,
+      table,
       { ...request.survey, folder, stop, onRows: () => undefined },
       releasers,
     );

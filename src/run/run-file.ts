@@ -44,6 +44,7 @@ export interface FileRun {
   readonly namesAreBare?: boolean;
   readonly worker: EnrichSurroundings['worker'];
   readonly opensAccount?: EnrichSurroundings['opensAccount'];
+  readonly table?: EnrichSurroundings['table'];
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
 }
@@ -67,6 +68,7 @@ export async function runFile(run: FileRun, context: RunContext): Promise<Finish
     ...context,
     queueName: service.queueName,
     worker: run.worker,
+    table: run.table ?? null,
     ...(run.opensAccount === undefined ? {} : { opensAccount: run.opensAccount }),
     onProgress: (progress) => {
       view.update(progress);

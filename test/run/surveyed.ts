@@ -6,6 +6,7 @@ import { createReleasers } from '../../src/core/lifecycle.js';
 import type { Ragged } from '../../src/core/table.js';
 import type { Input } from '../../src/intake/input.js';
 import { openInput } from '../../src/intake/open-input.js';
+import { type ColumnOptions, chooseFrom } from '../../src/run/scan/open-table.js';
 import { type Survey, type SurveyOptions, surveyInput } from '../../src/run/scan/survey.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -23,7 +24,11 @@ export interface Surveyed {
  */
 export async function surveyText(
   text: string | Buffer,
-  options: Partial<SurveyOptions> & { name?: string; limit?: number; ragged?: Ragged | null } = {},
+  options: Partial<SurveyOptions & ColumnOptions> & {
+    name?: string;
+    limit?: number;
+    ragged?: Ragged | null;
+  } = {},
 ): Promise<Surveyed> {
   const { name = 'customers.csv', limit = null, ragged = 'invalid', ...some } = options;
   const folder = await temporaryFolder();
@@ -34,11 +39,10 @@ export async function surveyText(
   const intake = { hasHeader: true, skipLines: 0, limit, spoolFolder: folder, ...(ragged && { ragged }) };
   const input = await openInput(path, null, intake);
   releasers.push(() => input.close());
+  const columns = { requested: [], kind: null, prefix: 'brand_', ...some };
   const survey = await surveyInput(
-    input,
+    { input, ...chooseFrom(input, columns) },
     {
-      requested: [],
-      kind: null,
       waterfall: false,
       prefix: 'brand_',
       folder,

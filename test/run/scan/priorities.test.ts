@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
 import { unansweredByWorth } from '../../../src/run/lookups/buying-order.js';
+import type { ColumnOptions } from '../../../src/run/scan/open-table.js';
 import { createPriorities } from '../../../src/run/scan/priorities.js';
 import type { SurveyOptions } from '../../../src/run/scan/survey.js';
 import { surveyText } from '../surveyed.js';
@@ -106,7 +107,7 @@ describe('what would be a guess stops the run before it spends', () => {
 describe('in real files', () => {
   async function bought(
     text: string,
-    options: Partial<SurveyOptions> & { name?: string },
+    options: Partial<SurveyOptions & ColumnOptions> & { name?: string },
   ): Promise<string[]> {
     const { survey } = await surveyText(text, options);
     return [...unansweredByWorth(survey, 2)].flat().map(({ text: identifier }) => identifier);
