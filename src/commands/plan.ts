@@ -10,13 +10,13 @@ import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText, visibleLines } from '../core/terminal-text.js';
 import { type Plan, planFile } from '../run/plan-file.js';
-import { intakeOf, runSettingsOf, surveyOf } from '../run/run-request.js';
+import { intakeOf, runSettingsOf, scanOf } from '../run/run-request.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 
 export function runPlan(input: string, settings: Settings, context: CommandContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const names = knownNames(settings);
-    const asked = { input, intake: intakeOf(settings), survey: surveyOf(settings) };
+    const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
     const table = await openTableEarly(asked, context.stop);
     releasers.push(() => table?.input.close());
     const stores = names === null ? null : await openStores(settings, context, releasers);

@@ -11,7 +11,7 @@ import { printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
 import { type FinishedRun, runFile } from '../run/run-file.js';
-import { intakeOf, surveyOf } from '../run/run-request.js';
+import { intakeOf, scanOf } from '../run/run-request.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
 import { createTerminalView, type RunView } from '../run/run-view.js';
 import { openTableEarly } from '../run/scan/open-table.js';
@@ -25,7 +25,7 @@ export function runRun(input: string, loaded: LoadedSettings, command: CommandCo
     const { notifier } = state;
     const notices = createRunNotices({ notifier, input, isSample: settings.sample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
-      const asked = { input, intake: intakeOf(settings), survey: surveyOf(settings) };
+      const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
       const table = await openTableEarly(asked, stop);
       releasers.push(() => table?.input.close());
       const view = createTerminalView({ streams: command, settings, clock: systemClock, stop });

@@ -17,10 +17,10 @@ import { freshnessOf, NO_TALLY, type RunProgress, type RunRecord, type Tally } f
 import type { LookupWorker, SentCount } from '../worker/lookup-worker.js';
 import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
 import { accountOfRun, settledRun } from './lookups/account-state.js';
-import { type AcquireEnd, gatherWaves, whyDeferred } from './lookups/acquire.js';
-import { buyMissing } from './lookups/buy-missing.js';
-import { deferRest, type GatherContext } from './lookups/gather.js';
+import { type CollectContext, deferRest } from './lookups/collect-outcomes.js';
 import { assertDiskRoom } from './lookups/headroom.js';
+import { runLookups } from './lookups/run-lookups.js';
+import { collectWaves, type LookupsEnd, whyDeferred } from './lookups/sweep.js';
 import { formatOfName, outputNames } from './output/output-names.js';
 import { assertPlaces } from './output/output-place.js';
 import type { OutputPlan } from './output/output-plan.js';
@@ -29,8 +29,8 @@ import { writeOutput } from './output/write-output.js';
 import { createRunSummary, type RunFacts } from './report/run-summary.js';
 import { newRunId, runKey } from './run-key.js';
 import { openTable } from './scan/open-table.js';
+import { type Scan, scanInput, wantNextCandidates } from './scan/scan.js';
 import { openSpoolFolder } from './scan/spool-file.js';
-import { type Survey, surveyInput, wantNextCandidates } from './scan/survey.js';
 
 const BEAT_MS = 5_000;
 
@@ -41,7 +41,7 @@ const BEAT_MS = 5_000;
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): Promise<EnrichResult> {
   return withReleasers(async (releasers) => {
     const { engine, clock, log, stop, onProgress, onNotice } = around;
-    const { waterfall } = request.survey;
+    const { waterfall } = request.scan;
     const startedAt = clock.now();
     const beganAt = clock.monotonic();
     const folder = await openSpoolFolder(request.stateFolder);
@@ -49,8 +49,8 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     const table = around.table ?? (await openTable(request, folder, stop));
     const { input } = table;
     releasers.push(() => input.close());
-    const surveyed = { ...request.survey, folder, stop, onRows: (rows: number) => onProgress(reading(rows)) };
-    const survey = await surveyInput(table, surveyed, releasers);
+    const scanned = { ...request.scan, folder, stop, onRows: (rows: number) => onProgress(reading(rows)) };
+    const scan = await scanInput(table, scanned, releasers);
     await input.assertUnchanged();
 
     const format = request.output.format ?? formatOfName(request.output.path ?? '') ?? input.shape.format;
@@ -58,12 +58,12 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       input: input.shape,
       format,
       fields: request.output.fields,
-      prefix: request.survey.prefix,
+      prefix: request.scan.prefix,
       escapeFormulas: request.output.escapeFormulas,
-      replacedColumns: survey.chosen.ours,
-      hasUnreadable: survey.counts.unreadable > 0,
-      hasSurplus: survey.counts.long > 0,
-      allColumns: survey.columns,
+      replacedColumns: scan.chosen.ours,
+      hasUnreadable: scan.counts.unreadable > 0,
+      hasSurplus: scan.counts.long > 0,
+      allColumns: scan.columns,
     };
     const names = outputNames({
       input: request.input,
@@ -76,25 +76,25 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     });
     const renderer = createRenderer(plan);
     for (const warning of input.warnings) onNotice(warning);
-    onNotice(survey.chosen.sentence);
-    if (survey.priorities) onNotice(survey.priorities.sentence);
+    onNotice(scan.chosen.sentence);
+    if (scan.priorities) onNotice(scan.priorities.sentence);
     await assertPlaces(request.input, names);
     await assertDiskRoom(folder, names);
 
     await endGoneRuns(engine);
     const run = await engine.runs.start({
       id: newRunId(startedAt),
-      key: runKey(survey.contentHash, request),
+      key: runKey(scan.contentHash, request),
       label: `${hostname()}: ${basename(input.name)}`,
       settings: { ...request.settings, process: processIdentity() },
     });
     releasers.push(beatRegularly(engine, run.id, log));
-    await engine.runs.setSize(run.id, { rows: survey.rows.count, identifiers: survey.answers.wanted });
+    await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const summary = createRunSummary(qualityTier);
-    const gather: GatherContext = {
+    const collect: CollectContext = {
       engine,
-      identifiers: survey.identifiers,
-      answers: survey.answers,
+      identifiers: scan.identifiers,
+      answers: scan.answers,
       renderer,
       keyPrefix: outcomeKeyPrefix(request.settings.service, request.settings.allowNsfw),
       freshness: freshnessOf(run),
@@ -105,23 +105,23 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     let progress: RunProgress | null = null;
     let known = 0;
     let worker: LookupWorker | null = null;
-    const tell = (phase: EnrichProgress['phase'], rows = survey.rows.count) =>
+    const tell = (phase: EnrichProgress['phase'], rows = scan.rows.count) =>
       onProgress({
         runId: run.id,
         phase,
         rows,
-        wanted: survey.answers.wanted,
-        answered: answeredSoFar(survey, summary.facts, progress, known),
+        wanted: scan.answers.wanted,
+        answered: answeredSoFar(scan, summary.facts, progress, known),
         run: progress,
         ledger: worker?.ledgerState(request.settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
         trouble: worker?.trouble ?? null,
       });
 
-    let end: AcquireEnd = { type: 'finished' };
+    let end: LookupsEnd = { type: 'finished' };
     try {
-      const missing = await gatherWaves({ gather, survey, waterfall }, stop);
-      known = survey.answers.answered;
+      const missing = await collectWaves({ collect, scan, waterfall }, stop);
+      known = scan.answers.answered;
       if (missing > 0) await tellKnown(engine, run.id, known, log);
       tell('asking');
       if (missing > 0) {
@@ -134,10 +134,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
           worker = at;
           tell(phase);
         };
-        end = await buyMissing(
-          { request, around, gather, survey, run, releasers, tell: tellAsking },
-          missing,
-        );
+        end = await runLookups({ request, around, collect, scan, run, releasers, tell: tellAsking }, missing);
       }
     } catch (error) {
       if (!stop.aborted) throw error;
@@ -147,17 +144,17 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
     const reason = whyDeferred(end);
     // A row whose next column was not asked any more has no outcome yet.
-    if (waterfall && end.type !== 'finished') wantNextCandidates(survey);
-    deferRest(gather, reason);
+    if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
+    deferRest(collect, reason);
     const isComplete = hasCompleteResults(end) && summary.facts.identifiers.deferred === 0;
     const written = await writeOutput({
-      survey,
+      scan,
       renderer,
       plan,
       names,
       isSorted: request.output.isSorted,
       isComplete,
-      reasons: gather.reasons,
+      reasons: collect.reasons,
       folder,
       stdout: request.stdout,
       onRows: (rows) => tell('writing', rows),
@@ -167,7 +164,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       run: ended,
       end,
       isComplete,
-      survey,
+      scan,
       facts: summary.facts,
       written,
       names,
@@ -197,7 +194,7 @@ async function endGoneRuns({ runs }: Pick<Engine, 'runs'>): Promise<void> {
 }
 
 /** Too many failures, and answers of no use, are none even where no row is left to ask for. */
-function hasCompleteResults(end: AcquireEnd): boolean {
+function hasCompleteResults(end: LookupsEnd): boolean {
   return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
 }
 
@@ -278,11 +275,11 @@ async function tellKnown(engine: Engine, runId: string, known: number, log: Log)
 }
 
 /**
- * Answers that are gathered, or were reported by workers and will be. `known`: of those in the tally the ones that were stored at the
+ * Answers that are collected, or were reported by workers and will be. `known`: of those in the tally the ones that were stored at the
  * start.
  */
 function answeredSoFar(
-  { answers }: Survey,
+  { answers }: Scan,
   { identifiers }: RunFacts,
   progress: RunProgress | null,
   known: number,

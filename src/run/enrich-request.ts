@@ -9,19 +9,19 @@ import type { LedgerState } from '../ledger/ledger.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import type { AcquireEnd } from './lookups/acquire.js';
 import type { SpendingEstimate } from './lookups/spending.js';
+import type { LookupsEnd } from './lookups/sweep.js';
 import type { OutputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { Written } from './output/write-output.js';
 import type { RunFacts } from './report/run-summary.js';
 import type { OpenedTable, TableRequest } from './scan/open-table.js';
-import type { Survey } from './scan/survey.js';
+import type { Scan } from './scan/scan.js';
 
 /** What one run is asked to do. Settings as the table of settings has them. */
 export interface EnrichRequest extends TableRequest {
   readonly stdout: NodeJS.WritableStream | null;
-  readonly survey: TableRequest['survey'] & { readonly waterfall: boolean };
+  readonly scan: TableRequest['scan'] & { readonly waterfall: boolean };
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;
@@ -97,9 +97,9 @@ export interface EnrichProgress {
 
 export interface EnrichResult {
   readonly run: RunRecord;
-  readonly end: AcquireEnd;
+  readonly end: LookupsEnd;
   readonly isComplete: boolean;
-  readonly survey: Survey;
+  readonly scan: Scan;
   readonly facts: RunFacts;
   readonly written: Written;
   readonly names: OutputNames;

@@ -31,7 +31,7 @@ export function requestOf(
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
-    survey: surveyOf(settings),
+    scan: scanOf(settings),
     output: {
       path: settings.output,
       format: settings.format,
@@ -67,7 +67,7 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
   };
 }
 
-export function surveyOf(settings: Settings): EnrichRequest['survey'] {
+export function scanOf(settings: Settings): EnrichRequest['scan'] {
   const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }

@@ -47,7 +47,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       stdin: null,
       stdout: null,
       intake: { hasHeader: true, skipLines: 0, limit: null },
-      survey: {
+      scan: {
         requested: columns.map((name) => ({ name, kind: 'domain' })),
         kind: null,
         waterfall: columns.length > 1,

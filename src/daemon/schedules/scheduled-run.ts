@@ -155,8 +155,8 @@ function workerToShare(
   return isSameService && isSameWay ? hosted.worker : null;
 }
 
-function sentenceOf({ survey, written, progress, run }: EnrichResult): string {
-  const parts = [countOf(survey.rows.count, 'row')];
+function sentenceOf({ scan, written, progress, run }: EnrichResult): string {
+  const parts = [countOf(scan.rows.count, 'row')];
   for (const [status, count] of Object.entries(written.counts)) {
     if (count > 0) parts.push(`${count} ${status.replace('_', ' ')}`);
   }

@@ -42,18 +42,18 @@ export interface TableRequest {
   readonly intake: Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'>;
   /** See `IntakeOptions`; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
   readonly only?: IntakeOptions['only'];
-  readonly survey: ColumnOptions;
+  readonly scan: ColumnOptions;
 }
 
 /** `spoolFolder`: where what can be read only once is kept. Throws what opening the input and choosing its columns throw. */
 export async function openTable(
-  { input: path, stdin, intake, only, survey }: TableRequest,
+  { input: path, stdin, intake, only, scan }: TableRequest,
   spoolFolder: string,
   stop: AbortSignal,
 ): Promise<OpenedTable> {
   const input = await openInput(path, stdin, { ...intake, only, spoolFolder, stop });
   try {
-    return { input, ...chooseFrom(input, survey) };
+    return { input, ...chooseFrom(input, scan) };
   } catch (error) {
     await input.close();
     throw error;

@@ -16,7 +16,7 @@ import type { Chosen, OpenedTable } from './open-table.js';
 import { createRowSpool, type RowSpool } from './row-spool.js';
 import { createSpoolFile } from './spool-file.js';
 
-export interface SurveyOptions {
+export interface ScanOptions {
   readonly waterfall: boolean;
   readonly prefix: string;
   /** An existing folder for the spools. */
@@ -27,7 +27,7 @@ export interface SurveyOptions {
   readonly onRows: (rows: number) => void;
 }
 
-export interface Survey extends Chosen {
+export interface Scan extends Chosen {
   readonly rows: RowSpool;
   readonly identifiers: IdentifierSpool;
   /** The first candidates of all rows are wanted. */
@@ -63,11 +63,11 @@ const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
 /** Throws what reading the input throws, and the signal's reason. */
-export async function surveyInput(
+export async function scanInput(
   { input, chosen, priorities }: OpenedTable,
-  options: SurveyOptions,
+  options: ScanOptions,
   releasers: Releasers,
-): Promise<Survey> {
+): Promise<Scan> {
   const { folder, waterfall, stop, onRows } = options;
   const isJson = input.shape.format === 'jsonl';
   const ourKey = jsonKey(options.prefix);
@@ -199,8 +199,8 @@ function withoutLine(reason: string): string {
 }
 
 /** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */
-export function wantNextCandidates(survey: Survey): number {
-  const { answers, rows } = survey;
+export function wantNextCandidates(scan: Scan): number {
+  const { answers, rows } = scan;
   const before = answers.wanted;
   for (const batch of rows.rows()) {
     for (const row of batch) {
