@@ -36,7 +36,7 @@ export interface LookupsContext {
   readonly run: RunRecord;
   readonly releasers: Releasers;
   /** Where the run stands, whenever something has changed. */
-  readonly tell: (
+  readonly show: (
     phase: EnrichProgress['phase'],
     progress: RunProgress | null,
     worker: LookupWorker | null,
@@ -109,11 +109,11 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     onProgress: (latest) => {
       progress = latest;
       warnOfNonsense(latest);
-      context.tell('asking', latest, worker);
+      context.show('asking', latest, worker);
     },
     onParked: (halt) => {
       onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again', true);
-      context.tell(halt ? 'parked' : 'asking', progress, worker);
+      context.show(halt ? 'parked' : 'asking', progress, worker);
     },
     onSilence: () => {
       const isServed = worker !== null;
