@@ -46,7 +46,7 @@ export function withDaemonContext<T>(
   });
 }
 
-/** `open`: makes the worker, which tells the listener that it is given. Its caller starts and stops it. */
+/** `open`: makes the worker, which reports to the listener that it is given. Its caller starts and stops it. */
 function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWorker {
   const listeners = new Set<WorkerListener>();
   const worker = open({

@@ -1,6 +1,6 @@
 /**
  * Serves `/metrics`, `/healthz` and `/readyz` over plain HTTP, and nothing else. There is no password: it listens on
- * loopback unless told otherwise, and what it tells holds no token, brand or row.
+ * loopback unless the settings say otherwise, and what it serves holds no token, brand or row.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';

@@ -124,7 +124,7 @@ export interface OpenedContext extends StateContext, EngineContext {
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly graceMs: () => number;
-  /** A worker for the chunks of this token. Its caller starts and stops it; `listener` is told of chunks and answers. */
+  /** A worker for the chunks of this token. Its caller starts and stops it; `listener` hears of chunks and answers. */
   readonly openWorker: (listener: WorkerListener) => LookupWorker;
 }
 
@@ -184,7 +184,7 @@ export function spoolOf(stateFolder: string): string {
   return join(stateFolder, 'spool');
 }
 
-/** A worker for the chunks of one token. Its caller starts and stops it; `listener` is told of chunks and answers. */
+/** A worker for the chunks of one token. Its caller starts and stops it; `listener` hears of chunks and answers. */
 export function openLookupWorker(context: WorkerContext, listener?: WorkerListener): LookupWorker {
   const { engine, service, settings, stateFolder, log } = context;
   return createLookupWorker({

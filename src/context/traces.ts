@@ -1,5 +1,5 @@
 /**
- * The traces of one process: a root span for each run, below it what BullMQ tells of its chunks. No span
+ * The traces of one process: a root span for each run, below it the spans of BullMQ for its chunks. No span
  * holds a row, an identifier, a brand, the token or the words of an error: traces go to others.
  *
  * BullMQ's adapter asks OpenTelemetry's globals, so there is one of these per process at a time; making it sets them, closing it gives

@@ -187,7 +187,7 @@ function hasCompleteResults(end: LookupsEnd): boolean {
   return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
 }
 
-/** Workers may have told more since the last look. */
+/** Workers may have reported more since the last look. */
 function withTally(progress: RunProgress | null, tally: RunProgress['tally']): RunProgress | null {
   return progress && { ...progress, tally };
 }

@@ -57,7 +57,7 @@ interface RankedIdentifier {
   readonly value: string | null;
 }
 
-export interface PriorityPlan {
+interface PriorityPlan {
   /** For people: `bought first: the highest "revenue"`. */
   readonly sentence: string;
   /** The most valuable ones that are not stored, at most 5. */
@@ -194,7 +194,7 @@ const SHOWN = 5;
  * `covered`: requests that the limit covers; null when it covers all or is unknown. `areMissing` tells which of these
  * identifiers have no fresh answer. null without `--priority`.
  */
-export async function planPriorities(
+async function planPriorities(
   scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>,
   areMissing: (texts: readonly string[]) => Promise<readonly boolean[]>,
   covered: number | null,

@@ -81,7 +81,7 @@ export async function endRun({
     return { ledger, ended: await settledRun(engine, run, clock) };
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
-    onNotice(`the engine was not told that this run has ended: ${error.message}`);
+    onNotice(`the end of this run did not reach the engine: ${error.message}`);
     // What is under way has been waited for: called again it is the same stop.
     if (around.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
@@ -106,7 +106,7 @@ interface EndedRun {
   readonly worker: LookupWorker | null;
 }
 
-/** The last that the engine told of a run, and what this process knows to have been sent since. */
+/** The last tally that the engine gave, and what this process knows to have been sent since. */
 function atLeast(tally: Tally, sent: SentCount | undefined): Tally {
   return {
     ...tally,
@@ -119,7 +119,7 @@ function atLeast(tally: Tally, sent: SentCount | undefined): Tally {
 const SETTLE_LOOKS = 4;
 const SETTLE_LOOK_MS = 100;
 
-/** The record of a run that has ended, once its workers had the time to tell the ledger what was free. */
+/** The record of a run that has ended, once its workers had the time to report to the ledger what was free. */
 async function settledRun(engine: Pick<Engine, 'runs'>, run: RunRecord, clock: Clock): Promise<RunRecord> {
   for (let looks = 1; ; looks += 1) {
     const record = (await engine.runs.get(run.id)) ?? run;

@@ -72,7 +72,7 @@ export function scanOf(settings: Settings): EnrichRequest['scan'] {
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }
 
-/** What workers are told of the run. */
+/** What workers know of the run. */
 export function runSettingsOf(
   settings: Settings,
   service: Pick<RunService, 'service' | 'account' | 'isLoopback'>,

@@ -125,7 +125,7 @@ function settleUnanswered(
 }
 
 /** An answer as the store has it, unpacked. */
-export interface CollectedAnswer {
+interface CollectedAnswer {
   readonly status: 'matched' | 'not_found';
   /** The brand is being fetched: to be asked for once more soon. */
   readonly comeBack: boolean;
@@ -136,7 +136,7 @@ export interface CollectedAnswer {
 }
 
 /** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
-export function keepAnswer(
+function keepAnswer(
   context: CollectContext,
   index: number,
   text: string,

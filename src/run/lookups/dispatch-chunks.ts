@@ -156,7 +156,11 @@ export async function dispatchChunks(context: DispatchContext): Promise<Dispatch
   await waitFor(0);
 
   stop.removeEventListener('abort', wake);
-  if (ending !== null && ending !== 'lost') await withdraw(context);
+  if (ending === 'lost') {
+    // Nobody will report them: the chunks that are queued next are not to wait for these.
+    for (let chunk = context.firstChunk; chunk < next; chunk += 1)
+      await engine.runs.finishChunk(runId, chunk);
+  } else if (ending !== null) await withdraw(context);
   if (ending !== null && typeof ending === 'object') return { type: 'halted', halt: ending, chunks: next };
   return { type: ending ?? 'finished', chunks: next };
 }
@@ -190,7 +194,7 @@ export async function withdraw({
 }: Pick<DispatchContext, 'engine' | 'line' | 'runId' | 'log'>): Promise<void> {
   for (const chunk of await line.listOf(runId)) {
     try {
-      // One that is being worked on ends by itself.
+      // One that is being worked on comes to its end.
       if (await line.withdraw({ run: runId, chunk })) await engine.runs.finishChunk(runId, chunk);
     } catch (error) {
       log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');

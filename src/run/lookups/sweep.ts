@@ -1,6 +1,6 @@
 /**
  * From "these identifiers have no answer" to "each has one, failed, or was deferred": sweeps over what is missing,
- * wave after wave, until nothing is left or something stops the run. Parks and goes on by itself with `--on-limit wait`.
+ * wave after wave, until nothing is left or something stops the run. Parks and resumes with `--on-limit wait`.
  */
 
 import type { Clock } from '../../core/clock.js';

@@ -1,5 +1,5 @@
 /**
- * What one run tells, and when: parked, 80 % of the limit, and its end. How it is delivered is the notifier's.
+ * The notifications of one run: parked, 80 % of the limit, and its end.
  */
 import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
@@ -34,24 +34,27 @@ export function createRunNotices({ notifier, input, isSample, clock }: RunNotice
   return {
     noteProgress(progress, account) {
       runId = progress.runId;
-      notifier.tellNearLimit(account, progress.ledger, scene().run);
+      notifier.notifyNearLimit(account, progress.ledger, scene().run);
       const wasParked = isParked;
       isParked = progress.phase === 'parked';
       if (!isParked || wasParked) return;
       const sentence = progress.run?.halt?.sentence ?? 'nothing may be spent';
-      notifier.tell(noticeOfAccount('parked', scene(), `${sentence}; it goes on by itself`, progress.ledger));
+      notifier.notify(
+        noticeOfAccount('parked', scene(), `${sentence}; it goes on by itself`, progress.ledger),
+      );
     },
     noteEnd(result, report, exitCode, account) {
       runId = result.run.id;
-      notifier.tellNearLimit(account, result.ledger, scene().run);
+      notifier.notifyNearLimit(account, result.ledger, scene().run);
       const event = eventOfEnd(exitCode);
-      if (event !== null) notifier.tell(noticeOfReport(event, scene(), report, resolve(result.names.report)));
+      if (event !== null)
+        notifier.notify(noticeOfReport(event, scene(), report, resolve(result.names.report)));
     },
     async notingErrors(stop, action) {
       try {
         return await action();
       } catch (error) {
-        if (!stop.aborted) notifier.tell(noticeOfError(error, scene()));
+        if (!stop.aborted) notifier.notify(noticeOfError(error, scene()));
         throw error;
       }
     },

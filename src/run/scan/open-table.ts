@@ -75,7 +75,7 @@ export async function openTableEarly(
   return openTable({ ...request, stdin: null }, tmpdir(), stop);
 }
 
-/** What of the input is read as identifiers and worth. Throws `NeverStartError` where that cannot be told. */
+/** What of the input is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
 export function chooseFrom({ shape, sample }: Input, options: ColumnOptions): Chosen {
   const asked = {
     columns: shape.columns,
