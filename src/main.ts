@@ -97,7 +97,7 @@ function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, 
   return { ...env, ...Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name])) };
 }
 
-/** A run tells people what they need by itself, so its log is for warnings, unless a file takes it or a level is said. So is `--quiet`. */
+/** A run shows people what they need, so its log is for warnings, unless there is a log file or a level is named. So is `--quiet`. */
 function levelFor(command: CommandName, settings: Settings): string {
   if (settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
   return STAYING.includes(command) && !settings.quiet ? 'info' : 'warn';

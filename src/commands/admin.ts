@@ -6,30 +6,21 @@
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { readAccountStatus, termsOf } from '../context/account-status.js';
+import { type CommandContext, openStores, spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
-import { spoolOf } from '../context/workplace.js';
 import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/model.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/closed-inboxes.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
-import { openEngine } from '../engine/open-engine.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { listSpooled } from '../worker/answer-spool.js';
 import { ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
-
-export interface KeepingDoor {
-  readonly stdout: NodeJS.WritableStream;
-  readonly log: Log;
-  /** After it an engine that is away is hardly waited for. */
-  readonly stop: AbortSignal;
-}
 
 const RUNS_SHOWN = 10;
 
@@ -38,21 +29,13 @@ export function runKeeping(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
-  door: KeepingDoor,
+  context: CommandContext,
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = door;
-    const stores = await openEngine({
-      engine: settings.engine,
-      stateFolder: settings.state,
-      startsEmpty: settings.startEmpty,
-      log,
-      stop,
-    });
-    releasers.push(() => stores.close());
+    const stores = await openStores(settings, context, releasers);
     const answer = await obey(command, args, settings, stores);
-    if (settings.json) printJson(door.stdout, answer.data);
-    else printText(door.stdout, answer.text);
+    if (settings.json) printJson(context.stdout, answer.data);
+    else printText(context.stdout, answer.text);
     return EXIT.done;
   });
 }

@@ -8,7 +8,7 @@ import { EXIT, type ExitCode, FailFileError, NeverStartError } from '../core/err
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { DoorStreams } from '../core/streams.js';
+import type { Streams } from '../core/streams.js';
 import { printControlled, printJson, printText, visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import {
@@ -26,7 +26,7 @@ import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
 
-export interface EngineDoor extends DoorStreams {
+export interface EngineDoor extends Streams {
   readonly log: Log;
   readonly stop: AbortSignal;
 }

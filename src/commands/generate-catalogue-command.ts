@@ -4,7 +4,7 @@
 
 import type { Settings } from '../config/settings.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
-import type { DoorStreams } from '../core/streams.js';
+import type { Streams } from '../core/streams.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import { writeCatalogue } from '../local-service/generate-catalogue.js';
 
@@ -12,7 +12,7 @@ import { writeCatalogue } from '../local-service/generate-catalogue.js';
 export async function runGenerateCatalogue(
   path: string,
   settings: Settings,
-  door: Pick<DoorStreams, 'stdout' | 'stderr'>,
+  door: Pick<Streams, 'stdout' | 'stderr'>,
 ): Promise<ExitCode> {
   const { brands, cryptoSymbols, etfTickers, etfProviders, seed } = settings;
   const numbers = { brands, cryptoSymbols, etfTickers, etfProviders, seed };

@@ -1,56 +1,39 @@
 /**
- * The door of `plan`: the same reading as `run`, nothing sent, in words or as JSON.
+ * `plan`: the same reading as `run`, nothing sent, in words or as JSON.
  */
-
 import { isLoopbackUrl } from '../config/address-values.js';
 import type { Settings } from '../config/settings.js';
+import { type CommandContext, openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
-import type { DoorStreams } from '../core/streams.js';
 import { printJson, printText, visibleLines } from '../core/terminal-text.js';
-import { openEngine } from '../engine/open-engine.js';
 import { type Plan, planFile } from '../run/plan-file.js';
-import { intakeOf, runSettingsOf, surveyOf } from '../run/run-request.js';
-import { checkInput } from '../run/scan/check-input.js';
+import { intakeOf, runSettingsOf, scanOf } from '../run/run-request.js';
+import { openTableEarly } from '../run/scan/open-table.js';
 
-export interface PlanDoor extends DoorStreams {
-  readonly log: Log;
-  readonly stop: AbortSignal;
-}
-
-export function runPlan(input: string, settings: Settings, door: PlanDoor): Promise<ExitCode> {
+export function runPlan(input: string, settings: Settings, context: CommandContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const names = knownNames(settings);
-    await checkInput({ input, intake: intakeOf(settings), survey: surveyOf(settings) }, door.stop);
-    const stores =
-      names === null
-        ? null
-        : await openEngine({
-            engine: settings.engine,
-            stateFolder: settings.state,
-            startsEmpty: settings.startEmpty,
-            log: door.log,
-            stop: door.stop,
-          });
-    if (stores) releasers.push(() => stores.close());
+    const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
+    const table = await openTableEarly(asked, context.stop);
+    releasers.push(() => table?.input.close());
+    const stores = names === null ? null : await openStores(settings, context, releasers);
     const plan = await planFile(
       {
-        input,
-        stdin: input === '-' ? door.stdin : null,
-        intake: intakeOf(settings),
-        survey: surveyOf(settings),
+        ...asked,
+        stdin: input === '-' ? context.stdin : null,
+        table,
         stateFolder: settings.state,
         overagePrice: settings.overagePrice,
         settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
       },
       stores,
-      door.stop,
+      context.stop,
     );
-    if (settings.json) printJson(door.stdout, plan);
-    else printText(door.stdout, planText(plan));
+    if (settings.json) printJson(context.stdout, plan);
+    else printText(context.stdout, planText(plan));
     return EXIT.done;
   });
 }

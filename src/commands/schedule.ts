@@ -7,9 +7,9 @@ import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { throwProblems, usageProblem } from '../config/problems.js';
 import type { CommandName } from '../config/setting.js';
-import type { LoadedSettings, Settings } from '../config/settings.js';
-import { openMetrics } from '../context/open-metrics.js';
-import { openTelemetry } from '../context/open-telemetry.js';
+import type { Settings } from '../config/settings.js';
+import { type CommandContext, logOpened, openEngineContext, openStores } from '../context/open-context.js';
+import { systemClock } from '../core/clock.js';
 import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
@@ -18,20 +18,7 @@ import { isScheduleName, type Schedule } from '../daemon/schedules/schedule.js';
 import { createScheduleBook, type ScheduleBook } from '../daemon/schedules/schedule-book.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { openEngine } from '../engine/open-engine.js';
-import type { RunDoor } from './run.js';
 import { schedulesText, zonedTime } from './schedule-text.js';
-
-export interface ScheduleDoor extends RunDoor {
-  /** What relative paths count from. */
-  readonly folder: string;
-  /** Settings of a command from flags and the surroundings of the process; `fallback` for variables that are not set. */
-  readonly load: (
-    command: CommandName,
-    flags: Record<string, unknown>,
-    fallback?: Readonly<Record<string, string>>,
-  ) => LoadedSettings;
-}
 
 /** Address and token are the runner's: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
@@ -46,29 +33,22 @@ export function runSchedule(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
-  door: ScheduleDoor,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  if (command === 'schedule serve') return serveSchedules(settings, door);
-  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, door) : null;
+  if (command === 'schedule serve') return serveSchedules(settings, context);
+  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, context) : null;
   return withReleasers(async (releasers) => {
-    const stores = await openEngine({
-      engine: settings.engine,
-      stateFolder: settings.state,
-      startsEmpty: settings.startEmpty,
-      log: door.log,
-      stop: door.stop,
-    });
-    releasers.push(() => stores.close());
+    const stores = await openStores(settings, context, releasers);
     const book = createScheduleBook(stores);
     const answer =
-      schedule === null ? await obey(command, args[0] ?? '', book) : await add(schedule, book, door);
-    if (settings.json) printJson(door.stdout, answer.data);
-    else printText(door.stdout, answer.text);
+      schedule === null ? await obey(command, args[0] ?? '', book) : await add(schedule, book, context);
+    if (settings.json) printJson(context.stdout, answer.data);
+    else printText(context.stdout, answer.text);
     return EXIT.done;
   });
 }
 
-function readNewSchedule(args: readonly string[], settings: Settings, door: ScheduleDoor): Schedule {
+function readNewSchedule(args: readonly string[], settings: Settings, context: CommandContext): Schedule {
   const [name = '', ...command] = args;
   const tz = settings.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const problems = [];
@@ -98,7 +78,9 @@ function readNewSchedule(args: readonly string[], settings: Settings, door: Sche
     }
   }
   throwProblems(problems);
-  const read = readScheduledCommand(command, door.folder, (of, flags) => door.load(of, flags, KNOWN_LATER));
+  const read = readScheduledCommand(command, context.folder, (of, flags) =>
+    context.load(of, flags, KNOWN_LATER),
+  );
   return {
     name,
     id: randomBytes(8).toString('hex'),
@@ -111,7 +93,7 @@ function readNewSchedule(args: readonly string[], settings: Settings, door: Sche
   };
 }
 
-async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleDoor): Promise<Answer> {
+async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandContext): Promise<Answer> {
   const { name, cron, tz, host, input } = schedule;
   if (!(await book.add(schedule))) {
     throwProblems([
@@ -164,31 +146,19 @@ function unknownSchedule(name: string): Error {
   });
 }
 
-function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCode> {
+function serveSchedules(settings: Settings, context: CommandContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop, graceMs } = door;
-    const traces = await openTelemetry(settings, log, releasers);
-    const engine = await openEngine({
-      engine: settings.engine,
-      stateFolder: settings.state,
-      startsEmpty: settings.startEmpty,
-      log,
-      waitsForDisk: settings.waitForDisk,
-      telemetry: traces.telemetry,
-      stop,
-    });
-    releasers.push(() => engine.close());
-    for (const warning of engine.warnings) log.warn(warning);
-    const metrics = await openMetrics(settings, engine, stop, releasers);
-    if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
+    const { log, stop, graceMs } = context;
+    const opened = await openEngineContext(settings, context, releasers);
+    const { engine } = opened;
+    logOpened(opened, false, log);
     const runner = createHostedScheduleRunner({
-      engine,
+      ...opened,
       settings,
-      load: door.load,
-      streams: door,
-      metrics,
-      traces,
+      load: context.load,
+      streams: context,
       shared: null,
+      clock: systemClock,
       log,
       graceMs,
     });

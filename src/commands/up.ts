@@ -1,30 +1,21 @@
 /**
- * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one
- * process, until it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
+ * `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one process, until
+ * it is stopped. Each part is what its own command is; here they share engine, service and worker.
  */
-
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { readDashboardPassword } from '../config/dashboard-password.js';
 import { throwProblems, usageProblem } from '../config/problems.js';
 import type { LoadedSettings } from '../config/settings.js';
-import { type Workplace, type WorkplaceDoor, withWorkplace } from '../context/workplace.js';
+import { type DaemonContext, withDaemonContext } from '../context/daemon-context.js';
+import type { CommandContext } from '../context/open-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
 import { type InboxFolders, openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
-import type { LoadFlags } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
 import { watchIn } from './watch.js';
-
-export interface UpDoor extends WorkplaceDoor {
-  /** For the sign-in link of the dashboard, which is not for the log. */
-  readonly stderr: NodeJS.WritableStream;
-  /** What relative paths count from. */
-  readonly folder: string;
-  readonly load: LoadFlags;
-}
 
 /** The port that Prometheus' exporters of telemetry use by custom. */
 const METRICS_PORT = 9464;
@@ -33,25 +24,26 @@ const METRICS_PORT = 9464;
  * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws what opening throws, and
  * NeverStartError for folders that are named twice. An inbox whose `brand-enrich.json` means nothing is closed; the rest works.
  */
-export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitCode> {
+export async function runUp(loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
   // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
   if (loaded.settings.dashboard) readDashboardPassword(loaded.settings);
-  const inboxes = await openInboxes(loaded, door.folder);
+  const inboxes = await openInboxes(loaded, command.folder);
   const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
   const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
   const ending = new AbortController();
-  const doorWithEnd = { ...door, stop: AbortSignal.any([door.stop, ending.signal]) };
-  return withWorkplace(withMetrics, doorWithEnd, async (place, releasers) => {
-    const { metrics, service, engine, log, stop } = place;
+  const ended = { ...command, stop: AbortSignal.any([command.stop, ending.signal]) };
+  return withDaemonContext(withMetrics, ended, async (context, releasers) => {
+    const { metrics, service, engine, log, stop } = context;
     const { settings } = loaded;
     metrics.watchQueue(service.queueName);
     const folders = inboxes.map(({ root }) => root);
     const shown = { settings, engine, names: service, inboxes: folders };
-    const trouble = () => place.worker?.worker.trouble ?? null;
-    await openDashboard({ ...shown, trouble, log, stderr: door.stderr, stop, releasers });
+    const trouble = () => context.worker?.worker.trouble ?? null;
+    // The sign-in link is not for the log.
+    await openDashboard({ ...shown, trouble, log, stderr: command.stderr, stop, releasers });
 
-    await place.begin();
-    const schedules = settings.sample ? null : hostSchedules(place, door);
+    await context.begin();
+    const schedules = settings.sample ? null : hostSchedules(context, command);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {
       stopped ??= schedules?.stop();
@@ -59,13 +51,13 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
     };
     releasers.push(stopSchedules);
     await schedules?.start();
-    const facts = { host: hostname(), engine: engine.address, worker: place.worker?.worker.name };
+    const facts = { host: hostname(), engine: engine.address, worker: context.worker?.worker.name };
     log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
 
     let isRefused = false;
     const watching = inboxes.map(async (folders) => {
       try {
-        isRefused = (await watchIn(place, folders, door)) === 'refused' || isRefused;
+        isRefused = (await watchIn(context, folders)) === 'refused' || isRefused;
       } finally {
         // An inbox ends by itself only when none of them could go on.
         ending.abort(new Error('an inbox has ended'));
@@ -74,7 +66,10 @@ export async function runUp(loaded: LoadedSettings, door: UpDoor): Promise<ExitC
     const watched = Promise.all(watching);
     watched.catch(() => undefined);
     await untilAborted(stop);
-    log.info({ inFlight: place.worker?.worker.inFlight ?? 0 }, 'stopping: requests in flight are waited for');
+    log.info(
+      { inFlight: context.worker?.worker.inFlight ?? 0 },
+      'stopping: requests in flight are waited for',
+    );
     await Promise.all([Promise.allSettled(watching), stopSchedules()]);
     await watched;
     return isRefused ? EXIT.credentials : EXIT.done;
@@ -108,18 +103,9 @@ function truePath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-function hostSchedules(place: Workplace, door: UpDoor) {
-  const { engine, loaded, worker, service, metrics, traces, log, graceMs } = place;
+function hostSchedules(context: DaemonContext, { load }: CommandContext) {
+  const { loaded, worker, service } = context;
   const { settings } = loaded;
-  return createHostedScheduleRunner({
-    engine,
-    settings,
-    load: door.load,
-    streams: door,
-    metrics,
-    traces,
-    shared: worker === null ? null : { worker, service, settings },
-    log,
-    graceMs: () => graceMs(),
-  });
+  const shared = worker === null ? null : { worker, service, settings };
+  return createHostedScheduleRunner({ ...context, settings, load, shared });
 }

@@ -1,66 +1,46 @@
 /**
- * The door of `worker`: lookups for runs elsewhere, until it is told to stop.
+ * `worker`: lookups for runs elsewhere, until it is stopped.
  */
 import { readToken } from '../config/read-token.js';
 import type { Settings } from '../config/settings.js';
 import { accountName, queueName } from '../context/account.js';
-import { openMetrics } from '../context/open-metrics.js';
+import {
+  type CommandContext,
+  logOpened,
+  openEngineContext,
+  openLookupWorker,
+  watched,
+} from '../context/open-context.js';
 import { openClients } from '../context/open-service.js';
-import { openTelemetry } from '../context/open-telemetry.js';
-import { openLookupWorker } from '../context/workplace.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
-import { openEngine } from '../engine/open-engine.js';
-
-export interface WorkerDoor {
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  readonly graceMs: (timeoutMs: number) => number;
-}
 
 /** Works until `stop`; resolves when what was in flight is recorded. */
-export function runWorker(settings: Settings, door: WorkerDoor): Promise<ExitCode> {
+export function runWorker(settings: Settings, command: CommandContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = door;
+    const { log, stop } = command;
     const token = readToken(settings) ?? '';
-    const traces = await openTelemetry(settings, log, releasers);
-    const engine = await openEngine({
-      engine: settings.engine,
-      stateFolder: settings.state,
-      startsEmpty: settings.startEmpty,
-      log,
-      waitsForDisk: settings.waitForDisk,
-      telemetry: traces.telemetry,
-      stop,
-    });
-    releasers.push(() => engine.close());
-    for (const warning of engine.warnings) log.warn(warning);
-    const metrics = await openMetrics(settings, engine, stop, releasers);
+    const context = await openEngineContext(settings, command, releasers);
+    const { engine, metrics } = context;
+    logOpened(context, false, log);
     const queue = queueName(token, settings.account);
     metrics.watchQueue(queue);
-    const clientFor = traces.watchClients(metrics.watchClients(openClients(settings, token, releasers)));
+    const { clientFor } = watched({ clientFor: openClients(settings, token, releasers) }, context);
     const accounts = new Set<string>();
-    const worker = openLookupWorker({
-      engine,
-      service: {
-        queueName: queue,
-        clientFor(service) {
-          accounts.add(accountName(service, token, settings.account));
-          return clientFor(service);
-        },
+    const service = {
+      queueName: queue,
+      clientFor(name: string) {
+        accounts.add(accountName(name, token, settings.account));
+        return clientFor(name);
       },
-      settings,
-      stateFolder: settings.state,
-      log,
-    });
+    };
+    const worker = openLookupWorker({ engine, service, settings, stateFolder: settings.state, log });
     metrics.watchWorker(worker, () => accounts);
     await worker.start();
-    if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
     log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
     await untilAborted(stop);
     log.info({ inFlight: worker.inFlight }, 'stopping: requests in flight are waited for');
-    await worker.stop(door.graceMs(settings.timeoutMs));
+    await worker.stop(command.graceMs(settings.timeoutMs));
     return EXIT.done;
   });
 }

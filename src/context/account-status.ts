@@ -23,7 +23,7 @@ export interface AccountStatus {
   readonly limit: number | null;
   readonly projection: Projection | null;
   readonly budget: BudgetState | null;
-  /** Chunks by state; null where only the queue's owner could tell. */
+  /** Chunks by state; null where only the queue's owner knows. */
   readonly queue: Readonly<Record<string, number>> | null;
   readonly outcomes: OutcomeStats;
   /** Newest first. */

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 
 export interface AccountNames {
-  /** Of the ledger: `--account`, else made of service and token, from which the token cannot be told. */
+  /** Of the ledger: `--account`, else made of service and token, from which the token cannot be found. */
   readonly account: string;
   /** Identity of the service: its base URL. */
   readonly service: string;

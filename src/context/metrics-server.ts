@@ -1,13 +1,12 @@
 /**
  * Serves `/metrics`, `/healthz` and `/readyz` over plain HTTP, and nothing else. There is no password: it listens on
- * loopback unless told otherwise, and what it tells holds no token, brand or row.
+ * loopback unless the settings say otherwise, and what it serves holds no token, brand or row.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { FailFileError } from '../core/errors.js';
 import { systemWords } from '../core/system-error.js';
 import type { Metrics } from './metrics.js';
-import type { Readiness } from './readiness.js';
 
 export interface MetricsServer {
   /** `http://host:port`, without a slash at its end. */
@@ -20,7 +19,8 @@ export interface MetricsServerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
-  readonly readiness: Readiness;
+  /** null: this process can do its work; else why not, in a few words. */
+  readonly whyNotReady: () => Promise<string | null>;
 }
 
 interface Page {
@@ -72,7 +72,7 @@ async function answer(request: IncomingMessage, options: MetricsServerOptions): 
     case '/healthz':
       return words(200, 'alive');
     case '/readyz': {
-      const whyNot = await options.readiness.whyNot();
+      const whyNot = await options.whyNotReady();
       return whyNot === null ? words(200, 'ready') : words(503, whyNot);
     }
     default:

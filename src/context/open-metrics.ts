@@ -6,7 +6,6 @@ import { type Releasers, withinDeadline } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import type { Client } from '../lookup/client.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import { createReadiness } from './readiness.js';
 
 export type ClientFor = (service: string) => Client | null;
 
@@ -42,8 +41,8 @@ export async function openMetrics(
   const { createMetrics } = await import('./metrics.js');
   const { serveMetrics } = await import('./metrics-server.js');
   const metrics = createMetrics();
-  const readiness = createReadiness(() => engine.runs.list(1), stop);
-  const server = await serveMetrics({ host, port, metrics, readiness });
+  const whyNotReady = createReadiness(() => engine.runs.list(1), stop);
+  const server = await serveMetrics({ host, port, metrics, whyNotReady });
   releasers.push(() => server.close());
   return {
     url: server.url,
@@ -86,5 +85,31 @@ export function watchEach(clientFor: ClientFor, watch: (client: Client) => Clien
     const known = watched.get(client) ?? watch(client);
     watched.set(client, known);
     return known;
+  };
+}
+
+/** Probes give up after a second or two; an engine that takes longer is away. */
+const PROBE_MS = 1_000;
+
+/**
+ * Why this process cannot do its work, in a few words; null: it can. `askEngine` is any small question to the engine. One question is
+ * under way at a time, however many probes come.
+ */
+export function createReadiness(
+  askEngine: () => Promise<unknown>,
+  stop: AbortSignal,
+): () => Promise<string | null> {
+  let asking: Promise<true | null> | null = null;
+  return async () => {
+    if (stop.aborted) return 'stopping';
+    asking ??= askEngine()
+      .then(
+        () => true as const,
+        () => null,
+      )
+      .finally(() => {
+        asking = null;
+      });
+    return (await withinDeadline(asking, PROBE_MS)) ? null : 'the engine does not answer';
   };
 }

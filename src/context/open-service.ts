@@ -30,7 +30,7 @@ export async function openService(
   releasers: Releasers,
 ): Promise<OpenedService> {
   if (settings.sample) {
-    const { openSampleService } = await import('./sample-service.js');
+    const { openSampleService } = await import('./sample.js');
     const { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } = await import('../local-service/serve.js');
     const service = await openSampleService(log);
     releasers.push(() => service.close());

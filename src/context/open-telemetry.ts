@@ -55,11 +55,11 @@ export async function openTelemetry(
 }
 
 function outlineOf(result: EnrichResult, isStrict: boolean): RunOutline {
-  const { run, survey, written, progress } = result;
+  const { run, scan, written, progress } = result;
   return {
     id: run.id,
-    rows: survey.rows.count,
-    identifiers: survey.answers.wanted,
+    rows: scan.rows.count,
+    identifiers: scan.answers.wanted,
     counts: written.counts,
     billed: progress?.tally.billed ?? 0,
     exitCode: exitCodeOf(result, isStrict),

@@ -1,5 +1,5 @@
 /**
- * What BullMQ tells of chunks: one span for adding some, one for each time that a chunk is worked on, in the trace of the run that
+ * The spans of BullMQ for chunks: one span for adding some, one for each time that a chunk is worked on, in the trace of the run that
  * added it, wherever the worker is (BullMQ carries the context in the job's options). BullMQ has spans for its upkeep too, which an
  * idle worker would send for ever, and puts results and reasons into them: those stay here.
  */
@@ -11,7 +11,7 @@ import type { LookupTallies } from './lookup-tallies.js';
 /** BullMQ's own words, with which the names of its spans begin. */
 const TRACED_OPERATIONS: ReadonlySet<string> = new Set(['addBulk', 'process']);
 /** Attributes that say nothing of what is looked up. Whatever else BullMQ thinks of is left out. */
-const TOLD_ATTRIBUTES: ReadonlySet<string> = new Set([
+const KEPT_ATTRIBUTES: ReadonlySet<string> = new Set([
   'bullmq.queue.name',
   'bullmq.queue.operation',
   'bullmq.job.bulk.count',
@@ -57,14 +57,14 @@ function withoutWords(span: BullMQOTelSpan, lookups: Pick<LookupTallies, 'begin'
   lookups.begin(span.span);
   // BullMQ's spans have no status of their own.
   const markFailed = () => span.span.setStatus({ code: SpanStatusCode.ERROR });
-  const told: Span<Context> = {
+  const quiet: Span<Context> = {
     setSpanOnContext: (context) => span.setSpanOnContext(context),
     setAttribute(key, value) {
-      if (TOLD_ATTRIBUTES.has(key)) span.setAttribute(key, value);
+      if (KEPT_ATTRIBUTES.has(key)) span.setAttribute(key, value);
     },
     setAttributes(attributes) {
       for (const [key, value] of Object.entries(attributes)) {
-        if (value !== undefined) told.setAttribute(key, value);
+        if (value !== undefined) quiet.setAttribute(key, value);
       }
     },
     addEvent(name) {
@@ -82,5 +82,5 @@ function withoutWords(span: BullMQOTelSpan, lookups: Pick<LookupTallies, 'begin'
       span.end();
     },
   };
-  return told;
+  return quiet;
 }

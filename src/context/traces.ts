@@ -1,5 +1,5 @@
 /**
- * The traces of one process: a root span for each run, below it what BullMQ tells of its chunks. No span
+ * The traces of one process: a root span for each run, below it the spans of BullMQ for its chunks. No span
  * holds a row, an identifier, a brand, the token or the words of an error: traces go to others.
  *
  * BullMQ's adapter asks OpenTelemetry's globals, so there is one of these per process at a time; making it sets them, closing it gives
@@ -8,21 +8,23 @@
 import { hostname } from 'node:os';
 import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
   detectResources,
   envDetector,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Telemetry } from 'bullmq';
+import { maskAddress } from '../config/mask.js';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { StatusCounts } from '../core/model.js';
+import { systemWords } from '../core/system-error.js';
 import type { Client } from '../lookup/client.js';
-import { createDelivery } from './delivery.js';
 import { createLookupTallies } from './lookup-tallies.js';
 import { createQueueTelemetry } from './queue-spans.js';
 
@@ -118,4 +120,40 @@ function attributesOf({ id, rows, identifiers, counts, billed, exitCode }: RunOu
     'brand_enrich.billed': billed,
     'brand_enrich.exit_code': exitCode,
   };
+}
+
+/**
+ * How spans leave: to a collector, as JSON over HTTP. An outage of the collector is worth a line in the log when it begins and when it
+ * ends; spans that cannot be delivered are given up. `timeoutMs`: how long one delivery may take, with all its attempts.
+ */
+function createDelivery(url: string, timeoutMs: number, log: Log): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeoutMs });
+  const collector = maskAddress(url);
+  let isOut = false;
+
+  function note({ code, error }: ExportResult): void {
+    const isDelivered = code === ExportResultCode.SUCCESS;
+    if (isDelivered && isOut) log.info({ collector }, 'traces arrive again');
+    if (!isDelivered && !isOut) {
+      log.warn({ collector, reason: reasonOf(error) }, 'traces do not arrive; all else goes on');
+    }
+    isOut = !isDelivered;
+  }
+
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        note(result);
+        done(result);
+      }),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** A code or a status. What a collector writes in its answers is not ours to repeat. */
+function reasonOf(error: Error | undefined): string {
+  const code = error !== undefined && 'code' in error ? error.code : undefined;
+  if (typeof code === 'number') return `status ${code}`;
+  return typeof code === 'string' ? systemWords(error) : 'no good answer in time';
 }

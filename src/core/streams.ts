@@ -3,7 +3,7 @@
  */
 
 /** What a command may touch of its process. */
-export interface DoorStreams {
+export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import { InterruptedError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import type { DoorStreams } from '../core/streams.js';
+import type { Streams } from '../core/streams.js';
 import { isMoreThan, type SpendingEstimate } from './lookups/spending.js';
 import type { ProgressView } from './progress-view.js';
 
@@ -15,7 +15,7 @@ import type { ProgressView } from './progress-view.js';
 export async function confirmSpending(
   estimate: SpendingEstimate,
   settings: Pick<Settings, 'yes' | 'confirmAbove'>,
-  door: Pick<DoorStreams, 'stdin' | 'stderr'> & { readonly stop: AbortSignal },
+  terminal: Pick<Streams, 'stdin' | 'stderr'> & { readonly stop: AbortSignal },
   view: Pick<ProgressView, 'notice'>,
 ): Promise<boolean> {
   const { requests, withinQuota, overageRequests, maxCost } = estimate;
@@ -27,9 +27,9 @@ export async function confirmSpending(
   if (deferred > 0) parts.push(`${countText(deferred)} beyond the limit`);
   const sentence = parts.join(', ');
   view.notice(sentence);
-  const isTerminal = door.stdin.isTTY === true && door.stderr.isTTY === true;
+  const isTerminal = terminal.stdin.isTTY === true && terminal.stderr.isTTY === true;
   if (settings.yes || !isTerminal || !isMoreThan(maxCost, settings.confirmAbove)) return true;
-  return ask(door);
+  return ask(terminal);
 }
 
 async function ask({ stdin, stderr, stop }: Parameters<typeof confirmSpending>[2]): Promise<boolean> {

@@ -3,40 +3,25 @@
  */
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { Ragged, TableFormat } from '../core/table.js';
+import type { TableFormat } from '../core/table.js';
 import type { Engine } from '../engine/engine.js';
-import type { IntakeOptions } from '../intake/input.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import type { AcquireEnd } from './lookups/acquire.js';
 import type { SpendingEstimate } from './lookups/spending.js';
+import type { LookupsEnd } from './lookups/sweep.js';
 import type { OutputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { Written } from './output/write-output.js';
 import type { RunFacts } from './report/run-summary.js';
-import type { Survey, SurveyOptions } from './scan/survey.js';
+import type { OpenedTable, TableRequest } from './scan/open-table.js';
+import type { Scan } from './scan/scan.js';
 
 /** What one run is asked to do. Settings as the table of settings has them. */
-export interface EnrichRequest {
-  readonly input: string;
-  readonly stdin: NodeJS.ReadableStream | null;
+export interface EnrichRequest extends TableRequest {
   readonly stdout: NodeJS.WritableStream | null;
-  readonly intake: {
-    readonly delimiter?: string;
-    readonly encoding?: string;
-    readonly hasHeader: boolean;
-    readonly skipLines: number;
-    readonly limit: number | null;
-    readonly ragged?: Ragged;
-  };
-  /** See intake; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
-  readonly only?: IntakeOptions['only'];
-  readonly survey: Pick<
-    SurveyOptions,
-    'requested' | 'kind' | 'allowMismatch' | 'waterfall' | 'prefix' | 'priority'
-  >;
+  readonly scan: TableRequest['scan'] & { readonly waterfall: boolean };
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;
@@ -58,17 +43,29 @@ export interface EnrichRequest {
   readonly stateFolder: string;
 }
 
+/** The lookup worker of a run in its own process. */
+export type RunWorker =
+  /** For this run alone, which starts and stops it. */
+  | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
+  | ({ readonly type: 'shared' } & SharedWorker);
+
+/** One worker for all files that a process has under way; the process starts and stops it. */
+export interface SharedWorker {
+  readonly worker: LookupWorker;
+  /** Tells `listener` of every chunk and answer, whichever file it is for, until the returned function is called. */
+  readonly listen: (listener: WorkerListener) => () => void;
+}
+
 export interface EnrichSurroundings {
   /** One of this process, or that of another process which does the lookups. */
   readonly engine: Engine;
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
-  readonly openWorker: ((listener: WorkerListener) => LookupWorker) | null;
-  /**
-   * For a process that has several files under way: the worker of `openWorker` is not this file's to start or to stop, and the
-   * account is opened only by files for which `opensAccount` says so. Default: this file has its process to itself.
-   */
-  readonly shared?: { readonly opensAccount: () => boolean };
+  readonly worker: RunWorker | null;
+  /** Whether this run opens the account in the ledger, asked when it is about to; default: it does. */
+  readonly opensAccount?: () => boolean;
+  /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
+  readonly table?: OpenedTable | null;
   readonly clock: Clock;
   readonly log: Log;
   /** No new requests; what is in flight is waited for, and what is there is written. */
@@ -100,9 +97,9 @@ export interface EnrichProgress {
 
 export interface EnrichResult {
   readonly run: RunRecord;
-  readonly end: AcquireEnd;
+  readonly end: LookupsEnd;
   readonly isComplete: boolean;
-  readonly survey: Survey;
+  readonly scan: Scan;
   readonly facts: RunFacts;
   readonly written: Written;
   readonly names: OutputNames;

@@ -6,21 +6,22 @@
 import { withReleasers } from '../core/lifecycle.js';
 import type { Freshness } from '../core/model.js';
 import type { Engine } from '../engine/engine.js';
-import { openInput } from '../intake/open-input.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { RunSettings } from '../stores/run-store.js';
-import type { EnrichRequest } from './enrich-request.js';
-import { type BuyingPlan, planBuying } from './lookups/buying-plan.js';
-import { unanswered } from './lookups/gather.js';
+import type { EnrichRequest, EnrichSurroundings } from './enrich-request.js';
+import { unanswered } from './lookups/collect-outcomes.js';
+import { unansweredByWorth } from './lookups/priority-order.js';
 import { estimateSpending, type SpendingEstimate } from './lookups/spending.js';
 import { runKey } from './run-key.js';
+import { openTable } from './scan/open-table.js';
+import { type Scan, scanInput } from './scan/scan.js';
 import { openSpoolFolder } from './scan/spool-file.js';
-import { type Survey, surveyInput } from './scan/survey.js';
 
 export interface PlanRequest
-  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'survey' | 'stateFolder' | 'overagePrice'> {
+  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'scan' | 'stateFolder' | 'overagePrice'>,
+    Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly settings: RunSettings | null;
 }
@@ -29,12 +30,12 @@ export interface Plan {
   readonly input: string;
   readonly warnings: readonly string[];
   readonly columns: string;
-  readonly rows: { readonly total: number } & Survey['counts'];
+  readonly rows: { readonly total: number } & Scan['counts'];
   /** Why rows are invalid, unreadable or skipped, the 20 most frequent first. */
   readonly reasons: Readonly<Record<string, number>>;
   /** The same of the skipped rows alone. */
   readonly skipReasons: Readonly<Record<string, number>>;
-  readonly examples: Survey['examples'];
+  readonly examples: Scan['examples'];
   readonly identifiers: { readonly distinct: number; readonly byKind: Readonly<Record<string, number>> };
   /** Identifiers with a fresh answer; null without a service. */
   readonly stored: number | null;
@@ -42,12 +43,27 @@ export interface Plan {
   readonly requests: { readonly least: number; readonly most: number };
   readonly spending: SpendingEstimate | null;
   /** What would be bought first; null without `--priority`. */
-  readonly priority: BuyingPlan | null;
+  readonly priority: PriorityPlan | null;
   readonly account: {
     readonly quota: number | null;
     readonly limit: number | null;
     readonly used: number;
   } | null;
+}
+
+/** One identifier (`kind:value`) with what its best row says in the column of `--priority`; null: nothing. */
+interface RankedIdentifier {
+  readonly identifier: string;
+  readonly value: string | null;
+}
+
+interface PriorityPlan {
+  /** For people: `bought first: the highest "revenue"`. */
+  readonly sentence: string;
+  /** The most valuable ones that are not stored, at most 5. */
+  readonly first: readonly RankedIdentifier[];
+  /** The least valuable one that the limit still covers; null when it covers all, none, or is unknown. */
+  readonly last: RankedIdentifier | null;
 }
 
 const READ_AT_ONCE = 500;
@@ -56,42 +72,42 @@ const READ_AT_ONCE = 500;
 export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal): Promise<Plan> {
   return withReleasers(async (releasers) => {
     const folder = await openSpoolFolder(request.stateFolder);
-    const opened = { ...request.intake, spoolFolder: folder, stop };
-    const input = await openInput(request.input, request.stdin, opened);
+    const table = request.table ?? (await openTable(request, folder, stop));
+    const { input } = table;
     releasers.push(() => input.close());
-    const survey = await surveyInput(
-      input,
-      { ...request.survey, folder, stop, onRows: () => undefined },
+    const scan = await scanInput(
+      table,
+      { ...request.scan, folder, stop, onRows: () => undefined },
       releasers,
     );
-    const wanted = survey.answers.wanted;
+    const wanted = scan.answers.wanted;
     const { settings } = request;
     const state = stores && settings ? await showAsRun(request, settings, stores, input.contentHash()) : null;
     const areMissing = async (texts: readonly string[]): Promise<boolean[]> => {
       if (!stores || !settings || !state) return texts.map(() => true);
       return withoutAnswer(texts, stores, settings, state.now);
     };
-    const least = await countMissing(survey, areMissing);
-    const priority = await planBuying(
-      survey,
+    const least = await countMissing(scan, areMissing);
+    const priority = await planPriorities(
+      scan,
       areMissing,
       state && settings && coveredBy(least, state, settings),
     );
     let most = least;
-    if (request.survey.waterfall) {
-      for (let index = 0; index < survey.identifiers.count; index += 1) survey.answers.want(index);
-      most = await countMissing(survey, areMissing);
+    if (request.scan.waterfall) {
+      for (let index = 0; index < scan.identifiers.count; index += 1) scan.answers.want(index);
+      most = await countMissing(scan, areMissing);
     }
     const limits = settings ?? { overage: 0, quotaCap: null };
     return {
       input: input.name,
       warnings: input.warnings,
-      columns: survey.chosen.sentence,
-      rows: { total: survey.rows.count, ...survey.counts },
-      reasons: mostFrequent(survey.reasons),
-      skipReasons: mostFrequent(survey.skipReasons),
-      examples: survey.examples,
-      identifiers: { distinct: wanted, byKind: Object.fromEntries(survey.byKind) },
+      columns: scan.chosen.sentence,
+      rows: { total: scan.rows.count, ...scan.counts },
+      reasons: mostFrequent(scan.reasons),
+      skipReasons: mostFrequent(scan.skipReasons),
+      examples: scan.examples,
+      identifiers: { distinct: wanted, byKind: Object.fromEntries(scan.byKind) },
       stored: state === null ? null : wanted - least,
       requests: { least, most },
       spending:
@@ -116,12 +132,12 @@ const RUNS_LOOKED_AT = 200;
  * was the last.
  */
 async function showAsRun(
-  { intake, survey }: PlanRequest,
+  { intake, scan }: PlanRequest,
   settings: RunSettings,
   stores: Engine,
   contentHash: string,
 ): Promise<LedgerState> {
-  const key = runKey(contentHash, { intake, survey, settings });
+  const key = runKey(contentHash, { intake, scan, settings });
   const started = (await stores.runs.list(RUNS_LOOKED_AT)).find((run) => run.key === key);
   const isOpen = started !== undefined && started.status !== 'completed';
   const state = await stores.ledger.show(settings.account, isOpen ? started.id : undefined);
@@ -137,9 +153,9 @@ function mostFrequent(reasons: ReadonlyMap<string, number>): Readonly<Record<str
 
 type AreMissing = (texts: readonly string[]) => Promise<readonly boolean[]>;
 
-async function countMissing(survey: Survey, areMissing: AreMissing): Promise<number> {
+async function countMissing(scan: Scan, areMissing: AreMissing): Promise<number> {
   let missing = 0;
-  for (const batch of unanswered(survey, READ_AT_ONCE)) {
+  for (const batch of unanswered(scan, READ_AT_ONCE)) {
     const without = await areMissing(batch.map(({ text }) => text));
     missing += without.filter(Boolean).length;
   }
@@ -171,4 +187,33 @@ async function withoutAnswer(
 function coveredBy(requests: number, state: LedgerState, settings: RunSettings): number | null {
   const { deferred } = estimateSpending(requests, state, { settings, overagePrice: '1' });
   return deferred === null || deferred === 0 ? null : requests - deferred;
+}
+
+const SHOWN = 5;
+/**
+ * `covered`: requests that the limit covers; null when it covers all or is unknown. `areMissing` tells which of these
+ * identifiers have no fresh answer. null without `--priority`.
+ */
+async function planPriorities(
+  scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>,
+  areMissing: (texts: readonly string[]) => Promise<readonly boolean[]>,
+  covered: number | null,
+): Promise<PriorityPlan | null> {
+  const { priorities } = scan;
+  if (priorities === null) return null;
+  const first: RankedIdentifier[] = [];
+  let last: RankedIdentifier | null = null;
+  let count = 0;
+  for (const batch of unansweredByWorth(scan, READ_AT_ONCE)) {
+    const missing = await areMissing(batch.map(({ text }) => text));
+    for (const [at, { index, text }] of batch.entries()) {
+      if (!missing[at]) continue;
+      count += 1;
+      const ranked = { identifier: text, value: priorities.valueOf(index) };
+      if (first.length < SHOWN) first.push(ranked);
+      if (count === covered) last = ranked;
+    }
+    if (count >= Math.max(SHOWN, covered ?? 0)) break;
+  }
+  return { sentence: priorities.sentence, first, last };
 }

@@ -7,13 +7,13 @@ import type { EnrichRequest } from './enrich-request.js';
 
 /** What chooses identifiers, or the meaning of their answers. */
 export type KeyRequest = Pick<EnrichRequest, 'intake'> & {
-  readonly survey: Pick<EnrichRequest['survey'], 'requested' | 'kind' | 'waterfall'>;
+  readonly scan: Pick<EnrichRequest['scan'], 'requested' | 'kind' | 'waterfall'>;
   readonly settings: Pick<EnrichRequest['settings'], 'service' | 'allowNsfw'>;
 };
 
 /** 32 hex digits. `contentHash` as `Input.contentHash` gives it. */
 export function runKey(contentHash: string, request: KeyRequest): string {
-  const { requested, kind, waterfall } = request.survey;
+  const { requested, kind, waterfall } = request.scan;
   const { service, allowNsfw } = request.settings;
   const chosen = { ...request.intake, requested, kind, waterfall, service, allowNsfw };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -31,7 +31,7 @@ export function requestOf(
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
-    survey: surveyOf(settings),
+    scan: scanOf(settings),
     output: {
       path: settings.output,
       format: settings.format,
@@ -67,12 +67,12 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
   };
 }
 
-export function surveyOf(settings: Settings): EnrichRequest['survey'] {
+export function scanOf(settings: Settings): EnrichRequest['scan'] {
   const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }
 
-/** What workers are told of the run. */
+/** What workers know of the run. */
 export function runSettingsOf(
   settings: Settings,
   service: Pick<RunService, 'service' | 'account' | 'isLoopback'>,

@@ -2,9 +2,9 @@
 import { emptyCounts, type StatusCounts } from '../../src/core/model.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { EnrichRequest, EnrichResult } from '../../src/run/enrich-request.js';
-import type { AcquireEnd } from '../../src/run/lookups/acquire.js';
+import type { LookupsEnd } from '../../src/run/lookups/sweep.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
-import type { Survey } from '../../src/run/scan/survey.js';
+import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunHalt, RunSettings, Tally } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { runRecord } from '../worker/asking.js';
@@ -17,7 +17,7 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
     stdin: null,
     stdout: null,
     intake: { hasHeader: true, skipLines: 0, limit: null },
-    survey: { requested: [], kind: null, waterfall: false, prefix: 'brand_' },
+    scan: { requested: [], kind: null, waterfall: false, prefix: 'brand_' },
     output: {
       path: null,
       format: null,
@@ -38,10 +38,10 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
 }
 
 export interface ResultParts {
-  readonly end?: AcquireEnd;
+  readonly end?: LookupsEnd;
   readonly rows?: Partial<StatusCounts>;
   readonly facts?: Partial<RunFacts>;
-  readonly survey?: Partial<Survey>;
+  readonly scan?: Partial<Scan>;
   readonly tally?: Partial<Tally>;
   /** By the ledger's count; what workers told unless it is said. */
   readonly spent?: number;
@@ -52,7 +52,7 @@ export interface ResultParts {
   readonly seconds?: number;
 }
 
-export function halted(why: RunHalt['why'], sentence: string): AcquireEnd {
+export function halted(why: RunHalt['why'], sentence: string): LookupsEnd {
   return { type: 'halted', halt: { why, sentence } };
 }
 
@@ -60,7 +60,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
   const counts = { ...emptyCounts(), ...(parts.rows ?? { matched: 4 }) };
   const rows = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0, ...parts.tally };
-  const survey = {
+  const scan = {
     chosen: { choices: [{ name: 'website', kind: 'domain', column: 1 }], sentence: '', ours: [] },
     rows: { count: rows },
     answers: { wanted: 3 },
@@ -70,8 +70,8 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     examples: [],
     columns: ['id', 'website'],
     contentHash: 'c0ffee',
-    ...parts.survey,
-  } as unknown as Survey;
+    ...parts.scan,
+  } as unknown as Scan;
   return {
     run: runRecord(
       {},
@@ -79,7 +79,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     ),
     end: parts.end ?? { type: 'finished' },
     isComplete: parts.isComplete ?? true,
-    survey,
+    scan,
     facts: {
       identifiers: { matched: 3, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
       quality: { poor: 0, acceptable: 1, high: 2, unscored: 0 },

@@ -14,10 +14,10 @@ export function createTold(): Told {
   return {
     notices,
     looks,
-    tell(notice) {
+    notify(notice) {
       if (notice !== null) notices.push(notice);
     },
-    tellNearLimit(_, __, run) {
+    notifyNearLimit(_, __, run) {
       looks.push(run);
     },
     close: async () => undefined,

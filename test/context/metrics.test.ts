@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createMetrics, type Metrics } from '../../src/context/metrics.js';
 import { type MetricsServerOptions, serveMetrics } from '../../src/context/metrics-server.js';
-import { createReadiness } from '../../src/context/readiness.js';
+import { createReadiness } from '../../src/context/open-metrics.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { answering } from '../support/answering-client.js';
 import { scrape } from './scrape.js';
@@ -10,8 +10,8 @@ import { scrape } from './scrape.js';
 const NOT_STOPPED = new AbortController().signal;
 
 async function served(metrics: Metrics, some: Partial<MetricsServerOptions> = {}): Promise<string> {
-  const readiness = createReadiness(async () => undefined, NOT_STOPPED);
-  const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, readiness, ...some });
+  const whyNotReady = createReadiness(async () => undefined, NOT_STOPPED);
+  const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, whyNotReady, ...some });
   onTestFinished(() => server.close());
   return server.url;
 }
@@ -120,8 +120,8 @@ describe('health', () => {
 
   it('is not ready while the engine refuses or is silent, and alive all the same', async () => {
     let ask: () => Promise<unknown> = async () => Promise.reject(new Error('refused'));
-    const readiness = createReadiness(() => ask(), NOT_STOPPED);
-    const url = await served(createMetrics(), { readiness });
+    const whyNotReady = createReadiness(() => ask(), NOT_STOPPED);
+    const url = await served(createMetrics(), { whyNotReady });
     expect(await scrape(`${url}/readyz`)).toMatchObject({
       status: 503,
       text: 'the engine does not answer\n',
@@ -144,8 +144,8 @@ describe('health', () => {
   });
 
   it('is not ready once it was told to stop', async () => {
-    const readiness = createReadiness(async () => undefined, AbortSignal.abort());
-    expect(await scrape(`${await served(createMetrics(), { readiness })}/readyz`)).toMatchObject({
+    const whyNotReady = createReadiness(async () => undefined, AbortSignal.abort());
+    expect(await scrape(`${await served(createMetrics(), { whyNotReady })}/readyz`)).toMatchObject({
       status: 503,
       text: 'stopping\n',
     });

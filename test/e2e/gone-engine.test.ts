@@ -37,7 +37,7 @@ for (const { name, isMissing, start, signal } of servers) {
         running.kill('SIGINT');
         const result = await running.done;
         expect(result.code, result.stderr).toBe(130);
-        expect(result.stderr).toContain('the engine was not told that this run has ended');
+        expect(result.stderr).toContain('the end of this run did not reach the engine');
         expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
         // What was paid for and the engine never learned of is counted all the same.
         const { billed } = scene.service.meter;

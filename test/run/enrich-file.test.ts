@@ -47,7 +47,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       stdin: null,
       stdout: null,
       intake: { hasHeader: true, skipLines: 0, limit: null },
-      survey: {
+      scan: {
         requested: columns.map((name) => ({ name, kind: 'domain' })),
         kind: null,
         waterfall: columns.length > 1,
@@ -79,7 +79,10 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     return enrichFile(requestOf(options), {
       engine: place.engine,
       queueName: place.queue.name,
-      openWorker: (listener) => place.openWorker({ client, spoolFolder: join(folder, 'spool'), listener }),
+      worker: {
+        type: 'own',
+        open: (listener) => place.openWorker({ client, spoolFolder: join(folder, 'spool'), listener }),
+      },
       clock: systemClock,
       log: silentLog(),
       stop: new AbortController().signal,
@@ -147,7 +150,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       return answers;
     };
     const engine = { ...place.engine, outcomes: { ...outcomes, read } };
-    const openWorker = (listener: WorkerListener) =>
+    const open = (listener: WorkerListener) =>
       place.openWorker({
         client: place.client(),
         spoolFolder: join(folder, 'spool'),
@@ -158,7 +161,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
           },
         },
       });
-    await run({ input: LIST, around: { engine, openWorker } });
+    await run({ input: LIST, around: { engine, worker: { type: 'own', open } } });
     expect(found).toEqual([`${KEY_PREFIX}domain:b2.com`]);
     const fresh = await lines();
     await run({ input: LIST });
@@ -274,7 +277,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     );
     onTestFinished(() => worker.close());
     void worker.run();
-    const result = await run({ input: LIST, around: { openWorker: null } });
+    const result = await run({ input: LIST, around: { worker: null } });
     expect(result.end).toEqual({
       type: 'halted',
       halt: { why: 'lost', sentence: 'the queue lost what it was given' },

@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import type { StatusCounts } from '../../src/core/model.js';
 import { exitCodeOf } from '../../src/run/exit-code.js';
-import type { AcquireEnd } from '../../src/run/lookups/acquire.js';
+import type { LookupsEnd } from '../../src/run/lookups/sweep.js';
 import { halted, resultOf } from '../commands/results.js';
 
-const DONE: AcquireEnd = { type: 'finished' };
+const DONE: LookupsEnd = { type: 'finished' };
 
-it.each<[string, AcquireEnd, Partial<StatusCounts>, boolean, number]>([
+it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   ['every row has its answer', DONE, { matched: 3, not_found: 1 }, false, 0],
   ['no row at all', DONE, {}, false, 0],
   ['blank and skipped rows', DONE, { matched: 1, skipped: 9 }, false, 0],

@@ -1,6 +1,6 @@
 /** When a run in which nothing matches is told so while it goes on. */
 import { expect, it } from 'vitest';
-import { noMatchWarning } from '../../src/run/lookups/buy-missing.js';
+import { noMatchWarning } from '../../src/run/lookups/run-lookups.js';
 
 const CHOICES = [
   { column: 0, name: 'website', kind: 'ticker' },

@@ -4,7 +4,7 @@ import { type KeyRequest, newRunId, runKey } from '../../src/run/run-key.js';
 
 const REQUEST: KeyRequest = {
   intake: { hasHeader: true, skipLines: 0, limit: null },
-  survey: { requested: [{ name: 'website', kind: 'domain' }], kind: null, waterfall: false },
+  scan: { requested: [{ name: 'website', kind: 'domain' }], kind: null, waterfall: false },
   settings: { service: 'https://brands.example', allowNsfw: 'unset' },
 };
 const KEY = runKey('hash', REQUEST);
@@ -27,14 +27,14 @@ it('other content is another run', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
 
-it.each<[string, Partial<KeyRequest['survey']>]>([
+it.each<[string, Partial<KeyRequest['scan']>]>([
   ['another column', { requested: [{ name: 'domain', kind: 'domain' }] }],
   ['another kind of the column', { requested: [{ name: 'website', kind: 'ticker' }] }],
-  ['a column more', { requested: [...REQUEST.survey.requested, { name: 'ticker', kind: 'ticker' }] }],
+  ['a column more', { requested: [...REQUEST.scan.requested, { name: 'ticker', kind: 'ticker' }] }],
   ['--kind', { kind: 'ticker' }],
   ['--waterfall', { waterfall: true }],
 ])('%s is another run', (_what, changed) => {
-  expect(runKey('hash', { ...REQUEST, survey: { ...REQUEST.survey, ...changed } })).not.toBe(KEY);
+  expect(runKey('hash', { ...REQUEST, scan: { ...REQUEST.scan, ...changed } })).not.toBe(KEY);
 });
 
 it.each<[string, Partial<KeyRequest['intake']>]>([

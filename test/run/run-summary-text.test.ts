@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exitCodeOf } from '../../src/run/exit-code.js';
 import { makeReport } from '../../src/run/report/report.js';
 import { stopText, summaryText } from '../../src/run/run-summary-text.js';
-import type { Survey } from '../../src/run/scan/survey.js';
+import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import { overstated } from '../../src/worker/halt-reasons.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
@@ -43,7 +43,7 @@ it('a run that is done says what there is, and nothing to do', () => {
 
 it('one of a thing is told as one', () => {
   const lines = summaryOf({
-    survey: { answers: { wanted: 1 } as Survey['answers'] },
+    scan: { answers: { wanted: 1 } as Scan['answers'] },
     tally: { requests: 1, billed: 1 },
     rows: { matched: 1 },
     end: halted('limit', 'the quota is used up'),
@@ -122,7 +122,7 @@ describe('with --quiet', () => {
 it('what another run bought meanwhile is told, so that the counts add up', () => {
   const identifiers = { matched: 1_390, notFound: 10, beingFetched: 0, failed: 0, deferred: 0, stored: 900 };
   const lines = summaryOf({
-    survey: { answers: { wanted: 1_400 } as Survey['answers'] },
+    scan: { answers: { wanted: 1_400 } as Scan['answers'] },
     tally: { matched: 95, notFound: 5, stored: 400, requests: 100, billed: 100 },
     facts: { identifiers },
   });
@@ -190,7 +190,7 @@ it('scores from different weeks are a note', () => {
 it('what failed and which lines are wrong is shown, the most frequent first, a few of each', () => {
   const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
   const examples = [1, 2, 3, 4].map((line) => ({ line, reason: 'no such domain' }));
-  const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, survey: { examples } });
+  const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { examples } });
   expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
     'failed 8 x: reason 7',
     'failed 7 x: reason 6',

@@ -35,11 +35,11 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
 
   return {
     noteProgress(job, progress, account) {
-      notifier.tellNearLimit(account, progress.ledger, runOf(job, progress.runId));
+      notifier.notifyNearLimit(account, progress.ledger, runOf(job, progress.runId));
     },
     noteReport(job, result, report, account) {
       reports.set(job.folder, { report, file: basename(result.names.report) });
-      notifier.tellNearLimit(account, result.ledger, runOf(job, result.run.id));
+      notifier.notifyNearLimit(account, result.ledger, runOf(job, result.run.id));
     },
     noteEnd(job, end, folder) {
       const written = reports.get(job.folder) ?? null;
@@ -51,12 +51,12 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
       const scene: NoticeScene = { at: clock.now(), isSample, run };
       const reason = reasonOf(end);
       if (written === null || folder === null) {
-        notifier.tell(bareNotice(event, scene, reason));
+        notifier.notify(bareNotice(event, scene, reason));
         return;
       }
       const notice = noticeOfReport(event, scene, written.report, join(folder, written.file));
       // A file that is done has no reason of its own; that nothing matched is worth one.
-      notifier.tell(end.type === 'done' ? notice : { ...notice, reason });
+      notifier.notify(end.type === 'done' ? notice : { ...notice, reason });
     },
   };
 }

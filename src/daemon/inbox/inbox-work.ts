@@ -3,23 +3,13 @@
  * a worker that all of them share. What becomes of it is judged in `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`.
  */
 import { lstat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import type { LoadedSettings, Settings } from '../../config/settings.js';
-import type { OpenedService } from '../../context/open-service.js';
-import type { OpenedTelemetry } from '../../context/open-telemetry.js';
-import type { SharedWorker } from '../../context/shared-worker.js';
-import type { Clock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
-import type { DoorStreams } from '../../core/streams.js';
-import type { Engine } from '../../engine/engine.js';
-import { isNearLimit } from '../../ledger/policy.js';
-import { enrichFile } from '../../run/enrich-file.js';
-import type { EnrichProgress, EnrichRequest } from '../../run/enrich-request.js';
-import { exitCodeOf } from '../../run/exit-code.js';
-import { makeReport, type RunReport, writeReport } from '../../run/report/report.js';
-import { writeReportPage } from '../../run/report/write-report-page.js';
-import { requestOf, runSettingsOf } from '../../run/run-request.js';
+import type { SharedWorker } from '../../run/enrich-request.js';
+import { type RunContext, runFile } from '../../run/run-file.js';
+import { runSettingsOf } from '../../run/run-request.js';
+import { createLogView, createStanding } from '../../run/run-view.js';
 import { createClosedNote } from './closed-inboxes.js';
 import { isLongName, stemOf } from './file-names.js';
 import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
@@ -32,21 +22,12 @@ import type { Job } from './job-folder.js';
 export interface InboxWorkOptions {
   /** The watched folder, where `brand-enrich.json` may lie. */
   readonly folder: string;
-  readonly loaded: LoadedSettings;
-  readonly service: OpenedService;
-  readonly engine: Engine;
-  readonly stateFolder: string;
-  /** Of the process; no file of an inbox touches them. */
-  readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
-  /** null: workers elsewhere do the lookups. */
-  readonly worker: SharedWorker | null;
   readonly notices: InboxNotices;
-  readonly traces: OpenedTelemetry;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  /** How long requests in flight may be waited for after `stop`. */
-  readonly graceMs: () => number;
+  readonly context: RunContext & {
+    readonly loaded: LoadedSettings;
+    /** null: workers elsewhere do the lookups. */
+    readonly worker: SharedWorker | null;
+  };
 }
 
 /** A settings file that was changed so shortly ago may be half written. */
@@ -55,9 +36,9 @@ const FREE_LOOK_MS = 30_000;
 /** What a free look said travels to the ledger with the next exchange. */
 const READING_TRAVELS_MS = 300;
 
-export function createInboxWork(options: InboxWorkOptions): InboxWork {
-  const { folder, loaded, service, engine, stateFolder, worker, notices, clock, log, stop } = options;
-  const standing = createStanding(log);
+export function createInboxWork({ folder, notices, context }: InboxWorkOptions): InboxWork {
+  const { loaded, service, engine, worker, clock, log, stop } = context;
+  const standing = createStanding(log, worker?.worker ?? null);
   const closed = createClosedNote(engine.keyValues, folder);
   let opensAccount = true;
   let wentAheadAt = 0;
@@ -65,53 +46,30 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   let isQuotaTold = false;
 
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
-    const request = withinJob(requestOf(job.path, settings, service, stateFolder, options.streams), job);
-    let unlisten: () => void = () => undefined;
-    try {
-      const enrichTraced = options.traces.traced(enrichFile, settings.strict);
-      const result = await enrichTraced(request, {
-        engine,
-        queueName: service.queueName,
-        openWorker:
-          worker === null
-            ? null
-            : (listener) => {
-                unlisten = worker.listen(listener);
-                return worker.worker;
-              },
-        shared: {
-          opensAccount() {
-            const opens = opensAccount;
-            opensAccount = false;
-            return opens;
-          },
+    const { request, result, report } = await runFile(
+      {
+        input: job.path,
+        settings,
+        // Others may write to where it is.
+        only: 'own file',
+        ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
+        namesAreBare: true,
+        worker: worker && { type: 'shared', ...worker },
+        opensAccount() {
+          const opens = opensAccount;
+          opensAccount = false;
+          return opens;
         },
-        clock,
-        log,
-        stop,
-        graceMs: options.graceMs,
-        onProgress: (progress) => {
-          // A file that has not asked yet knows of no trouble; the worker that all files share does.
-          standing.note({ ...progress, trouble: worker === null ? progress.trouble : worker.worker.trouble });
-          notices.noteProgress(job, progress, service.account);
+        view: createLogView(log, { file: job.file }, standing),
+        notices: {
+          noteProgress: (progress, account) => notices.noteProgress(job, progress, account),
+          noteEnd: (ended, written, _exitCode, account) => notices.noteReport(job, ended, written, account),
         },
-        onNotice: (notice) => log.info({ file: job.file }, notice),
-        confirm: async ({ requests, overageRequests, maxCost }) => {
-          log.info({ file: job.file, requests, overageRequests, maxCost }, 'asking the service');
-          return true;
-        },
-      });
-      worker?.worker.resumeRun(result.run.id);
-      const report = withBareNames(makeReport(request, result, exitCodeOf(result, settings.strict)));
-      await writeReport(result.names.report, report);
-      const { sample: isSample, embedLogos: embedsLogos } = settings;
-      await writeReportPage(result, report, { isSample, embedsLogos, stop });
-      notices.noteReport(job, result, report, service.account);
-      log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
-      return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
-    } finally {
-      unlisten();
-    }
+      },
+      context,
+    );
+    log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
+    return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
   }
 
   /** Tells quota and usage without spending, where the service's own brand is known. */
@@ -172,44 +130,13 @@ export function createInboxWork(options: InboxWorkOptions): InboxWork {
   };
 }
 
-/** Results lie beside the original, under names that every file system takes. Others may write to where it lies. */
-function withinJob(asked: EnrichRequest, job: Job): EnrichRequest {
-  const request: EnrichRequest = { ...asked, only: 'own file' };
-  if (!isLongName(job.file)) return request;
-  const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(job.file)?.[0] ?? '';
-  const path = join(job.folder, `${stemOf(job.file)}.enriched${extension}`);
-  return { ...request, output: { ...request.output, path } };
-}
-
-/** The folder moves when the report is written: files are named as they lie beside it. */
-function withBareNames(report: RunReport): RunReport {
-  const { files, input } = report;
-  return {
-    ...report,
-    input: { ...input, name: basename(input.name) },
-    files: {
-      output: basename(files.output),
-      errors: files.errors === null ? null : basename(files.errors),
-    },
-  };
+/** For a result beside an original whose name is so long that no file system takes a longer one. */
+function shortOutput({ file, folder }: Job): string {
+  const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(file)?.[0] ?? '';
+  return join(folder, `${stemOf(file)}.enriched${extension}`);
 }
 
 async function isJustChanged(path: string, now: number): Promise<boolean> {
   const stat = await lstat(path).catch(() => null);
   return stat !== null && Math.abs(now - stat.mtimeMs) < SETTINGS_SETTLE_MS;
-}
-
-/** What is worth a line once, whichever file it shows with. */
-function createStanding(log: Log): { note(progress: EnrichProgress): void } {
-  let isNear = false;
-  let isTroubled = false;
-  return {
-    note({ ledger, trouble }) {
-      if (trouble !== null && !isTroubled) log.warn({ reason: trouble }, 'the service is unavailable');
-      if (trouble === null && isTroubled) log.info('the service is available again');
-      isTroubled = trouble !== null;
-      if (ledger !== null && isNearLimit(ledger) && !isNear) log.warn('80 % of the limit is used');
-      isNear = ledger !== null ? isNearLimit(ledger) : isNear;
-    },
-  };
 }

@@ -2,49 +2,44 @@
  * The runner of schedules with what it runs: each tick is a run like any other, with the settings of its schedule, on the engine
  * of the process. `schedule serve` hosts it, and so can any process that has an engine open.
  */
-
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Settings } from '../../config/settings.js';
-import type { OpenedMetrics } from '../../context/open-metrics.js';
+import {
+  type EngineContext,
+  openLookupWorker,
+  type WorkerSettings,
+  watched,
+} from '../../context/open-context.js';
 import { type OpenedService, openService } from '../../context/open-service.js';
-import type { OpenedTelemetry } from '../../context/open-telemetry.js';
-import type { SharedWorker } from '../../context/shared-worker.js';
-import { openLookupWorker, type WorkerSettings } from '../../context/workplace.js';
-import { systemClock } from '../../core/clock.js';
+import type { Clock } from '../../core/clock.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { hasNoMatch } from '../../core/model.js';
-import type { DoorStreams } from '../../core/streams.js';
-import type { Engine } from '../../engine/engine.js';
-import { enrichFile } from '../../run/enrich-file.js';
-import type { EnrichRequest, EnrichResult } from '../../run/enrich-request.js';
-import { exitCodeOf } from '../../run/exit-code.js';
+import type { Streams } from '../../core/streams.js';
+import type { EnrichResult, RunWorker, SharedWorker } from '../../run/enrich-request.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
-import { makeReport, writeReport } from '../../run/report/report.js';
-import { writeReportPage } from '../../run/report/write-report-page.js';
-import { requestOf } from '../../run/run-request.js';
+import { runFile } from '../../run/run-file.js';
+import { createLogView, createStanding } from '../../run/run-view.js';
 import { stampPath } from './path-stamps.js';
 import type { EndedRun } from './schedule.js';
 import { createScheduleRunner, type ScheduledWork, type ScheduleRunner } from './schedule-runner.js';
 import { type LoadFlags, STAMPED } from './scheduled-command.js';
 
-export interface ScheduleHostOptions {
-  readonly engine: Engine;
+export interface ScheduleHostOptions extends EngineContext {
   /** Of the process: engine and state folder, which scheduled runs share. */
   readonly settings: Pick<Settings, 'engine' | 'state'>;
   /** Settings of a run from its flags, the environment and the config file of the process. */
   readonly load: LoadFlags;
   /** Of the process; no scheduled run touches them. */
-  readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
-  readonly metrics: OpenedMetrics;
-  readonly traces: OpenedTelemetry;
+  readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
   /** The worker of the process, for runs that would have one like it. null: each run has one of its own. */
   readonly shared: HostedWorker | null;
+  readonly clock: Clock;
   readonly log: Log;
   /** How long requests in flight may be waited for once the runner stops. */
   readonly graceMs: (timeoutMs: number) => number;
@@ -58,14 +53,14 @@ interface HostedWorker {
 
 /** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
 export function createHostedScheduleRunner(options: ScheduleHostOptions): ScheduleRunner {
-  const { engine, log } = options;
+  const { engine, clock, log } = options;
   const notifiers = new Map<string, Notifier>();
   const runner = createScheduleRunner({
     engine,
     host: hostname(),
     name: `${process.pid}-${randomBytes(4).toString('hex')}`,
     execute: (work) => runScheduled(work, options, notifiers),
-    clock: systemClock,
+    clock,
     log,
   });
   return {
@@ -91,13 +86,9 @@ async function runScheduled(
   const notifier = openNotifier({ settings, stateFolder: settings.state, log: options.log, stop });
   notifiers.set(schedule.name, notifier);
   await earlier?.close();
-  const notices = createRunNotices({ notifier, input: schedule.input, isSample: false, clock: systemClock });
-  try {
-    return await enrichScheduled(work, settings, notices, options);
-  } catch (error) {
-    if (!stop.aborted) notices.noteError(error);
-    throw error;
-  }
+  const { input } = schedule;
+  const notices = createRunNotices({ notifier, input, isSample: false, clock: options.clock });
+  return notices.notingErrors(stop, () => enrichScheduled(work, settings, notices, options));
 }
 
 async function settingsOf(
@@ -121,43 +112,28 @@ function enrichScheduled(
   options: ScheduleHostOptions,
 ): Promise<Executed> {
   return withReleasers(async (releasers) => {
-    const { engine, streams, metrics, traces, log } = options;
-    const service = await openService(settings, log, releasers);
-    const clientFor = traces.watchClients(metrics.watchClients(service.clientFor));
-    const place = { engine, service: { ...service, clientFor }, settings, stateFolder: settings.state, log };
-    const shared = settings.worker ? workerToShare(service, settings, options.shared) : null;
-    const asked = requestOf(schedule.input, settings, service, settings.state, streams);
-    // A named pipe would be waited for at each of its times.
-    const request: EnrichRequest = { ...asked, only: 'file' };
-    const enrichTraced = traces.traced(enrichFile, settings.strict);
-    const result = await enrichTraced(request, {
-      engine,
-      queueName: service.queueName,
-      openWorker: settings.worker
-        ? (listener) => {
-            if (shared === null) return openLookupWorker(place, listener);
-            releasers.push(shared.listen(listener));
-            return shared.worker;
-          }
-        : null,
-      ...(shared === null ? {} : { shared: { opensAccount: () => true } }),
-      clock: systemClock,
-      log,
-      stop,
-      graceMs: () => options.graceMs(settings.timeoutMs),
-      onProgress: (progress) => notices.noteProgress(progress, service.account),
-      onNotice: (notice) => log.info({ schedule: schedule.name }, notice),
-      confirm: async ({ requests, overageRequests, maxCost }) => {
-        log.info({ schedule: schedule.name, requests, overageRequests, maxCost }, 'asking the service');
-        return true;
+    const { log, graceMs } = options;
+    const stateFolder = settings.state;
+    const service = watched(await openService(settings, log, releasers), options);
+    const context = { ...options, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
+    const shared = workerToShare(service, settings, options.shared);
+    const own: RunWorker = {
+      type: 'own',
+      open: (listener) => openLookupWorker({ ...context, settings }, listener),
+    };
+    const about = { schedule: schedule.name };
+    const { result, report, exitCode } = await runFile(
+      {
+        input: schedule.input,
+        settings,
+        // A named pipe would be waited for at each of its times.
+        only: 'file',
+        worker: settings.worker ? (shared === null ? own : { type: 'shared', ...shared }) : null,
+        view: createLogView(log, about, createStanding(log, shared?.worker ?? null)),
+        notices,
       },
-    });
-    shared?.worker.resumeRun(result.run.id);
-    const exitCode = exitCodeOf(result, settings.strict);
-    const report = makeReport(request, result, exitCode);
-    await writeReport(result.names.report, report);
-    await writeReportPage(result, report, { isSample: false, embedsLogos: settings.embedLogos, stop });
-    notices.noteEnd(result, report, exitCode, service.account);
+      { ...context, traced: options.traces.traced },
+    );
     return { exitCode, sentence: sentenceOf(result), output: report.files.output };
   });
 }
@@ -179,8 +155,8 @@ function workerToShare(
   return isSameService && isSameWay ? hosted.worker : null;
 }
 
-function sentenceOf({ survey, written, progress, run }: EnrichResult): string {
-  const parts = [countOf(survey.rows.count, 'row')];
+function sentenceOf({ scan, written, progress, run }: EnrichResult): string {
+  const parts = [countOf(scan.rows.count, 'row')];
   for (const [status, count] of Object.entries(written.counts)) {
     if (count > 0) parts.push(`${count} ${status.replace('_', ' ')}`);
   }

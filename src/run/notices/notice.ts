@@ -1,5 +1,5 @@
 /**
- * What people and programs are told when something has happened: the content of a webhook, and which event the end of a run is.
+ * A notification: the content of a webhook, and which event the end of a run is.
  * Pure. Counts, money and names; no row, no brand, no token.
  */
 import { basename } from 'node:path';
@@ -50,7 +50,7 @@ export interface NoticeScene {
   readonly run: Notice['run'];
 }
 
-/** What the end of a run is to those who want to be told; null: a person stopped it, and knows. */
+/** The event of a run's end; null: a person stopped it, and knows. */
 export function eventOfEnd(exitCode: ExitCode): NotifyEvent | null {
   switch (exitCode) {
     case EXIT.done:

@@ -1,5 +1,5 @@
 /**
- * Tells those who want to be told: picks the events that are asked for and begins a delivery to each place. It never throws once it is
+ * Notifies by webhook and e-mail: picks the events that are asked for and begins a delivery to each place. It never throws once it is
  * open, waits for nobody, and changes no exit code. What cannot be delivered now is kept in the state folder and goes out with
  * whatever command notifies the same receiver next. What is said is in `notice.ts`, how it travels in `notify`.
  */
@@ -22,16 +22,16 @@ import { noticeMail } from './notice-mail.js';
 
 export interface Notifier {
   /** Begins the deliveries and returns at once. */
-  tell(notice: Notice | null): void;
-  /** Tells of 80 % of the limit: once per account, period and limit, over all processes that share the state folder. */
-  tellNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void;
+  notify(notice: Notice | null): void;
+  /** Notifies of 80 % of the limit: once per account, period and limit, over all processes that share the state folder. */
+  notifyNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void;
   /** Waits for deliveries under way: 10 s at most, 2 s after a signal. */
   close(): Promise<void>;
 }
 
 export interface NotifierOptions {
   readonly settings: Settings;
-  /** Where it is remembered what was told once. */
+  /** Where it is remembered what was sent once. */
   readonly stateFolder: string;
   readonly log: Log;
   readonly stop: AbortSignal;
@@ -75,7 +75,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
           factsOf: ({ content }) => ({ event: (content as Notice).event, run: (content as Notice).run.id }),
         });
 
-  /** `id`: the same for whoever tells the same. */
+  /** `id`: the same for whoever sends the same. */
   async function post(notice: Notice, id: string, isOnce: boolean): Promise<void> {
     const letter = { at: clock.now(), content: notice };
     if (receivers.webhook !== null)
@@ -93,10 +93,10 @@ export function openNotifier(options: NotifierOptions): Notifier {
   }
 
   return {
-    tell(notice) {
+    notify(notice) {
       if (notice !== null && notifyOn.includes(notice.event)) track(post(notice, randomUUID(), false));
     },
-    tellNearLimit(account, state, run) {
+    notifyNearLimit(account, state, run) {
       if (state === null || !notifyOn.includes('limit') || !isNearLimit(state)) return;
       if (outbox === null) return;
       const name = hashOf(`${account}\n${state.period}\n${limitOf(state)}`);

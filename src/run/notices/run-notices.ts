@@ -1,5 +1,5 @@
 /**
- * What one run tells, and when: parked, 80 % of the limit, and its end. How it is delivered is the notifier's.
+ * The notifications of one run: parked, 80 % of the limit, and its end.
  */
 import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
@@ -13,8 +13,8 @@ import type { Notifier } from './notifier.js';
 export interface RunNotices {
   noteProgress(progress: EnrichProgress, account: string): void;
   noteEnd(result: EnrichResult, report: RunReport, exitCode: ExitCode, account: string): void;
-  /** What prevented the run, or broke it off. */
-  noteError(error: unknown): void;
+  /** Runs `action`; what prevents the run or breaks it off is notified, unless a person stopped it, and thrown on. */
+  notingErrors<T>(stop: AbortSignal, action: () => Promise<T>): Promise<T>;
 }
 
 export interface RunNoticesOptions {
@@ -34,21 +34,29 @@ export function createRunNotices({ notifier, input, isSample, clock }: RunNotice
   return {
     noteProgress(progress, account) {
       runId = progress.runId;
-      notifier.tellNearLimit(account, progress.ledger, scene().run);
+      notifier.notifyNearLimit(account, progress.ledger, scene().run);
       const wasParked = isParked;
       isParked = progress.phase === 'parked';
       if (!isParked || wasParked) return;
       const sentence = progress.run?.halt?.sentence ?? 'nothing may be spent';
-      notifier.tell(noticeOfAccount('parked', scene(), `${sentence}; it goes on by itself`, progress.ledger));
+      notifier.notify(
+        noticeOfAccount('parked', scene(), `${sentence}; it goes on by itself`, progress.ledger),
+      );
     },
     noteEnd(result, report, exitCode, account) {
       runId = result.run.id;
-      notifier.tellNearLimit(account, result.ledger, scene().run);
+      notifier.notifyNearLimit(account, result.ledger, scene().run);
       const event = eventOfEnd(exitCode);
-      if (event !== null) notifier.tell(noticeOfReport(event, scene(), report, resolve(result.names.report)));
+      if (event !== null)
+        notifier.notify(noticeOfReport(event, scene(), report, resolve(result.names.report)));
     },
-    noteError(error) {
-      notifier.tell(noticeOfError(error, scene()));
+    async notingErrors(stop, action) {
+      try {
+        return await action();
+      } catch (error) {
+        if (!stop.aborted) notifier.notify(noticeOfError(error, scene()));
+        throw error;
+      }
     },
   };
 }

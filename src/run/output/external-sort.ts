@@ -1,5 +1,5 @@
 /**
- * External merge sort of output lines: memory stays the same however many rows there are. Lines gather in one big
+ * External merge sort of output lines: memory stays the same however many rows there are. Lines collect in one big
  * buffer; when it is full they are sorted by key and written as a run (`sort-run.ts`); at the end the runs are merged
  * (`merge-runs.ts`). What fits the buffer never touches the disk. The keys come from `rank.ts`.
  */

@@ -1,5 +1,5 @@
 /**
- * The brands with the best and the lowest scores, kept while answers are gathered: a fixed number of each, however many
+ * The brands with the best and the lowest scores, kept while answers are collected: a fixed number of each, however many
  * there are. A brand that was asked for under two identifiers stands there once.
  */
 

@@ -6,7 +6,7 @@ import { rm } from 'node:fs/promises';
 import { withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, parseIdentifierText, type StatusCounts } from '../../core/model.js';
 import { readRow } from '../scan/row-spool.js';
-import type { Survey } from '../scan/survey.js';
+import type { Scan } from '../scan/scan.js';
 import { type CountShape, countRecords } from './count-records.js';
 import { createErrorsFile, type ErrorsFile, isInErrorsFile } from './errors-file.js';
 import { createSorter } from './external-sort.js';
@@ -24,7 +24,7 @@ import type { OutputPlan, Renderer } from './output-plan.js';
 import { assertAccounts } from './reconcile.js';
 
 export interface WriteRequest {
-  readonly survey: Survey;
+  readonly scan: Scan;
   readonly renderer: Renderer;
   readonly plan: OutputPlan;
   readonly names: OutputNames;
@@ -52,7 +52,7 @@ export interface Written {
 /** Throws FailFileError `output-unwritable` and `output-miscounted`. */
 export function writeOutput(request: WriteRequest): Promise<Written> {
   return withReleasers(async (releasers) => {
-    const { survey, renderer, plan, names, isSorted, isComplete } = request;
+    const { scan, renderer, plan, names, isSorted, isComplete } = request;
     const target = isComplete ? names.complete : names.partial;
     const isStdout = target === '-';
     const shape = { gzip: names.gzip, bom: plan.input.hasBom && plan.format === plan.input.format };
@@ -66,12 +66,12 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     const header = renderer.header();
     if (header !== null) await output.write(header);
     const counts = emptyCounts();
-    const answers = survey.answers;
+    const answers = scan.answers;
     answers.forgetRows();
     const render = createRowRenderer(renderer, answers);
     const pack = createRowPacker();
     let rows = 0;
-    for (const batch of survey.rows.records()) {
+    for (const batch of scan.rows.records()) {
       for (const record of batch) {
         const joined = joinRow(record, answers);
         const { status, rank, index, duplicateOf } = joined;
@@ -100,7 +100,7 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
       lineEnd: plan.input.lineEnd,
     };
     let readBack: number | null = null;
-    const accounts = () => ({ read: survey.rows.count, byStatus: counts, written: readBack });
+    const accounts = () => ({ read: scan.rows.count, byStatus: counts, written: readBack });
     // The finished file is counted before it gets its name: a miscounted one never has it.
     await output.commit(async (path) => {
       readBack = await countRecords(path, count);
@@ -116,7 +116,7 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
 async function addError(errors: ErrorsFile, joined: JoinedRow, request: WriteRequest): Promise<void> {
   const row = readRow(joined.record);
   if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
-  const { identifiers } = request.survey;
+  const { identifiers } = request.scan;
   const error = joined.index < 0 ? row.reason : (request.reasons.get(joined.index) ?? null);
   const identifier = joined.index < 0 ? null : parseIdentifierText(identifiers.at(joined.index));
   return errors.row(row.raw, { ...unaskedView(joined.status, error), identifier });

@@ -18,7 +18,7 @@ export type RunReport = ReturnType<typeof makeReport>;
 
 /** `exitCode`: what the process will end with. Pure. */
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode) {
-  const { run, survey, facts, written, progress, ledger, end } = result;
+  const { run, scan, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
   return {
     version: 1,
@@ -34,24 +34,24 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     reason: end.type === 'halted' ? end.halt.sentence : null,
     input: {
       name: result.inputName,
-      sha256: survey.contentHash,
-      records: survey.rows.count,
-      columns: survey.chosen.choices.map(({ name, kind }) => ({ name, kind })),
+      sha256: scan.contentHash,
+      records: scan.rows.count,
+      columns: scan.chosen.choices.map(({ name, kind }) => ({ name, kind })),
       warnings: result.inputWarnings,
-      unreadable: survey.counts.unreadable,
+      unreadable: scan.counts.unreadable,
       /** Of the unreadable ones: rows that do not fit the table. */
-      misfits: survey.counts.misfits,
+      misfits: scan.counts.misfits,
       /** Rows with cells missing at their end, and with cells beyond the last column, that were read. */
-      short: survey.counts.short,
-      long: survey.counts.long,
-      examples: survey.examples,
+      short: scan.counts.short,
+      long: scan.counts.long,
+      examples: scan.examples,
     },
     rows: written.counts,
-    reasons: Object.fromEntries([...survey.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
+    reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
     identifiers: {
-      distinct: survey.answers.wanted,
-      duplicateRows: survey.counts.duplicates,
-      byKind: Object.fromEntries(survey.byKind),
+      distinct: scan.answers.wanted,
+      duplicateRows: scan.counts.duplicates,
+      byKind: Object.fromEntries(scan.byKind),
       ...facts.identifiers,
     },
     failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
@@ -66,7 +66,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       savedByStored: facts.identifiers.stored,
       /** Found in the store when their turn came: another run had asked meanwhile. */
       savedByOthers: boughtMeanwhile(result),
-      savedByDuplicates: survey.counts.duplicates,
+      savedByDuplicates: scan.counts.duplicates,
     },
     account: ledger && {
       period: ledger.period,
@@ -83,7 +83,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     },
     files: { output: written.output, errors: written.errors },
     accounting: {
-      recordsRead: survey.rows.count,
+      recordsRead: scan.rows.count,
       rowsByStatus: Object.values(written.counts).reduce((sum, count) => sum + count, 0),
       recordsWritten: written.readBack,
     },

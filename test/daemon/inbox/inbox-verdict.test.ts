@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../../src/core/errors.js';
 import { verdictOfError, verdictOfResult } from '../../../src/daemon/inbox/inbox-verdict.js';
-import type { AcquireEnd } from '../../../src/run/lookups/acquire.js';
+import type { LookupsEnd } from '../../../src/run/lookups/sweep.js';
 import type { RunHalt } from '../../../src/stores/run-store.js';
 import { HOPELESS_REASON } from '../../../src/worker/retry-policy.js';
 
-const halted = (why: RunHalt['why']): AcquireEnd => ({
+const halted = (why: RunHalt['why']): LookupsEnd => ({
   type: 'halted',
   halt: { why, sentence: 'so it is' },
 });

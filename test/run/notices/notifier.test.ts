@@ -66,8 +66,8 @@ describe('a notifier', () => {
       notifyEmail: ['a@b.example'],
       smtpUrl: `smtp://127.0.0.1:${mail.port}`,
     });
-    notifier.tell(bareNotice('finish', SCENE, null));
-    notifier.tell(null);
+    notifier.notify(bareNotice('finish', SCENE, null));
+    notifier.notify(null);
     await notifier.close();
     expect(eventsOf(hook)).toEqual(['finish']);
     expect((await mail.next()).text).toContain('Subject: host: customers.csv: finished');
@@ -78,8 +78,8 @@ describe('a notifier', () => {
     const hook = await startHook(200);
     const notifier = openWith({ notifyUrl: hook.url, notifyOn: 'parked' });
     for (const event of ['finish', 'failure', 'parked'] as const)
-      notifier.tell(bareNotice(event, SCENE, null));
-    notifier.tellNearLimit('key-1', NEAR, RUN);
+      notifier.notify(bareNotice(event, SCENE, null));
+    notifier.notifyNearLimit('key-1', NEAR, RUN);
     await notifier.close();
     expect(eventsOf(hook)).toEqual(['parked']);
   });
@@ -97,12 +97,12 @@ describe('a notifier', () => {
     ];
     for (let start = 0; start < 2; start += 1) {
       const notifier = openWith({ notifyUrl: hook.url }, folder);
-      for (const state of states) notifier.tellNearLimit('key-1', state, RUN);
+      for (const state of states) notifier.notifyNearLimit('key-1', state, RUN);
       await notifier.close();
     }
     expect(eventsOf(hook)).toEqual(['limit', 'limit', 'limit']);
     const other = openWith({ notifyUrl: hook.url }, folder);
-    other.tellNearLimit('key-2', NEAR, RUN);
+    other.notifyNearLimit('key-2', NEAR, RUN);
     await other.close();
     expect(hook.received).toHaveLength(4);
   });
@@ -112,7 +112,7 @@ describe('a notifier', () => {
     const folder = stateFolder();
     for (let start = 0; start < 3; start += 1) {
       const notifier = openWith({ notifyUrl: hook.url }, folder);
-      notifier.tellNearLimit('key-1', NEAR, RUN);
+      notifier.notifyNearLimit('key-1', NEAR, RUN);
       await notifier.close();
     }
     expect(hook.received).toHaveLength(2);
@@ -135,7 +135,7 @@ describe('what cannot be delivered', () => {
     const folder = stateFolder();
     const port = await awayPort();
     const first = openWith(mailFlags(port), folder);
-    first.tell(finish);
+    first.notify(finish);
     await first.close();
     expect(lettersIn(folder)).toHaveLength(1);
     const mail = await startMailServer(port);
@@ -152,7 +152,7 @@ describe('what cannot be delivered', () => {
     const port = await awayPort();
     const clock = standingClock();
     const notifier = openWith(mailFlags(port), folder, clock);
-    notifier.tellNearLimit('key-1', NEAR, RUN);
+    notifier.notifyNearLimit('key-1', NEAR, RUN);
     await expect.poll(() => existsSync(join(folder, 'notified')) && lettersIn(folder)).toHaveLength(1);
     const mail = await startMailServer(port);
     const waking = setInterval(() => clock.wake(), 10);
@@ -167,7 +167,7 @@ describe('what cannot be delivered', () => {
     const hook = await startHook(200);
     const folder = stateFolder();
     const first = openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now()));
-    first.tellNearLimit('key-1', NEAR, RUN);
+    first.notifyNearLimit('key-1', NEAR, RUN);
     await first.close();
     const marks = () => readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.told'));
     for (const [days, left] of [
@@ -185,11 +185,11 @@ describe('what cannot be delivered', () => {
     const port = await awayPort();
     const flags = { ...mailFlags(port), notifyUrl: hook.url };
     const first = openWith(flags, folder);
-    first.tellNearLimit('key-1', NEAR, RUN);
+    first.notifyNearLimit('key-1', NEAR, RUN);
     await first.close();
     const mail = await startMailServer(port);
     const second = openWith(flags, folder);
-    second.tellNearLimit('key-1', NEAR, RUN);
+    second.notifyNearLimit('key-1', NEAR, RUN);
     await mail.next();
     await second.close();
     expect([mail.count, hook.received.length]).toEqual([1, 1]);
@@ -200,7 +200,7 @@ describe('what cannot be delivered', () => {
     const hook = await startHook(503, 503, 503, 200);
     const folder = stateFolder();
     const killed = openWith({ notifyUrl: hook.url }, folder);
-    killed.tell(finish);
+    killed.notify(finish);
     await expect.poll(() => hook.received.length).toBe(3);
     await openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 30_000)).close();
     expect(hook.received).toHaveLength(3);
@@ -217,7 +217,7 @@ describe('what cannot be delivered', () => {
     const other = await startHook(200);
     const folder = stateFolder();
     const first = openWith({ notifyUrl: hook.url }, folder);
-    first.tell(finish);
+    first.notify(finish);
     await first.close();
     const [letter = ''] = lettersIn(folder);
     expect(readFileSync(join(folder, 'notified', letter), 'utf8')).not.toContain('of-the-receiver');
@@ -232,7 +232,7 @@ describe('what cannot be delivered', () => {
     const folder = stateFolder();
     writeFileSync(join(folder, 'notified'), 'a file in the way');
     const notifier = openWith({ notifyUrl: hook.url }, folder);
-    notifier.tell(finish);
+    notifier.notify(finish);
     await notifier.close();
     expect(hook.received).toHaveLength(1);
   });
@@ -241,7 +241,7 @@ describe('what cannot be delivered', () => {
     const hook = await startHook(200);
     const folder = stateFolder();
     const notifiers = Array.from({ length: 8 }, () => openWith({ notifyUrl: hook.url }, folder));
-    for (const notifier of notifiers) notifier.tellNearLimit('key-1', NEAR, RUN);
+    for (const notifier of notifiers) notifier.notifyNearLimit('key-1', NEAR, RUN);
     await Promise.all(notifiers.map((notifier) => notifier.close()));
     expect(hook.received).toHaveLength(1);
   });

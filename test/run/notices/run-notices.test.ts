@@ -59,10 +59,18 @@ describe('a run', () => {
     for (const { report } of told.notices) expect(isAbsolute(report ?? '')).toBe(true);
   });
 
-  it('from standard input has a name too', () => {
+  it('from standard input has a name too', async () => {
     const { told, run } = notices('-');
-    run.noteError(new Error('x'));
+    const failing = run.notingErrors(new AbortController().signal, () => Promise.reject(new Error('x')));
+    await expect(failing).rejects.toThrow('x');
     expect(told.notices[0]?.run).toEqual({ id: null, label: `${hostname()}: stdin` });
+  });
+
+  it('that a person stopped is no news', async () => {
+    const { told, run } = notices();
+    const failing = run.notingErrors(AbortSignal.abort(), () => Promise.reject(new Error('x')));
+    await expect(failing).rejects.toThrow('x');
+    expect(told.notices).toEqual([]);
   });
 });
 

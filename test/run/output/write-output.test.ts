@@ -1,4 +1,4 @@
-/** From surveyed rows and their answers to files: byte for byte, under the right names, counted. */
+/** From scanned rows and their answers to files: byte for byte, under the right names, counted. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -14,9 +14,9 @@ import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan
 import { rankOf } from '../../../src/run/output/rank.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { type WriteRequest, writeOutput } from '../../../src/run/output/write-output.js';
-import { type Survey, wantNextCandidates } from '../../../src/run/scan/survey.js';
+import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { type Surveyed, surveyText } from '../surveyed.js';
+import { type Scanned, scanText } from '../scanned.js';
 
 const REWRITES = process.env.REWRITE_GOLDEN !== undefined;
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
@@ -27,20 +27,20 @@ type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, '
 interface Written {
   readonly folder: string;
   readonly result: Awaited<ReturnType<typeof writeOutput>>;
-  readonly counts: Survey['counts'];
+  readonly counts: Scan['counts'];
   text(name: string): Promise<string>;
 }
 
-/** Gives every wanted identifier its answer, wave by wave, as gathering would. `reasons` for those that failed or were deferred. */
+/** Gives every wanted identifier its answer, wave by wave, as collecting would. `reasons` for those that failed or were deferred. */
 function answerAll(
-  { survey, texts }: Pick<Surveyed, 'survey' | 'texts'>,
+  { scan, texts }: Pick<Scanned, 'scan' | 'texts'>,
   plan: OutputPlan,
   answered: Answered,
 ): Map<number, string> {
   const renderer = createRenderer(plan);
   const reasons = new Map<number, string>();
   for (const [index, text] of texts.entries()) {
-    if (!survey.answers.isWanted(index) || survey.answers.status(index) !== null) continue;
+    if (!scan.answers.isWanted(index) || scan.answers.status(index) !== null) continue;
     const identifier = parseIdentifierText(text);
     const given = answered[identifier.value] === undefined ? 'not_found' : answered[identifier.value];
     const status = typeof given === 'string' ? given : 'matched';
@@ -57,10 +57,10 @@ function answerAll(
       fetchedAt: error === null ? FETCHED_AT : null,
       error,
     };
-    survey.answers.set(index, status, rankOf(status, score), renderer.answer(view));
+    scan.answers.set(index, status, rankOf(status, score), renderer.answer(view));
   }
-  if (wantNextCandidates(survey) === 0) return reasons;
-  return new Map([...reasons, ...answerAll({ survey, texts }, plan, answered)]);
+  if (wantNextCandidates(scan) === 0) return reasons;
+  return new Map([...reasons, ...answerAll({ scan, texts }, plan, answered)]);
 }
 
 async function write(
@@ -77,13 +77,13 @@ async function write(
 ): Promise<Written> {
   const name = some.name ?? 'customers.csv';
   const requested = some.requested ?? [{ name: 'website', kind: 'domain' }];
-  const surveyed = await surveyText(input, {
+  const scanned = await scanText(input, {
     name,
     requested,
     waterfall: requested.length > 1,
     ...(some.ragged && { ragged: some.ragged }),
   });
-  const { survey, input: opened, folder } = surveyed;
+  const { scan, input: opened, folder } = scanned;
   await some.before?.(folder);
   const plan: OutputPlan = {
     input: opened.shape,
@@ -91,13 +91,13 @@ async function write(
     fields: ['name', 'qualityScore'],
     prefix: 'brand_',
     escapeFormulas: 'ours',
-    replacedColumns: survey.chosen.ours,
-    hasUnreadable: survey.counts.unreadable > 0,
-    hasSurplus: survey.counts.long > 0,
-    allColumns: survey.columns,
+    replacedColumns: scan.chosen.ours,
+    hasUnreadable: scan.counts.unreadable > 0,
+    hasSurplus: scan.counts.long > 0,
+    allColumns: scan.columns,
     ...some.plan,
   };
-  const reasons = answerAll(surveyed, plan, answered);
+  const reasons = answerAll(scanned, plan, answered);
   const names = outputNames({
     input: join(folder, name),
     isGzip: opened.shape.isGzip,
@@ -108,7 +108,7 @@ async function write(
     report: null,
   });
   const request: WriteRequest = {
-    survey,
+    scan,
     renderer: createRenderer(plan),
     plan,
     names,
@@ -121,7 +121,7 @@ async function write(
     ...some.request,
   };
   const result = await writeOutput(request);
-  return { folder, result, counts: survey.counts, text: (file) => readFile(join(folder, file), 'utf8') };
+  return { folder, result, counts: scan.counts, text: (file) => readFile(join(folder, file), 'utf8') };
 }
 
 /** Compared byte for byte. `REWRITE_GOLDEN=1` before the test command writes them anew. */
@@ -229,7 +229,7 @@ it('JSON lines get one key more', async () => {
 
 it('of several candidates the first that came to anything counts', async () => {
   const input = 'website,ticker\nnobody.org,ACME\nacme.com,BEST\nnobody.org,NONE\n,BEST\nfailing.com,BEST\n';
-  const surveyed = [
+  const scanned = [
     { name: 'website', kind: 'domain' },
     { name: 'ticker', kind: 'ticker' },
   ] as const;
@@ -237,7 +237,7 @@ it('of several candidates the first that came to anything counts', async () => {
     input,
     { ...ANSWERED, ACME: 0.3, BEST: 0.9, NONE: 'not_found' },
     {
-      requested: surveyed,
+      requested: scanned,
       before: async () => undefined,
     },
   );
@@ -298,11 +298,11 @@ describe('names', () => {
 
 it('the errors file is input for the next run: the user’s rows as they stood', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED);
-  const { survey, texts } = await surveyText(await text('customers.errors.csv'), {
+  const { scan, texts } = await scanText(await text('customers.errors.csv'), {
     requested: [{ name: 'website', kind: 'domain' }],
   });
   expect(texts).toEqual(['domain:failing.com', 'domain:later.com']);
-  expect(survey.counts).toMatchObject({ asked: 2, unreadable: 0 });
+  expect(scan.counts).toMatchObject({ asked: 2, unreadable: 0 });
 });
 
 it('the output is input for the next run: our columns are replaced, the user’s are the same', async () => {

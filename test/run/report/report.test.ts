@@ -117,7 +117,7 @@ describe('lists', () => {
     ]);
     const report = makeReport(
       requestFor(),
-      resultOf({ facts: { failures: counts }, survey: { reasons: counts } }),
+      resultOf({ facts: { failures: counts }, scan: { reasons: counts } }),
       1,
     );
     expect(Object.keys(report.failures)).toEqual(['frequent', 'common', 'rare']);
@@ -126,7 +126,7 @@ describe('lists', () => {
 
   it('are cut after fifty reasons', () => {
     const reasons = new Map(Array.from({ length: 80 }, (_, at) => [`reason ${at}`, at] as const));
-    const report = makeReport(requestFor(), resultOf({ survey: { reasons } }), 0);
+    const report = makeReport(requestFor(), resultOf({ scan: { reasons } }), 0);
     expect(Object.keys(report.reasons)).toHaveLength(50);
     expect(report.reasons).not.toHaveProperty('reason 0');
   });

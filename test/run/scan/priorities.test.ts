@@ -2,10 +2,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
-import { unansweredByWorth } from '../../../src/run/lookups/buying-order.js';
+import { unansweredByWorth } from '../../../src/run/lookups/priority-order.js';
+import type { ColumnOptions } from '../../../src/run/scan/open-table.js';
 import { createPriorities } from '../../../src/run/scan/priorities.js';
-import type { SurveyOptions } from '../../../src/run/scan/survey.js';
-import { surveyText } from '../surveyed.js';
+import type { ScanOptions } from '../../../src/run/scan/scan.js';
+import { scanText } from '../scanned.js';
 
 const COLUMNS = ['id', 'worth'];
 
@@ -106,10 +107,10 @@ describe('what would be a guess stops the run before it spends', () => {
 describe('in real files', () => {
   async function bought(
     text: string,
-    options: Partial<SurveyOptions> & { name?: string },
+    options: Partial<ScanOptions & ColumnOptions> & { name?: string },
   ): Promise<string[]> {
-    const { survey } = await surveyText(text, options);
-    return [...unansweredByWorth(survey, 2)].flat().map(({ text: identifier }) => identifier);
+    const { scan } = await scanText(text, options);
+    return [...unansweredByWorth(scan, 2)].flat().map(({ text: identifier }) => identifier);
   }
   const WEBSITE = { name: 'website', kind: 'domain' } as const;
 
@@ -141,14 +142,14 @@ describe('in real files', () => {
 
   it('what is answered or not wanted is left out', async () => {
     const text = 'website,other,worth\na.com,x.com,1\nb.com,y.com,2\n';
-    const { survey } = await surveyText(text, {
+    const { scan } = await scanText(text, {
       requested: [WEBSITE, { name: 'other', kind: 'domain' }],
       waterfall: true,
       priority: { name: 'worth', direction: 'desc' },
     });
-    survey.answers.set(2, 'not_found', { group: 2, score: 0 }, { before: '', after: '' });
-    survey.answers.want(3);
-    const left = [...unansweredByWorth(survey, 50)].flat().map(({ text: identifier }) => identifier);
+    scan.answers.set(2, 'not_found', { group: 2, score: 0 }, { before: '', after: '' });
+    scan.answers.want(3);
+    const left = [...unansweredByWorth(scan, 50)].flat().map(({ text: identifier }) => identifier);
     expect(left).toEqual(['domain:y.com', 'domain:a.com']);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { priorityValueOf } from '../../../src/run/scan/priority-value.js';
+import { priorityValueOf } from '../../../src/run/scan/priorities.js';
 
 describe('a cell of the priority column', () => {
   it.each([

@@ -1,15 +1,15 @@
 /** The first pass over real files: rows as they stand, identifiers by number, and what is wrong. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type Survey, wantNextCandidates } from '../../../src/run/scan/survey.js';
-import { surveyText } from '../surveyed.js';
+import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
+import { scanText } from '../scanned.js';
 
 const WEBSITE = { name: 'website', kind: 'domain' } as const;
 const TICKER = { name: 'ticker', kind: 'ticker' } as const;
 const RANK = { group: 2, score: 0 };
 const RENDERED = { before: '', after: '' };
 
-const rowsOf = (survey: Survey) => [...survey.rows.rows()].flat();
+const rowsOf = (scan: Scan) => [...scan.rows.rows()].flat();
 
 const CUSTOMERS = `id,website,ticker
 1,https://www.acme.com/about,ACME
@@ -26,9 +26,9 @@ const CUSTOMERS = `id,website,ticker
 
 describe('one column', () => {
   it('tells asked, invalid, skipped and unreadable rows apart, and counts them', async () => {
-    const { survey, texts } = await surveyText(CUSTOMERS, { requested: [WEBSITE] });
+    const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
     expect(texts).toEqual(['domain:acme.com', 'domain:delta.org']);
-    expect(rowsOf(survey).map(({ kind, candidates }) => [kind, ...candidates])).toEqual([
+    expect(rowsOf(scan).map(({ kind, candidates }) => [kind, ...candidates])).toEqual([
       ['asked', 0],
       ['skipped'],
       ['asked', 0],
@@ -40,7 +40,7 @@ describe('one column', () => {
       ['unreadable'],
       ['asked', 1],
     ]);
-    expect(survey.counts).toEqual({
+    expect(scan.counts).toEqual({
       asked: 4,
       invalid: 2,
       skipped: 3,
@@ -50,21 +50,21 @@ describe('one column', () => {
       short: 0,
       long: 0,
     });
-    expect(Object.fromEntries(survey.byKind)).toEqual({ domain: 2 });
-    expect([survey.answers.wanted, survey.answers.answered]).toEqual([2, 0]);
+    expect(Object.fromEntries(scan.byKind)).toEqual({ domain: 2 });
+    expect([scan.answers.wanted, scan.answers.answered]).toEqual([2, 0]);
   });
 
   it('takes short rows where blank cells are left out by habit, and no other row that does not fit', async () => {
     const full = '0,acme.com,Rome,x\n0,acme.com\n'.repeat(10);
     const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
-    const { survey, input, texts } = await surveyText(text, {
+    const { scan, input, texts } = await scanText(text, {
       requested: [WEBSITE],
       ragged: null,
       limit: 24,
     });
     expect(texts).toEqual(['domain:acme.com']);
     expect(
-      rowsOf(survey)
+      rowsOf(scan)
         .slice(19)
         .map(({ kind, raw }) => [kind, raw]),
     ).toEqual([
@@ -74,21 +74,21 @@ describe('one column', () => {
       ['unreadable', '3,"Acme'],
       ['unreadable', '4'],
     ]);
-    expect(survey.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
+    expect(scan.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
     expect(input.warnings.join('; ')).toContain('12 rows (first line 3) are shorter than the table');
     expect(input.warnings.join('; ')).toContain(
       '1 row (line 25) is invalid, for not fitting the table (1 cell',
     );
-    await expect(surveyText(text, { requested: [WEBSITE], ragged: null })).rejects.toMatchObject({
+    await expect(scanText(text, { requested: [WEBSITE], ragged: null })).rejects.toMatchObject({
       code: 'input-ragged',
       subject: expect.stringMatching(
         /3 of 26 rows by delimiter ',' \(detected\), first line 25 \(1 cell where/,
       ),
       todo: expect.stringMatching(/--delimiter.*--ragged invalid.*--ragged take/),
     });
-    const all = await surveyText(text, { requested: [WEBSITE], ragged: 'take' });
+    const all = await scanText(text, { requested: [WEBSITE], ragged: 'take' });
     expect(all.texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-    expect(all.survey.counts).toMatchObject({
+    expect(all.scan.counts).toMatchObject({
       asked: 23,
       invalid: 1,
       skipped: 1,
@@ -99,43 +99,43 @@ describe('one column', () => {
   });
 
   it('keeps every row as it stood', async () => {
-    const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE] });
-    expect(rowsOf(survey).map(({ raw }) => raw)).toEqual(CUSTOMERS.trimEnd().split('\n').slice(1));
-    expect(rowsOf(survey).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    expect(rowsOf(scan).map(({ raw }) => raw)).toEqual(CUSTOMERS.trimEnd().split('\n').slice(1));
+    expect(rowsOf(scan).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   it('counts reasons, and shows the first rows that are wrong with their lines', async () => {
-    const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE] });
-    expect([...survey.reasons.values()].reduce((sum, count) => sum + count, 0)).toBe(6);
-    const ofSkipped = [...survey.skipReasons.values()].reduce((sum, count) => sum + count, 0);
-    expect(ofSkipped).toBe(survey.counts.skipped);
+    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    expect([...scan.reasons.values()].reduce((sum, count) => sum + count, 0)).toBe(6);
+    const ofSkipped = [...scan.skipReasons.values()].reduce((sum, count) => sum + count, 0);
+    expect(ofSkipped).toBe(scan.counts.skipped);
     expect(ofSkipped).toBeGreaterThan(0);
-    expect(survey.examples.map(({ line }) => line)).toEqual([5, 8, 10]);
-    const unreadable = rowsOf(survey).find(({ kind }) => kind === 'unreadable');
+    expect(scan.examples.map(({ line }) => line)).toEqual([5, 8, 10]);
+    const unreadable = rowsOf(scan).find(({ kind }) => kind === 'unreadable');
     expect(unreadable?.reason).toMatch(/^line 10: /);
   });
 
   it('a cell that was seen before is the same identifier, an equal brand written otherwise too', async () => {
     const cells = ['acme.com', 'ACME.COM', 'acme.com', 'http://acme.com/', 'beta.io', 'acme.com', 'beta.io'];
-    const { survey, texts } = await surveyText(`website\n${cells.join('\n')}\n`, { requested: [WEBSITE] });
+    const { scan, texts } = await scanText(`website\n${cells.join('\n')}\n`, { requested: [WEBSITE] });
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
-    expect(rowsOf(survey).map(({ candidates }) => candidates)).toEqual([[0], [0], [0], [0], [1], [0], [1]]);
-    expect(survey.counts).toMatchObject({ asked: 7, duplicates: 5 });
+    expect(rowsOf(scan).map(({ candidates }) => candidates)).toEqual([[0], [0], [0], [0], [1], [0], [1]]);
+    expect(scan.counts).toMatchObject({ asked: 7, duplicates: 5 });
   });
 
   it('what went wrong once goes wrong again: an invalid cell is no known one', async () => {
-    const { survey } = await surveyText('website\nlocalhost\nlocalhost\n\nacme.com\nlocalhost\n', {
+    const { scan } = await scanText('website\nlocalhost\nlocalhost\n\nacme.com\nlocalhost\n', {
       requested: [WEBSITE],
     });
-    expect(survey.counts).toMatchObject({ asked: 1, invalid: 3, duplicates: 0 });
+    expect(scan.counts).toMatchObject({ asked: 1, invalid: 3, duplicates: 0 });
   });
 });
 
 describe('several columns', () => {
   it('without --waterfall the first that yields an identifier is the only one', async () => {
-    const { survey, texts } = await surveyText(CUSTOMERS, { requested: [WEBSITE, TICKER] });
+    const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER] });
     expect(texts).toEqual(['domain:acme.com', 'ticker:BETA', 'domain:delta.org']);
-    expect(rowsOf(survey).map(({ candidates }) => candidates)).toEqual([
+    expect(rowsOf(scan).map(({ candidates }) => candidates)).toEqual([
       [0],
       [1],
       [0],
@@ -147,11 +147,11 @@ describe('several columns', () => {
       [],
       [2],
     ]);
-    expect(Object.fromEntries(survey.byKind)).toEqual({ domain: 2, ticker: 1 });
+    expect(Object.fromEntries(scan.byKind)).toEqual({ domain: 2, ticker: 1 });
   });
 
   it('with --waterfall the others are candidates, numbered but not wanted', async () => {
-    const { survey, texts } = await surveyText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
+    const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
     expect(texts).toEqual([
       'domain:acme.com',
       'ticker:ACME',
@@ -160,7 +160,7 @@ describe('several columns', () => {
       'domain:delta.org',
       'ticker:DLTA',
     ]);
-    expect(rowsOf(survey).map(({ candidates }) => candidates)).toEqual([
+    expect(rowsOf(scan).map(({ candidates }) => candidates)).toEqual([
       [0, 1],
       [2],
       [0, 3],
@@ -172,48 +172,48 @@ describe('several columns', () => {
       [],
       [4, 5],
     ]);
-    expect([0, 1, 2, 3, 4, 5].filter((index) => survey.answers.isWanted(index))).toEqual([0, 2, 4]);
-    expect(survey.answers.wanted).toBe(3);
+    expect([0, 1, 2, 3, 4, 5].filter((index) => scan.answers.isWanted(index))).toEqual([0, 2, 4]);
+    expect(scan.answers.wanted).toBe(3);
   });
 
   it('the next candidate is wanted where nothing was found, and only there', async () => {
-    const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
-    const { answers } = survey;
-    expect(wantNextCandidates(survey)).toBe(0);
+    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
+    const { answers } = scan;
+    expect(wantNextCandidates(scan)).toBe(0);
     answers.set(0, 'not_found', RANK, RENDERED);
     answers.set(2, 'not_found', RANK, RENDERED);
     answers.set(4, 'matched', { group: 0, score: 1 }, RENDERED);
-    expect(wantNextCandidates(survey)).toBe(2);
+    expect(wantNextCandidates(scan)).toBe(2);
     expect([1, 3, 5].map((index) => answers.isWanted(index))).toEqual([true, true, false]);
-    expect(wantNextCandidates(survey)).toBe(0);
+    expect(wantNextCandidates(scan)).toBe(0);
   });
 
   it.each(['failed', 'deferred'] as const)('nothing more is wanted where the lookup %s', async (status) => {
-    const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
-    survey.answers.set(0, status, RANK, RENDERED);
-    survey.answers.set(4, status, RANK, RENDERED);
-    expect(wantNextCandidates(survey)).toBe(0);
+    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
+    scan.answers.set(0, status, RANK, RENDERED);
+    scan.answers.set(4, status, RANK, RENDERED);
+    expect(wantNextCandidates(scan)).toBe(0);
   });
 
   it('waves go on to the last candidate, past those that another row has answered', async () => {
-    const { survey, texts } = await surveyText('a,b,c\nx.com,y.com,z.com\ny.com,,\n', {
+    const { scan, texts } = await scanText('a,b,c\nx.com,y.com,z.com\ny.com,,\n', {
       requested: ['a', 'b', 'c'].map((name) => ({ name, kind: 'domain' })),
       waterfall: true,
     });
     expect(texts).toEqual(['domain:x.com', 'domain:y.com', 'domain:z.com']);
-    survey.answers.set(0, 'not_found', RANK, RENDERED);
-    survey.answers.set(1, 'not_found', RANK, RENDERED);
-    expect(wantNextCandidates(survey)).toBe(1);
-    expect(survey.answers.isWanted(2)).toBe(true);
-    survey.answers.set(2, 'not_found', RANK, RENDERED);
-    expect(wantNextCandidates(survey)).toBe(0);
+    scan.answers.set(0, 'not_found', RANK, RENDERED);
+    scan.answers.set(1, 'not_found', RANK, RENDERED);
+    expect(wantNextCandidates(scan)).toBe(1);
+    expect(scan.answers.isWanted(2)).toBe(true);
+    scan.answers.set(2, 'not_found', RANK, RENDERED);
+    expect(wantNextCandidates(scan)).toBe(0);
   });
 });
 
 describe('what is kept of the whole', () => {
   it('the hash of the bytes as they are', async () => {
-    const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE] });
-    expect(survey.contentHash).toBe(createHash('sha256').update(CUSTOMERS).digest('hex'));
+    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    expect(scan.contentHash).toBe(createHash('sha256').update(CUSTOMERS).digest('hex'));
   });
 
   it('at most a thousand reasons, and five examples', async () => {
@@ -221,61 +221,58 @@ describe('what is kept of the whole', () => {
       { length: 1_500 },
       (_, at) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`,
     );
-    const { survey } = await surveyText(`website\n${lines.join('\n')}\n`, {
+    const { scan } = await scanText(`website\n${lines.join('\n')}\n`, {
       requested: [WEBSITE],
       allowMismatch: true,
     });
-    expect(survey.counts.invalid).toBe(1_500);
-    expect(survey.reasons.size).toBeLessThanOrEqual(1_000);
-    expect(survey.examples).toHaveLength(5);
+    expect(scan.counts.invalid).toBe(1_500);
+    expect(scan.reasons.size).toBeLessThanOrEqual(1_000);
+    expect(scan.examples).toHaveLength(5);
   });
 
   it('columns of JSON lines in the order in which they appear, whatever the first line has', async () => {
-    const { survey, texts } = await surveyText(
-      '{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n',
-      {
-        name: 'customers.jsonl',
-        requested: [WEBSITE],
-      },
-    );
-    expect(survey.columns).toEqual(['a', 'website', 'b']);
+    const { scan, texts } = await scanText('{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n', {
+      name: 'customers.jsonl',
+      requested: [WEBSITE],
+    });
+    expect(scan.columns).toEqual(['a', 'website', 'b']);
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
   });
 
   it('no more rows than --limit', async () => {
-    const { survey } = await surveyText(CUSTOMERS, { requested: [WEBSITE], limit: 3 });
-    expect(survey.rows.count).toBe(3);
+    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE], limit: 3 });
+    expect(scan.rows.count).toBe(3);
   });
 });
 
 it('the column is chosen where none is named, and said', async () => {
-  const { survey } = await surveyText('id,website\n1,acme.com\n2,beta.io\n');
-  expect(survey.chosen.choices).toMatchObject([{ name: 'website', kind: 'domain' }]);
-  expect(survey.chosen.sentence).toContain('website');
+  const { scan } = await scanText('id,website\n1,acme.com\n2,beta.io\n');
+  expect(scan.chosen.choices).toMatchObject([{ name: 'website', kind: 'domain' }]);
+  expect(scan.chosen.sentence).toContain('website');
 });
 
 it('progress is told by rows', async () => {
   const told: number[] = [];
-  await surveyText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => told.push(rows) });
+  await scanText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => told.push(rows) });
   expect(told.at(-1)).toBe(10);
 });
 
 it('a stop ends the reading as an interruption, not as a bug', async () => {
   const stop = AbortSignal.abort(new Error('stopped by SIGINT'));
-  await expect(surveyText(CUSTOMERS, { requested: [WEBSITE], stop })).rejects.toMatchObject({
+  await expect(scanText(CUSTOMERS, { requested: [WEBSITE], stop })).rejects.toMatchObject({
     code: 'interrupted',
     exitCode: 130,
   });
 });
 
 it('a table that was read as one column names the delimiter it was read by, and the flag', async () => {
-  await expect(surveyText('name;site\nacme\nbeta\n')).rejects.toMatchObject({
+  await expect(scanText('name;site\nacme\nbeta\n')).rejects.toMatchObject({
     code: 'column-doubtful',
     message: expect.stringMatching(
       /read as one column, by delimiter ','.*say --delimiter ';' if that separates/,
     ),
   });
-  await expect(surveyText('name:site\nacme:acme.com\n', { requested: [WEBSITE] })).rejects.toMatchObject({
+  await expect(scanText('name:site\nacme:acme.com\n', { requested: [WEBSITE] })).rejects.toMatchObject({
     code: 'column-unknown',
     message: expect.stringContaining("--delimiter ':'"),
   });
@@ -287,13 +284,13 @@ acme.com,deferred,,,not asked,
 ,invalid,,,line 42: a quoted cell is never closed,"x,""y"
 ,invalid,,,line 57: a quoted cell is never closed,"z,""y"
 `;
-  const { survey } = await surveyText(text, { requested: [WEBSITE] });
-  expect(survey.examples).toEqual([
+  const { scan } = await scanText(text, { requested: [WEBSITE] });
+  expect(scan.examples).toEqual([
     { line: 3, reason: 'a quoted cell is never closed' },
     { line: 4, reason: 'a quoted cell is never closed' },
   ]);
-  expect(survey.reasons.get('a quoted cell is never closed')).toBe(2);
-  expect(rowsOf(survey).map(({ reason }) => reason)).toEqual([
+  expect(scan.reasons.get('a quoted cell is never closed')).toBe(2);
+  expect(rowsOf(scan).map(({ reason }) => reason)).toEqual([
     '',
     'line 42: a quoted cell is never closed',
     'line 57: a quoted cell is never closed',

@@ -1,14 +1,13 @@
 /**
- * Buys what is missing: chunks go into the queue through a window, workers here or elsewhere resolve them, and the
- * run waits until all are finished or something stops it. Events can be missed, so the store is asked, and a silence
- * is looked into.
+ * Chunks go into the queue through a window, workers here or elsewhere resolve them, and the run waits until all are finished or
+ * something stops it. Events can be missed, so the store is asked, and a silence is looked into.
  */
-
+import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../engine/engine.js';
 import { isAlive, type RunHalt, type RunProgress } from '../../stores/run-store.js';
 
-export interface PurchaseContext {
+export interface DispatchContext {
   readonly engine: Engine;
   readonly line: ChunkQueue;
   readonly runId: string;
@@ -21,47 +20,43 @@ export interface PurchaseContext {
   readonly stop: AbortSignal;
   /** Failed lookups that are too many; null: no limit. */
   readonly maxFailures: number | null;
-  /** Wakes the wait early: a chunk was finished in this process. */
-  readonly nudge: Nudge;
+  /** Ends a wait early: a chunk was finished in this process. */
+  readonly wake: Wake;
+  readonly clock: Clock;
   readonly onProgress: (progress: RunProgress) => void;
   /** Called once when nobody has taken a chunk for a while. */
   readonly onSilence: () => void;
   readonly log: Log;
 }
 
-export type PurchaseEnd =
+export type DispatchEnd =
   | {
       readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' | 'lost';
       readonly chunks: number;
     }
   | { readonly type: 'halted'; readonly halt: RunHalt; readonly chunks: number };
 
-/** Lets one side wait for the other without an event that could be missed: a wake before the wait counts. */
-export interface Nudge {
+/** Lets one side wait for the other without an event that could be missed: a call before the wait counts. */
+export interface Wake {
   wake(): void;
-  /** Resolves at the next wake (or at once after an unseen one), at the latest after `ms`. */
+  /** Resolves at the next call (or at once after an unseen one), at the latest after `ms`. */
   wait(ms: number): Promise<void>;
 }
 
-export function createNudge(): Nudge {
+export function createWake(clock: Clock): Wake {
   let isAwake = false;
-  let resolveWait: (() => void) | null = null;
+  let waiting: AbortController | null = null;
   return {
     wake() {
       isAwake = true;
-      resolveWait?.();
+      waiting?.abort();
     },
     async wait(ms) {
       if (!isAwake) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
-          resolveWait = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
+        waiting = new AbortController();
+        await clock.sleep(ms, waiting.signal).catch(() => undefined);
+        waiting = null;
       }
-      resolveWait = null;
       isAwake = false;
     },
   };
@@ -71,49 +66,65 @@ export function createNudge(): Nudge {
 const WINDOW = 200;
 const ADD_AT_ONCE = 20;
 const POLL_MS = 300;
-/** Between two looks at the store, however often a nudge comes. */
+/** Between two looks at the store, however often somebody wakes the wait. */
 const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
 
+type Ending = Exclude<DispatchEnd['type'], 'halted'> | RunHalt;
+
+/** What ends a run, as one look at it shows; null: nothing does. Pure. */
+function endingOf(
+  { isCancelled, halt, tally }: RunProgress,
+  isStopped: boolean,
+  maxFailures: number | null,
+): Ending | null {
+  if (isStopped) return 'stopped';
+  if (isCancelled) return 'cancelled';
+  if (halt) return halt;
+  return maxFailures !== null && tally.failed > maxFailures ? 'too_many_failures' : null;
+}
+
 /** Does not throw for what stops a run; engine trouble is thrown after retries by the caller's stores. */
-export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
-  const { engine, line, runId, stop } = context;
+export async function dispatchChunks(context: DispatchContext): Promise<DispatchEnd> {
+  const { engine, line, runId, stop, clock } = context;
   let next = context.firstChunk;
-  let end: PurchaseEnd['type'] | RunHalt | null = null;
   let done = context.firstChunk;
-  let changedAt = performance.now();
-  let isSilenceTold = false;
-  const wake = () => context.nudge.wake();
+  let ending: Ending | null = null;
+  let changedAt = clock.monotonic();
+  let isSilenceNotified = false;
+  const wake = () => context.wake.wake();
   stop.addEventListener('abort', wake, { once: true });
 
-  async function look(): Promise<void> {
+  async function look(): Promise<Ending | null> {
     const progress = await engine.runs.heartbeat(runId);
     context.onProgress(progress);
-    if (progress.chunks !== done || progress.isPaused) changedAt = performance.now();
+    if (progress.chunks !== done || progress.isPaused) changedAt = clock.monotonic();
     done = progress.chunks;
-    if (stop.aborted) end = 'stopped';
-    else if (progress.isCancelled) end = 'cancelled';
-    else if (progress.halt) end = progress.halt;
-    else if (context.maxFailures !== null && progress.tally.failed > context.maxFailures)
-      end = 'too_many_failures';
-    if (end !== null || done >= next) return;
-    const silentMs = performance.now() - changedAt;
-    if (silentMs > SILENCE_MS && !isSilenceTold) {
-      isSilenceTold = true;
-      context.onSilence();
-    }
-    if (silentMs > LOST_AFTER_MS) {
-      if ((await line.chunksOf(runId)).length === 0) end = 'lost';
-      else changedAt = performance.now();
-    }
+    const seen = endingOf(progress, stop.aborted, context.maxFailures);
+    return seen ?? (ending === null && done < next ? await lookIntoSilence() : null);
   }
 
-  async function pause(): Promise<void> {
-    await context.nudge.wait(POLL_MS);
-    await new Promise((resolve) => setTimeout(resolve, POLL_LEAST_MS));
-    await look();
+  async function lookIntoSilence(): Promise<Ending | null> {
+    const silentMs = clock.monotonic() - changedAt;
+    if (silentMs > SILENCE_MS && !isSilenceNotified) {
+      isSilenceNotified = true;
+      context.onSilence();
+    }
+    if (silentMs <= LOST_AFTER_MS) return null;
+    if ((await line.chunksOf(runId)).length === 0) return 'lost';
+    changedAt = clock.monotonic();
+    return null;
+  }
+
+  /** Looks from time to time until at most `atMost` chunks are unfinished, or something ends the run. */
+  async function waitFor(atMost: number): Promise<void> {
+    while (ending === null && next - done > atMost) {
+      await context.wake.wait(POLL_MS);
+      await clock.sleep(POLL_LEAST_MS);
+      ending = await look();
+    }
   }
 
   let batch: ChunkData[] = [];
@@ -126,49 +137,51 @@ export async function purchase(context: PurchaseContext): Promise<PurchaseEnd> {
   for (const identifiers of context.chunks) {
     if (context.chunksAhead !== null && next === pauseAt) {
       await flush();
-      while (end === null && done < next) await pause();
-      if (end === null) pauseAt = next + (await context.chunksAhead());
+      await waitFor(0);
+      if (ending === null) pauseAt = next + (await context.chunksAhead());
     }
-    if (end !== null) break;
+    if (ending !== null) break;
     batch.push({ run: runId, chunk: next, identifiers, attempts: {} });
     next += 1;
     // The first chunk goes at once, so that the first answer does not wait for a full batch.
     if (batch.length < ADD_AT_ONCE && next !== context.firstChunk + 1) continue;
     await flush();
     // Until there is room for a full batch: on SQL engines one chunk takes as long to add as twenty.
-    while (end === null && next - done > WINDOW - ADD_AT_ONCE) await pause();
-    if (stop.aborted) end = 'stopped';
+    await waitFor(WINDOW - ADD_AT_ONCE);
+    if (stop.aborted) ending = 'stopped';
   }
-  if (end === null) await flush();
+  if (ending === null) await flush();
   else next -= batch.length;
-  await look();
-  while (end === null && done < next) await pause();
+  ending = (await look()) ?? ending;
+  await waitFor(0);
 
   stop.removeEventListener('abort', wake);
-  const ended = end as PurchaseEnd['type'] | RunHalt | null;
-  if (ended === null) return { type: 'finished', chunks: next };
-  if (ended !== 'lost') await withdraw(context);
-  if (typeof ended === 'object') return { type: 'halted', halt: ended, chunks: next };
-  return { type: ended, chunks: next } as PurchaseEnd;
+  if (ending === 'lost') {
+    // Nobody will report them: the chunks that are queued next are not to wait for these.
+    for (let chunk = context.firstChunk; chunk < next; chunk += 1)
+      await engine.runs.finishChunk(runId, chunk);
+  } else if (ending !== null) await withdraw(context);
+  if (ending !== null && typeof ending === 'object') return { type: 'halted', halt: ending, chunks: next };
+  return { type: ending ?? 'finished', chunks: next };
 }
 
 /** Waits until chunks that were being worked on when the run ended are finished, at most `deadlineMs`. */
 export async function awaitStragglers(
-  context: PurchaseContext,
+  context: DispatchContext,
   chunks: number,
   deadlineMs: number,
 ): Promise<void> {
-  const endsAt = performance.now() + deadlineMs;
-  let withdrawAt = performance.now() + WITHDRAW_EVERY_MS;
+  const endsAt = context.clock.monotonic() + deadlineMs;
+  let withdrawAt = context.clock.monotonic() + WITHDRAW_EVERY_MS;
   for (;;) {
     const progress = await context.engine.runs.heartbeat(context.runId);
     context.onProgress(progress);
-    if (progress.chunks >= chunks || performance.now() >= endsAt) return;
-    await context.nudge.wait(POLL_MS);
-    if (performance.now() < withdrawAt) continue;
+    if (progress.chunks >= chunks || context.clock.monotonic() >= endsAt) return;
+    await context.wake.wait(POLL_MS);
+    if (context.clock.monotonic() < withdrawAt) continue;
     // One that was parked meanwhile would come back only when its time has come.
     await withdraw(context);
-    withdrawAt = performance.now() + WITHDRAW_EVERY_MS;
+    withdrawAt = context.clock.monotonic() + WITHDRAW_EVERY_MS;
   }
 }
 
@@ -178,10 +191,10 @@ export async function withdraw({
   line,
   runId,
   log,
-}: Pick<PurchaseContext, 'engine' | 'line' | 'runId' | 'log'>): Promise<void> {
+}: Pick<DispatchContext, 'engine' | 'line' | 'runId' | 'log'>): Promise<void> {
   for (const chunk of await line.chunksOf(runId)) {
     try {
-      // One that is being worked on ends by itself.
+      // One that is being worked on comes to its end.
       if (await line.withdraw({ run: runId, chunk })) await engine.runs.finishChunk(runId, chunk);
     } catch (error) {
       log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');

@@ -1,6 +1,6 @@
 /** How far ahead of what is settled a run with priorities may hand out chunks. */
 import { describe, expect, it } from 'vitest';
-import { chunksAhead, requestsLeft } from '../../../src/run/lookups/buying-order.js';
+import { chunksAhead, requestsLeft } from '../../../src/run/lookups/priority-order.js';
 import { ledgerState, runSpending } from '../ledger-state.js';
 
 describe('what a run may still send', () => {

@@ -3,32 +3,22 @@
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
 
-import { NeverStartError } from '../../core/errors.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { type IdentifierKind, identifierText } from '../../core/model.js';
-import type { Row, TableShape } from '../../core/table.js';
-import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../../identify/choose-columns.js';
+import type { Row } from '../../core/table.js';
 import { identifyRow } from '../../identify/identify-row.js';
 import { readingStopped } from '../../intake/byte-source.js';
-import type { Input } from '../../intake/input.js';
-import { showDelimiter } from '../../intake/sniff-table.js';
 import { type Answers, createAnswers } from '../lookups/answers.js';
 import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';
 import { createIdentifierSpool, type IdentifierSpool } from './identifier-spool.js';
 import { createKeyTable } from './key-table.js';
-import { createPriorities, type Priorities, type PriorityRequest } from './priorities.js';
+import type { Chosen, OpenedTable } from './open-table.js';
 import { createRowSpool, type RowSpool } from './row-spool.js';
 import { createSpoolFile } from './spool-file.js';
 
-export interface SurveyOptions {
-  readonly requested: readonly ColumnRequest[];
-  readonly kind: IdentifierKind | null;
-  /** `--allow-mismatch`. */
-  readonly allowMismatch?: boolean;
+export interface ScanOptions {
   readonly waterfall: boolean;
   readonly prefix: string;
-  /** `--priority`; absent or null: identifiers are bought in the order of the file. */
-  readonly priority?: PriorityRequest | null;
   /** An existing folder for the spools. */
   readonly folder: string;
   /** Looked at between batches: reading a large file can be stopped. */
@@ -37,14 +27,11 @@ export interface SurveyOptions {
   readonly onRows: (rows: number) => void;
 }
 
-export interface Survey {
-  readonly chosen: ChosenColumns;
+export interface Scan extends Chosen {
   readonly rows: RowSpool;
   readonly identifiers: IdentifierSpool;
   /** The first candidates of all rows are wanted. */
   readonly answers: Answers;
-  /** What each identifier is worth; null without `--priority`. */
-  readonly priorities: Priorities | null;
   /** Rows by what their cells came to. `duplicates`: rows whose first identifier an earlier row had. */
   readonly counts: {
     readonly asked: number;
@@ -75,15 +62,14 @@ const KNOWN_CELLS = 65_536;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
-/** Throws what choosing columns and reading the input throw, and the signal's reason. */
-export async function surveyInput(
-  input: Input,
-  options: SurveyOptions,
+/** Throws what reading the input throws, and the signal's reason. */
+export async function scanInput(
+  { input, chosen, priorities }: OpenedTable,
+  options: ScanOptions,
   releasers: Releasers,
-): Promise<Survey> {
+): Promise<Scan> {
   const { folder, waterfall, stop, onRows } = options;
   const isJson = input.shape.format === 'jsonl';
-  const { chosen, priorities } = chooseFrom(input, options);
   const ourKey = jsonKey(options.prefix);
   const earlierProblem = isJson
     ? earlierKey(ourKey)
@@ -212,51 +198,9 @@ function withoutLine(reason: string): string {
   return reason.replace(/^line \d+: /, '');
 }
 
-/** What of the input is read as identifiers and worth. Throws `NeverStartError` where that cannot be told. */
-export function chooseFrom(
-  { shape, sample }: Input,
-  options: Pick<SurveyOptions, 'requested' | 'kind' | 'allowMismatch' | 'prefix' | 'priority'>,
-): Pick<Survey, 'chosen' | 'priorities'> {
-  const asked = {
-    columns: shape.columns,
-    sample,
-    requested: options.requested,
-    kind: options.kind,
-    allowMismatch: options.allowMismatch,
-    // JSON lines get one key, so that no column of theirs can be ours.
-    prefix: shape.format === 'jsonl' ? '' : options.prefix,
-  };
-  const chosen = namingDelimiter(shape, () => chooseColumns(asked));
-  return { chosen, priorities: options.priority ? createPriorities(shape.columns, options.priority) : null };
-}
-
-/** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */
-function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): ChosenColumns {
-  try {
-    return choose();
-  } catch (error) {
-    const [only = '', ...others] = shape.columns;
-    const missed = MISSED_DELIMITER.exec(only)?.[0];
-    const isOne = shape.format === 'csv' && others.length === 0 && missed !== undefined;
-    if (!(error instanceof NeverStartError) || !isOne) throw error;
-    const { code, what, subject, todo } = error;
-    const read = `the file was read as one column, by delimiter ${showDelimiter(shape.delimiter)}`;
-    const flag = missed === '\t' ? 'tab' : `'${missed}'`;
-    throw new NeverStartError({
-      code,
-      what: `${what} (${read})`,
-      subject,
-      todo: `say --delimiter ${flag} if that separates the cells; else ${todo}`,
-    });
-  }
-}
-
-/** In a column's name more likely a delimiter that was not recognised as one. */
-const MISSED_DELIMITER = /[;,|\t:^~]/;
-
 /** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */
-export function wantNextCandidates(survey: Survey): number {
-  const { answers, rows } = survey;
+export function wantNextCandidates(scan: Scan): number {
+  const { answers, rows } = scan;
   const before = answers.wanted;
   for (const batch of rows.rows()) {
     for (const row of batch) {

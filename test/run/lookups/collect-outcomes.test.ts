@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/engine/engine.js';
 import { qualityTier } from '../../../src/lookup/brand.js';
 import { createAnswers } from '../../../src/run/lookups/answers.js';
-import type { GatherContext } from '../../../src/run/lookups/gather.js';
-import { createHandOver, type HandOver } from '../../../src/run/lookups/hand-over.js';
+import type { CollectContext } from '../../../src/run/lookups/collect-outcomes.js';
+import { createLiveCollector, type LiveCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { createRunSummary } from '../../../src/run/report/run-summary.js';
 import { createIdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
@@ -27,14 +27,14 @@ function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer 
   };
 }
 
-async function begin(count: number): Promise<{ gather: GatherContext; handOver: HandOver }> {
+async function begin(count: number): Promise<{ collect: CollectContext; live: LiveCollector }> {
   const answers = createAnswers(await openSpool('answers'));
   const identifiers = createIdentifierSpool(await openSpool('identifiers'));
   for (let index = 0; index < count; index += 1) {
     identifiers.add(`domain:b${index}.com`);
     answers.want(index);
   }
-  const gather: GatherContext = {
+  const collect: CollectContext = {
     // Nothing may be asked of it.
     engine: {} as Engine,
     identifiers,
@@ -45,64 +45,64 @@ async function begin(count: number): Promise<{ gather: GatherContext; handOver: 
     summary: createRunSummary(qualityTier),
     reasons: new Map(),
   };
-  const handOver = createHandOver(gather);
+  const live = createLiveCollector(collect);
   const batch = Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` }));
-  handOver.expect(batch);
-  return { gather, handOver };
+  live.expect(batch);
+  return { collect, live };
 }
 
-describe('an answer that is handed over', () => {
+describe('an answer of this process', () => {
   it('counts for its identifier, with its text, its date and its score', async () => {
-    const { gather, handOver } = await begin(2);
-    handOver.onAnswer(answer('domain:b1.com'));
-    expect([gather.answers.status(0), gather.answers.status(1)]).toEqual([null, 'matched']);
-    expect(gather.answers.rendered(1).before).toBe(
+    const { collect, live } = await begin(2);
+    live.onAnswer(answer('domain:b1.com'));
+    expect([collect.answers.status(0), collect.answers.status(1)]).toEqual([null, 'matched']);
+    expect(collect.answers.rendered(1).before).toBe(
       ',matched,b1.com,Brand of domain:b1.com,api,2030-01-15T12:00:00.000Z,',
     );
-    expect(gather.answers.rank(1).score).toBe(0.5);
-    expect(gather.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
+    expect(collect.answers.rank(1).score).toBe(0.5);
+    expect(collect.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
   });
 
   it('may say that there is no such brand', async () => {
-    const { gather, handOver } = await begin(1);
-    handOver.onAnswer(answer('domain:b0.com', { status: 'not_found', profile: null }));
-    expect(gather.answers.status(0)).toBe('not_found');
-    expect(gather.summary.facts.identifiers.notFound).toBe(1);
+    const { collect, live } = await begin(1);
+    live.onAnswer(answer('domain:b0.com', { status: 'not_found', profile: null }));
+    expect(collect.answers.status(0)).toBe('not_found');
+    expect(collect.summary.facts.identifiers.notFound).toBe(1);
   });
 
   it('is taken once, however often it is told', async () => {
-    const { gather, handOver } = await begin(1);
+    const { collect, live } = await begin(1);
     for (let time = 0; time < 2; time += 1) {
-      handOver.expect([{ index: 0, text: 'domain:b0.com' }]);
-      handOver.onAnswer(answer('domain:b0.com'));
+      live.expect([{ index: 0, text: 'domain:b0.com' }]);
+      live.onAnswer(answer('domain:b0.com'));
     }
-    expect([gather.answers.answered, gather.summary.facts.identifiers.matched]).toEqual([1, 1]);
+    expect([collect.answers.answered, collect.summary.facts.identifiers.matched]).toEqual([1, 1]);
   });
 
   it('is left to the store when it is of another run, of another service, or late', async () => {
-    const { gather, handOver } = await begin(1);
-    handOver.onAnswer(answer('domain:stranger.com'));
-    handOver.onAnswer(answer('domain:b0.com', { key: 'other:domain:b0.com' }));
-    handOver.close();
-    handOver.onAnswer(answer('domain:b0.com'));
-    expect(gather.answers.answered).toBe(0);
+    const { collect, live } = await begin(1);
+    live.onAnswer(answer('domain:stranger.com'));
+    live.onAnswer(answer('domain:b0.com', { key: 'other:domain:b0.com' }));
+    live.close();
+    live.onAnswer(answer('domain:b0.com'));
+    expect(collect.answers.answered).toBe(0);
   });
 
   it('is left to the store, and not counted, when it cannot be kept', async () => {
-    const { gather, handOver } = await begin(1);
-    const full = { ...gather.renderer, answer: () => expect.fail('the disk is full') };
-    const failing = createHandOver({ ...gather, renderer: full });
+    const { collect, live } = await begin(1);
+    const full = { ...collect.renderer, answer: () => expect.fail('the disk is full') };
+    const failing = createLiveCollector({ ...collect, renderer: full });
     failing.expect([{ index: 0, text: 'domain:b0.com' }]);
     failing.onAnswer(answer('domain:b0.com'));
-    expect([gather.answers.answered, gather.summary.facts.identifiers.matched]).toEqual([0, 0]);
-    handOver.onAnswer(answer('domain:b0.com'));
-    expect(gather.answers.answered).toBe(1);
+    expect([collect.answers.answered, collect.summary.facts.identifiers.matched]).toEqual([0, 0]);
+    live.onAnswer(answer('domain:b0.com'));
+    expect(collect.answers.answered).toBe(1);
   });
 
   it('is left to the store when 20,000 others were queued after it', async () => {
-    const { gather, handOver } = await begin(20_001);
-    handOver.onAnswer(answer('domain:b0.com'));
-    handOver.onAnswer(answer('domain:b1.com'));
-    expect([gather.answers.status(0), gather.answers.status(1)]).toEqual([null, 'matched']);
+    const { collect, live } = await begin(20_001);
+    live.onAnswer(answer('domain:b0.com'));
+    live.onAnswer(answer('domain:b1.com'));
+    expect([collect.answers.status(0), collect.answers.status(1)]).toEqual([null, 'matched']);
   });
 });

@@ -1,14 +1,14 @@
 /**
- * In which order what is missing is bought with `--priority`, and how far ahead it may be queued. Workers anywhere
- * take chunks as they come, so with less left than there is to buy, only what can be paid for is handed out at a time: whatever
+ * In which order what is missing is asked for with `--priority`, and how far ahead it may be queued. Workers anywhere
+ * take chunks as they come, so with less left than there is to ask for, only what can be paid for is handed out at a time: whatever
  * is worth less waits until that is settled.
  */
 import type { LedgerState } from '../../ledger/ledger.js';
 import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
-import type { Survey } from '../scan/survey.js';
+import type { Scan } from '../scan/scan.js';
 
-type Ranked = Pick<Survey, 'identifiers' | 'answers' | 'priorities'>;
+type Ranked = Pick<Scan, 'identifiers' | 'answers' | 'priorities'>;
 
 /** Wanted identifiers without an answer, most valuable first, in batches of `size`. Without priorities there are none. */
 export function* unansweredByWorth(

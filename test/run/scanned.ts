@@ -1,4 +1,4 @@
-/** Real files, surveyed: what a run knows of its input before it asks anybody. */
+/** Real files, scanned: what a run knows of its input before it asks anybody. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -6,11 +6,12 @@ import { createReleasers } from '../../src/core/lifecycle.js';
 import type { Ragged } from '../../src/core/table.js';
 import type { Input } from '../../src/intake/input.js';
 import { openInput } from '../../src/intake/open-input.js';
-import { type Survey, type SurveyOptions, surveyInput } from '../../src/run/scan/survey.js';
+import { type ColumnOptions, chooseFrom } from '../../src/run/scan/open-table.js';
+import { type Scan, type ScanOptions, scanInput } from '../../src/run/scan/scan.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-export interface Surveyed {
-  readonly survey: Survey;
+export interface Scanned {
+  readonly scan: Scan;
   readonly input: Input;
   readonly folder: string;
   /** Texts of the identifiers, by their numbers. */
@@ -21,10 +22,14 @@ export interface Surveyed {
  * `options` as the command line would have them; nothing is said by default but `--ragged invalid`, because one odd row is
  * more than 5 % of the short files of these tests.
  */
-export async function surveyText(
+export async function scanText(
   text: string | Buffer,
-  options: Partial<SurveyOptions> & { name?: string; limit?: number; ragged?: Ragged | null } = {},
-): Promise<Surveyed> {
+  options: Partial<ScanOptions & ColumnOptions> & {
+    name?: string;
+    limit?: number;
+    ragged?: Ragged | null;
+  } = {},
+): Promise<Scanned> {
   const { name = 'customers.csv', limit = null, ragged = 'invalid', ...some } = options;
   const folder = await temporaryFolder();
   const path = join(folder, name);
@@ -34,11 +39,10 @@ export async function surveyText(
   const intake = { hasHeader: true, skipLines: 0, limit, spoolFolder: folder, ...(ragged && { ragged }) };
   const input = await openInput(path, null, intake);
   releasers.push(() => input.close());
-  const survey = await surveyInput(
-    input,
+  const columns = { requested: [], kind: null, prefix: 'brand_', ...some };
+  const scan = await scanInput(
+    { input, ...chooseFrom(input, columns) },
     {
-      requested: [],
-      kind: null,
       waterfall: false,
       prefix: 'brand_',
       folder,
@@ -48,6 +52,6 @@ export async function surveyText(
     },
     releasers,
   );
-  const texts = [...survey.identifiers.batches()].flatMap((batch) => batch.texts);
-  return { survey, input, folder, texts };
+  const texts = [...scan.identifiers.batches()].flatMap((batch) => batch.texts);
+  return { scan, input, folder, texts };
 }

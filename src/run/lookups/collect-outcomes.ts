@@ -13,13 +13,14 @@ import type { Engine } from '../../engine/engine.js';
 import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/freshness.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
+import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import type { AnswerView, Renderer } from '../output/output-plan.js';
 import { rankOf } from '../output/rank.js';
 import type { RunSummary } from '../report/run-summary.js';
 import type { IdentifierSpool } from '../scan/identifier-spool.js';
 import type { Answers } from './answers.js';
 
-export interface GatherContext {
+export interface CollectContext {
   readonly engine: Engine;
   readonly identifiers: IdentifierSpool;
   readonly answers: Answers;
@@ -35,7 +36,7 @@ const READ_AT_ONCE = 500;
 
 /** Wanted identifiers without an answer, in order, in batches. */
 export function* unanswered(
-  context: Pick<GatherContext, 'identifiers' | 'answers'>,
+  context: Pick<CollectContext, 'identifiers' | 'answers'>,
   size: number,
 ): Generator<{ readonly index: number; readonly text: string }[]> {
   let batch: { index: number; text: string }[] = [];
@@ -53,8 +54,8 @@ export function* unanswered(
 }
 
 /** Takes what the store has for wanted identifiers without an answer. How many are still without. */
-export async function gatherStored(
-  context: GatherContext,
+export async function collectStored(
+  context: CollectContext,
   source: AnswerSource,
   stop?: AbortSignal,
 ): Promise<number> {
@@ -79,7 +80,7 @@ export async function gatherStored(
 }
 
 /** Takes the lookups that failed in this run. How many identifiers are still without an answer. */
-export async function gatherFailed(context: GatherContext, runId: string): Promise<number> {
+export async function collectFailed(context: CollectContext, runId: string): Promise<number> {
   let missing = 0;
   for (const batch of unanswered(context, READ_AT_ONCE)) {
     const failures = await context.engine.runs.failures(
@@ -97,14 +98,14 @@ export async function gatherFailed(context: GatherContext, runId: string): Promi
 }
 
 /** Whatever is still without an answer was not asked, or not to the end: `reason`. */
-export function deferRest(context: GatherContext, reason: string): void {
+export function deferRest(context: CollectContext, reason: string): void {
   for (const batch of unanswered(context, READ_AT_ONCE)) {
     for (const { index, text } of batch) settleUnanswered(context, index, text, 'deferred', reason);
   }
 }
 
 function settleUnanswered(
-  context: GatherContext,
+  context: CollectContext,
   index: number,
   text: string,
   status: 'failed' | 'deferred',
@@ -124,7 +125,7 @@ function settleUnanswered(
 }
 
 /** An answer as the store has it, unpacked. */
-export interface GatheredAnswer {
+interface CollectedAnswer {
   readonly status: 'matched' | 'not_found';
   /** The brand is being fetched: to be asked for once more soon. */
   readonly comeBack: boolean;
@@ -135,11 +136,11 @@ export interface GatheredAnswer {
 }
 
 /** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
-export function keepAnswer(
-  context: GatherContext,
+function keepAnswer(
+  context: CollectContext,
   index: number,
   text: string,
-  { status, comeBack, profile, brand, fetchedAt }: GatheredAnswer,
+  { status, comeBack, profile, brand, fetchedAt }: CollectedAnswer,
   source: AnswerSource,
 ): void {
   if (context.answers.status(index) !== null) return;
@@ -151,11 +152,56 @@ export function keepAnswer(
 }
 
 function set(
-  context: GatherContext,
+  context: CollectContext,
   index: number,
   status: OutcomeStatus,
   score: number | null,
   view: AnswerView,
 ): void {
   context.answers.set(index, status, rankOf(status, score), context.renderer.answer(view));
+}
+
+/**
+ * Answers that the worker of this process fetched for this run, taken as they come: what is in memory need not be read back, unpacked
+ * and parsed again. Whatever is missed here is read from the store, which is the truth.
+ */
+export interface LiveCollector {
+  /** The identifiers of a chunk that is about to be queued. */
+  expect(batch: readonly { readonly index: number; readonly text: string }[]): void;
+  /** Never throws. */
+  onAnswer(answer: FetchedAnswer): void;
+  /** Takes nothing more. */
+  close(): void;
+}
+
+/** Twice what is queued at once. With workers elsewhere most never come this way: the oldest are forgotten. */
+const EXPECTED_AT_MOST = 20_000;
+
+export function createLiveCollector(collect: CollectContext): LiveCollector {
+  const expected = new Map<string, { readonly index: number; readonly text: string }>();
+  return {
+    expect(batch) {
+      for (const each of batch) expected.set(collect.keyPrefix + each.text, each);
+      for (const key of expected.keys()) {
+        if (expected.size <= EXPECTED_AT_MOST) return;
+        expected.delete(key);
+      }
+    },
+    onAnswer({ key, status, comeBack, profile, fetchedAt }) {
+      const wanted = expected.get(key);
+      if (wanted === undefined) return;
+      expected.delete(key);
+      const brand = profile?.brand ?? {};
+      const text = profile === null ? null : profile.body.toString('utf8');
+      try {
+        const answer = { status, comeBack, profile: text, brand, fetchedAt };
+        keepAnswer(collect, wanted.index, wanted.text, answer, 'api');
+      } catch {
+        // A full disk: the run meets it where it takes from the store what is missing here.
+      }
+    },
+    close() {
+      expected.clear();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 /** What a run says before it spends, and while it waits. */
 import { describe, expect, it } from 'vitest';
-import { foreignTerms, strandedNotice } from '../../../src/run/lookups/buy-missing.js';
+import { foreignTerms, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
 import { ledgerState } from '../ledger-state.js';
 
 describe('limits of other runs of the account', () => {

@@ -1,6 +1,6 @@
 /**
  * From "these identifiers have no answer" to "each has one, failed, or was deferred": sweeps over what is missing,
- * wave after wave, until nothing is left or something stops the run. Parks and goes on by itself with `--on-limit wait`.
+ * wave after wave, until nothing is left or something stops the run. Parks and resumes with `--on-limit wait`.
  */
 
 import type { Clock } from '../../core/clock.js';
@@ -11,23 +11,23 @@ import type { RunHalt, RunProgress, RunRecord } from '../../stores/run-store.js'
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
-import { type Survey, wantNextCandidates } from '../scan/survey.js';
+import { type Scan, wantNextCandidates } from '../scan/scan.js';
 import { accountOfRun } from './account-state.js';
-import { chunksAhead, unansweredByWorth } from './buying-order.js';
-import { type GatherContext, gatherFailed, gatherStored, unanswered } from './gather.js';
-import type { HandOver } from './hand-over.js';
+import type { LiveCollector } from './collect-outcomes.js';
+import { type CollectContext, collectFailed, collectStored, unanswered } from './collect-outcomes.js';
 import {
   awaitStragglers,
-  type Nudge,
-  type PurchaseContext,
-  type PurchaseEnd,
-  purchase,
+  type DispatchContext,
+  type DispatchEnd,
+  dispatchChunks,
+  type Wake,
   withdraw,
-} from './purchase.js';
+} from './dispatch-chunks.js';
+import { chunksAhead, unansweredByWorth } from './priority-order.js';
 
-export interface AcquireContext {
-  readonly gather: GatherContext;
-  readonly survey: Survey;
+export interface SweepContext {
+  readonly collect: CollectContext;
+  readonly scan: Scan;
   readonly run: RunRecord;
   readonly line: ChunkQueue;
   /** null: workers elsewhere do the lookups. */
@@ -41,9 +41,9 @@ export interface AcquireContext {
   /** How long requests under way are waited for when the run is stopped. */
   readonly graceMs: () => number;
   readonly stop: AbortSignal;
-  readonly nudge: Nudge;
+  readonly wake: Wake;
   /** Told of each chunk before it is queued. */
-  readonly expect: HandOver['expect'];
+  readonly expect: LiveCollector['expect'];
   readonly clock: Clock;
   readonly log: Log;
   readonly onProgress: (progress: RunProgress) => void;
@@ -52,7 +52,7 @@ export interface AcquireContext {
 }
 
 /** How it ended; `finished`: every wanted identifier has an answer or has failed. Halted as `useless`, its answers are none. */
-export type AcquireEnd =
+export type LookupsEnd =
   | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
   | { readonly type: 'halted'; readonly halt: RunHalt };
 
@@ -61,20 +61,20 @@ const EMPTY_SWEEPS = 3;
 const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
 
-export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
-  const { gather, run, worker } = context;
+export async function sweep(context: SweepContext): Promise<LookupsEnd> {
+  const { collect, run, worker } = context;
   let chunks = 0;
   let emptySweeps = 0;
   let hasLookedAgain = false;
   for (;;) {
-    const before = gather.answers.answered;
-    const purchased = purchaseContext(context, chunks);
-    const end = await purchase(purchased);
+    const before = collect.answers.answered;
+    const dispatch = dispatchContext(context, chunks);
+    const end = await dispatchChunks(dispatch);
     chunks = end.chunks;
     if (end.type === 'halted' && isWaitedOut(end.halt) && context.onLimit === 'wait') {
-      await awaitStragglers(purchased, chunks, context.graceMs());
-      await gatherStored(gather, 'api');
-      await gatherFailed(gather, run.id);
+      await awaitStragglers(dispatch, chunks, context.graceMs());
+      await collectStored(collect, 'api');
+      await collectFailed(collect, run.id);
       if (!(await park(context, end.halt))) return { type: 'stopped' };
       continue;
     }
@@ -82,22 +82,22 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
       // The last word on a limit is the service's, where it costs nothing to ask: one answer may have been old, or odd.
       hasLookedAgain = true;
       if (await hasRoomByFreeLook(context)) {
-        await awaitStragglers(purchased, chunks, context.graceMs());
-        await gather.engine.runs.clearHalt(run.id);
+        await awaitStragglers(dispatch, chunks, context.graceMs());
+        await collect.engine.runs.clearHalt(run.id);
         worker?.resumeRun(run.id);
         continue;
       }
     }
-    if (end.type !== 'finished' && end.type !== 'lost') return await windUp(context, purchased, end);
-    await gatherStored(gather, 'api');
-    const missing = await gatherFailed(gather, run.id);
+    if (end.type !== 'finished' && end.type !== 'lost') return await windUp(context, dispatch, end);
+    await collectStored(collect, 'api');
+    const missing = await collectFailed(collect, run.id);
     if (missing > 0) {
-      emptySweeps = gather.answers.answered > before ? 0 : emptySweeps + 1;
+      emptySweeps = collect.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
       return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
     }
-    if (!context.waterfall || wantNextCandidates(context.survey) === 0) return finished(context);
-    if ((await gatherWaves(context, context.stop)) === 0) return finished(context);
+    if (!context.waterfall || wantNextCandidates(context.scan) === 0) return finished(context);
+    if ((await collectWaves(context, context.stop)) === 0) return finished(context);
     worker?.resumeRun(run.id);
   }
 }
@@ -106,19 +106,19 @@ export async function acquire(context: AcquireContext): Promise<AcquireEnd> {
  * Takes what the store has, and with `--waterfall` goes on to the next candidates of rows for which nothing was found,
  * until the store has no more. How many wanted identifiers are without an answer.
  */
-export async function gatherWaves(
-  { gather, survey, waterfall }: Pick<AcquireContext, 'gather' | 'survey' | 'waterfall'>,
+export async function collectWaves(
+  { collect, scan, waterfall }: Pick<SweepContext, 'collect' | 'scan' | 'waterfall'>,
   stop: AbortSignal,
 ): Promise<number> {
   for (;;) {
-    const missing = await gatherStored(gather, 'stored', stop);
-    if (!waterfall || wantNextCandidates(survey) === 0) return missing;
+    const missing = await collectStored(collect, 'stored', stop);
+    if (!waterfall || wantNextCandidates(scan) === 0) return missing;
   }
 }
 
 /** All was asked for; but what nobody can believe is no answer, however little it is, nor is what was lost twice. */
-function finished({ gather, run }: AcquireContext): AcquireEnd {
-  const { failures, identifiers } = gather.summary.facts;
+function finished({ collect, run }: SweepContext): LookupsEnd {
+  const { failures, identifiers } = collect.summary.facts;
   const hasGood = identifiers.matched + identifiers.notFound > 0;
   if ([...failures.keys()].some((reason) => isUnprovenReason(reason, hasGood)))
     return { type: 'halted', halt: unproven(run.settings.service) };
@@ -128,7 +128,7 @@ function finished({ gather, run }: AcquireContext): AcquireEnd {
 }
 
 /** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
-export function whyDeferred(end: AcquireEnd): string {
+export function whyDeferred(end: LookupsEnd): string {
   switch (end.type) {
     case 'finished':
       return '';
@@ -143,30 +143,31 @@ export function whyDeferred(end: AcquireEnd): string {
   }
 }
 
-function purchaseContext(context: AcquireContext, firstChunk: number): PurchaseContext {
-  const { gather, survey, run, line, stop, maxFailures, nudge, onProgress, onSilence, log } = context;
+function dispatchContext(context: SweepContext, firstChunk: number): DispatchContext {
+  const { collect, scan, run, line, stop, maxFailures, wake, clock, onProgress, onSilence, log } = context;
   return {
-    engine: gather.engine,
+    engine: collect.engine,
     line,
     runId: run.id,
     chunks: chunksOf(context),
     chunksAhead:
-      survey.priorities === null
+      scan.priorities === null
         ? null
-        : async () => chunksAhead(await accountOfRun(gather.engine, run.id, run.settings)),
+        : async () => chunksAhead(await accountOfRun(collect.engine, run.id, run.settings)),
     firstChunk,
     stop,
     maxFailures,
-    nudge,
+    wake,
+    clock,
     onProgress,
     onSilence,
     log,
   };
 }
 
-function* chunksOf({ gather, survey, expect }: AcquireContext): Generator<string[]> {
+function* chunksOf({ collect, scan, expect }: SweepContext): Generator<string[]> {
   const batches =
-    survey.priorities === null ? unanswered(gather, CHUNK_SIZE) : unansweredByWorth(survey, CHUNK_SIZE);
+    scan.priorities === null ? unanswered(collect, CHUNK_SIZE) : unansweredByWorth(scan, CHUNK_SIZE);
   for (const batch of batches) {
     expect(batch);
     yield batch.map(({ text }) => text);
@@ -175,34 +176,34 @@ function* chunksOf({ gather, survey, expect }: AcquireContext): Generator<string
 
 /** Lets requests under way end, here and elsewhere, and takes their answers. */
 async function windUp(
-  context: AcquireContext,
-  purchased: PurchaseContext,
-  end: PurchaseEnd,
-): Promise<AcquireEnd> {
-  const { gather, run, clock } = context;
+  context: SweepContext,
+  dispatch: DispatchContext,
+  end: DispatchEnd,
+): Promise<LookupsEnd> {
+  const { collect, run, clock } = context;
   const worker = context.isWorkerShared ? null : context.worker;
   const graceMs = context.graceMs();
   const endsAt = clock.monotonic() + graceMs;
   const stopping = worker?.stop(graceMs);
   // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
-  await gather.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
+  await collect.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
   await stopping;
   await awaitStragglers(
-    purchased,
+    dispatch,
     end.chunks,
     worker ? Math.min(1_000, endsAt - clock.monotonic()) : endsAt - clock.monotonic(),
   );
   // What the stop had parked is nobody's any more.
-  await withdraw(purchased);
-  await gatherStored(gather, 'api');
-  await gatherFailed(gather, run.id);
+  await withdraw(dispatch);
+  await collectStored(collect, 'api');
+  await collectFailed(collect, run.id);
   if (end.type === 'halted') return { type: 'halted', halt: end.halt };
   return { type: end.type === 'lost' || end.type === 'finished' ? 'stopped' : end.type };
 }
 
 /** Waits, without a job or a socket, until spending may be possible again. False: stopped. */
-async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
-  const { gather, run, worker, ownDomain, clock, stop } = context;
+async function park(context: SweepContext, halt: RunHalt): Promise<boolean> {
+  const { collect, run, worker, ownDomain, clock, stop } = context;
   context.onParked(halt);
   for (;;) {
     try {
@@ -211,7 +212,7 @@ async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
       return false;
     }
     if (ownDomain !== null && worker && !(await hasRoomByFreeLook(context))) continue;
-    await gather.engine.runs.clearHalt(run.id);
+    await collect.engine.runs.clearHalt(run.id);
     worker?.resumeRun(run.id);
     context.onParked(null);
     return true;
@@ -219,10 +220,10 @@ async function park(context: AcquireContext, halt: RunHalt): Promise<boolean> {
 }
 
 /** Asks for the service's own brand, which is free, and whether the ledger knows of room afterwards; false where that cannot be asked. */
-async function hasRoomByFreeLook({ gather, run, worker, ownDomain }: AcquireContext): Promise<boolean> {
+async function hasRoomByFreeLook({ collect, run, worker, ownDomain }: SweepContext): Promise<boolean> {
   if (ownDomain === null || worker === null) return false;
   await worker.readUsage(ownDomain, run);
-  const state = await gather.engine.ledger.show(run.settings.account, run.id);
+  const state = await collect.engine.ledger.show(run.settings.account, run.id);
   const { run: spending } = state;
   if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return false;
   if (overageLeftFor(spending) === 0) return false;

@@ -1,15 +1,37 @@
 /**
- * The state of `--sample`: a folder of its own among the system's temporary files, gone with its process. It holds the
- * identifiers of the user's file, so what a killed process left is removed by the next one.
+ * What `--sample` brings: the local service in this process on the sample catalogue, and a state of its own.
  */
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemClock } from '../core/clock.js';
 import { isRunning, type Releasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { createService, type LocalService } from '../local-service/create-service.js';
+import { loadCatalogue } from '../local-service/load-catalogue.js';
+import { DEFAULT_OWN_DOMAIN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
+
+/** Usage is kept in memory. Throws FailFileError when the package's catalogue is missing. */
+export async function openSampleService(log: Log): Promise<LocalService> {
+  return createService({
+    catalogue: await loadCatalogue(sampleCatalogue()),
+    accounts: demoAccounts(),
+    ownDomain: DEFAULT_OWN_DOMAIN,
+    clock: systemClock,
+    log,
+    usageFile: undefined,
+    statementFile: undefined,
+    journalFile: undefined,
+    trace: undefined,
+  });
+}
 
 const START = 'brand-enrich-sample-';
 
-/** Makes the folder, for this user alone. It goes when `releasers` run. */
+/**
+ * Makes a folder for this user alone among the system's temporary files, which goes when `releasers` run. It will hold the identifiers
+ * of the user's file, so what a killed process left is removed first.
+ */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers();
   const folder = await mkdtemp(join(tmpdir(), `${START}${process.pid}-`));

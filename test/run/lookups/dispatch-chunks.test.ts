@@ -1,8 +1,9 @@
 /** Chunks on their way into the queue: how far ahead, and how many at a time. */
 import { expect, it } from 'vitest';
+import { systemClock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
-import { createNudge, purchase } from '../../../src/run/lookups/purchase.js';
+import { createWake, dispatchChunks } from '../../../src/run/lookups/dispatch-chunks.js';
 import type { RunProgress } from '../../../src/stores/run-store.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
@@ -12,10 +13,11 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
   let queued = 0;
   let done = 0;
   let mostAhead = 0;
-  const nudge = createNudge();
-  const heartbeat = async (): Promise<RunProgress> => {
+  const clock = systemClock;
+  const wake = createWake(clock);
+  const beat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
-    nudge.wake();
+    wake.wake();
     return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
   };
   const add = async (chunks: readonly unknown[]) => {
@@ -23,8 +25,8 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     queued += chunks.length;
     mostAhead = Math.max(mostAhead, queued - done);
   };
-  const end = await purchase({
-    engine: { runs: { heartbeat } } as unknown as Engine,
+  const end = await dispatchChunks({
+    engine: { runs: { beat } } as unknown as Engine,
     line: { add } as unknown as ChunkQueue,
     runId: 'run',
     chunks: Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]),
@@ -32,7 +34,8 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     firstChunk: 0,
     stop: new AbortController().signal,
     maxFailures: null,
-    nudge,
+    wake,
+    clock,
     onProgress: () => undefined,
     onSilence: () => undefined,
     log: silentLog(),

@@ -1,6 +1,6 @@
 /**
  * The stage that may spend: estimate and consent first, then queue, ledger and worker are opened, and what is missing
- * is acquired. Everything opened here is released by the caller's releasers.
+ * is asked for. Everything opened here is released by the caller's releasers.
  */
 
 import { DeclinedError } from '../../core/errors.js';
@@ -12,30 +12,31 @@ import { limitOf, spentOf } from '../../ledger/policy.js';
 import { isAlive, type RunHalt, type RunProgress, type RunRecord } from '../../stores/run-store.js';
 import { foreign } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
+import type { WorkerListener } from '../../worker/worker-listener.js';
 import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from '../enrich-request.js';
 import type { RunFacts } from '../report/run-summary.js';
-import type { Survey } from '../scan/survey.js';
-import { type AcquireEnd, acquire } from './acquire.js';
-import type { GatherContext } from './gather.js';
-import { createHandOver } from './hand-over.js';
+import type { Scan } from '../scan/scan.js';
+import type { CollectContext } from './collect-outcomes.js';
+import { createLiveCollector } from './collect-outcomes.js';
+import { createWake, removeDeadChunks } from './dispatch-chunks.js';
 import { assertEngineRoom } from './headroom.js';
-import { createNudge, removeDeadChunks } from './purchase.js';
 import { estimateSpending } from './spending.js';
+import { type LookupsEnd, sweep } from './sweep.js';
 
 /** Permits of a worker that was killed count as sent 15 s after its last sign of life, as soon as somebody waits for them. */
 const STRANDED_MS = 20_000;
 /** Newest runs among which others of the account are looked for. */
 const RUNS_LOOKED_AT = 20;
 
-export interface BuyContext {
+export interface LookupsContext {
   readonly request: EnrichRequest;
   readonly around: EnrichSurroundings;
-  readonly gather: GatherContext;
-  readonly survey: Survey;
+  readonly collect: CollectContext;
+  readonly scan: Scan;
   readonly run: RunRecord;
   readonly releasers: Releasers;
   /** Where the run stands, whenever something has changed. */
-  readonly tell: (
+  readonly show: (
     phase: EnrichProgress['phase'],
     progress: RunProgress | null,
     worker: LookupWorker | null,
@@ -43,8 +44,8 @@ export interface BuyContext {
 }
 
 /** Asks for `missing` identifiers. Throws engine trouble, and `DeclinedError`. */
-export async function buyMissing(context: BuyContext, missing: number): Promise<AcquireEnd> {
-  const { request, around, gather, survey, run, releasers } = context;
+export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
+  const { request, around, collect, scan, run, releasers } = context;
   const { engine, stop, clock, log, onNotice } = around;
   const { account, timeoutMs } = request.settings;
   await assertEngineRoom(engine);
@@ -65,23 +66,13 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const removed = await removeDeadChunks(engine, line, run.asOf);
   if (removed > 0)
     onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
-  const opensAccount = around.shared?.opensAccount() ?? true;
+  const opensAccount = around.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
-  const nudge = createNudge();
-  const handOver = createHandOver(gather);
-  const worker = around.openWorker?.({ onChunk: () => nudge.wake(), onAnswer: handOver.onAnswer }) ?? null;
-  if (worker && !around.shared) {
-    const end = () => worker.stop(around.graceMs());
-    // At once, while the run looks whether its engine is still there.
-    const onStop = () => void end().catch(() => undefined);
-    stop.addEventListener('abort', onStop, { once: true });
-    releasers.push(async () => {
-      stop.removeEventListener('abort', onStop);
-      await end();
-    });
-    await worker.start();
-  }
+  const wake = createWake(clock);
+  const live = createLiveCollector(collect);
+  const listener = { onChunk: () => wake.wake(), onAnswer: live.onAnswer };
+  const worker = await openWorker(around, run.id, listener, releasers);
   if (worker && opensAccount) {
     const refused = await readOwnBrand(worker, request, run);
     if (refused) return { type: 'halted', halt: refused };
@@ -93,36 +84,36 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
   const warnOfNonsense = (latest: RunProgress) => {
     const warning = isWarned
       ? null
-      : noMatchWarning(latest.tally, gather.summary.facts, survey.chosen.choices);
+      : noMatchWarning(latest.tally, collect.summary.facts, scan.chosen.choices);
     if (warning === null) return;
     isWarned = true;
     onNotice(warning);
   };
-  const end = acquire({
-    gather,
-    survey,
+  const end = sweep({
+    collect,
+    scan,
     run,
     line,
     worker,
-    isWorkerShared: around.shared !== undefined,
-    waterfall: request.survey.waterfall,
+    isWorkerShared: around.worker?.type === 'shared',
+    waterfall: request.scan.waterfall,
     onLimit: request.onLimit,
     ownDomain: request.ownDomain,
-    maxFailures: maxFailuresOf(request, survey.answers.wanted),
+    maxFailures: maxFailuresOf(request, scan.answers.wanted),
     graceMs: () => (stop.aborted ? around.graceMs() : timeoutMs),
     stop,
-    nudge,
-    expect: handOver.expect,
+    wake,
+    expect: live.expect,
     clock,
     log,
     onProgress: (latest) => {
       progress = latest;
       warnOfNonsense(latest);
-      context.tell('asking', latest, worker);
+      context.show('asking', latest, worker);
     },
     onParked: (halt) => {
       onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again', true);
-      context.tell(halt ? 'parked' : 'asking', progress, worker);
+      context.show(halt ? 'parked' : 'asking', progress, worker);
     },
     onSilence: () => {
       const isServed = worker !== null;
@@ -135,7 +126,36 @@ export async function buyMissing(context: BuyContext, missing: number): Promise<
         });
     },
   });
-  return end.finally(() => handOver.close());
+  return end.finally(() => live.close());
+}
+
+/** A worker of the run's own is started here and stopped at the signal; a shared one only listened to. */
+async function openWorker(
+  { worker: opened, stop, graceMs }: EnrichSurroundings,
+  runId: string,
+  listener: WorkerListener,
+  releasers: Releasers,
+): Promise<LookupWorker | null> {
+  if (opened === null) return null;
+  if (opened.type === 'shared') {
+    const unlisten = opened.listen(listener);
+    releasers.push(() => {
+      unlisten();
+      opened.worker.resumeRun(runId);
+    });
+    return opened.worker;
+  }
+  const worker = opened.open(listener);
+  const end = () => worker.stop(graceMs());
+  // At once, while the run looks whether its engine is still there.
+  const onStop = () => void end().catch(() => undefined);
+  stop.addEventListener('abort', onStop, { once: true });
+  releasers.push(async () => {
+    stop.removeEventListener('abort', onStop);
+    await end();
+  });
+  await worker.start();
+  return worker;
 }
 
 function declined(input: string): DeclinedError {
@@ -182,7 +202,7 @@ const MISSES_AT_LEAST = 20;
 export function noMatchWarning(
   asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
   { identifiers }: Pick<RunFacts, 'identifiers'>,
-  choices: Survey['chosen']['choices'],
+  choices: Scan['chosen']['choices'],
 ): string | null {
   if (asked.notFound < MISSES_AT_LEAST || asked.matched > 0 || identifiers.matched > 0) return null;
   const columns = choices.map(
@@ -199,7 +219,7 @@ function maxFailuresOf(request: EnrichRequest, identifiers: number): number | nu
 
 /** Permits of a run that was killed, when it is those that the run waits for; null: it is something else. */
 async function whoIsWaitedFor(
-  { request, around, run }: BuyContext,
+  { request, around, run }: LookupsContext,
   inFlight: number,
 ): Promise<string | null> {
   const { engine } = around;

@@ -1,0 +1,90 @@
+/**
+ * What a process that stays opens once and all its work shares: the context of its runs, with one lookup worker. `watch` and `up`
+ * put inboxes and schedules into it.
+ */
+import type { LoadedSettings } from '../config/settings.js';
+import { systemClock } from '../core/clock.js';
+import { type Releasers, withReleasers } from '../core/lifecycle.js';
+import type { SharedWorker } from '../run/enrich-request.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
+import type { WorkerListener } from '../worker/worker-listener.js';
+import {
+  type CommandContext,
+  logOpened,
+  type OpenedContext,
+  openContext,
+  openState,
+} from './open-context.js';
+
+export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
+  readonly loaded: LoadedSettings;
+  /** null: workers elsewhere do the lookups. */
+  readonly worker: SharedWorker | null;
+  /** Lets the worker take chunks: once everything is open that could prevent the command. */
+  readonly begin: () => Promise<void>;
+}
+
+/** Runs `action` in an open context and closes it. Throws what opening throws. */
+export function withDaemonContext<T>(
+  loaded: LoadedSettings,
+  command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
+  action: (context: DaemonContext, releasers: Releasers) => Promise<T>,
+): Promise<T> {
+  return withReleasers(async (releasers) => {
+    const { log, stop } = command;
+    const { settings } = loaded;
+    if (settings.sample)
+      log.warn('sample data: brands from the built-in catalogue, nothing is sent to any service');
+    const state = await openState(settings, command, releasers);
+    const context = await openContext(settings, state, command, releasers);
+    logOpened(context, settings.sample, log);
+    const graceMs = graceFromSignal(stop, context.graceMs);
+    const worker = settings.worker ? shareWorker(context.openWorker) : null;
+    if (worker !== null) releasers.push(stopAtSignal(worker.worker, stop, graceMs));
+    const begin = async () => worker?.worker.start();
+    return action({ ...context, loaded, worker, begin, graceMs }, releasers);
+  });
+}
+
+/** `open`: makes the worker, which reports to the listener that it is given. Its caller starts and stops it. */
+function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWorker {
+  const listeners = new Set<WorkerListener>();
+  const worker = open({
+    onChunk() {
+      for (const listener of listeners) listener.onChunk();
+    },
+    onAnswer(answer) {
+      for (const listener of listeners) listener.onAnswer(answer);
+    },
+  });
+  return {
+    worker,
+    listen(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** Begins to stop at the signal, while files and runs come to their ends; the returned function waits for it. */
+function stopAtSignal(worker: LookupWorker, stop: AbortSignal, graceMs: () => number): () => Promise<void> {
+  let stopped: Promise<void> | null = null;
+  const begin = () => {
+    stopped ??= worker.stop(graceMs());
+    return stopped;
+  };
+  const onStop = () => void begin().catch(() => undefined);
+  stop.addEventListener('abort', onStop, { once: true });
+  return begin;
+}
+
+/** One stretch of time for everything that has to end: what one waits for is gone for the next. */
+function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number {
+  let endsAt: number | null = null;
+  const begin = () => {
+    endsAt = systemClock.monotonic() + graceMs();
+  };
+  if (stop.aborted) begin();
+  else stop.addEventListener('abort', begin, { once: true });
+  return () => (endsAt === null ? graceMs() : Math.max(0, endsAt - systemClock.monotonic()));
+}

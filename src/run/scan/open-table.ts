@@ -1,0 +1,115 @@
+/**
+ * An input, open, with its columns chosen from its beginning: a wrong path, a file that is no table and columns that are not there are
+ * refused before an engine is opened and before anything is spent. The whole file is read in the scan.
+ */
+import { stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { NeverStartError } from '../../core/errors.js';
+import type { IdentifierKind } from '../../core/model.js';
+import type { TableShape } from '../../core/table.js';
+import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../../identify/choose-columns.js';
+import type { Input, IntakeOptions } from '../../intake/input.js';
+import { openInput } from '../../intake/open-input.js';
+import { showDelimiter } from '../../intake/sniff-table.js';
+import { createPriorities, type Priorities, type PriorityRequest } from './priorities.js';
+
+/** What of a table is read: see the settings of the same names. */
+export interface ColumnOptions {
+  readonly requested: readonly ColumnRequest[];
+  readonly kind: IdentifierKind | null;
+  readonly allowMismatch?: boolean;
+  readonly prefix: string;
+  /** Absent or null: identifiers are asked for in the order of the file. */
+  readonly priority?: PriorityRequest | null;
+}
+
+/** Columns as they were found in a table. */
+export interface Chosen {
+  readonly chosen: ChosenColumns;
+  /** What each identifier is worth; null without `--priority`. */
+  readonly priorities: Priorities | null;
+}
+
+export interface OpenedTable extends Chosen {
+  /** Whoever opened the table closes it. */
+  readonly input: Input;
+}
+
+export interface TableRequest {
+  /** A path, or `-` for standard input. */
+  readonly input: string;
+  readonly stdin: NodeJS.ReadableStream | null;
+  readonly intake: Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'>;
+  /** See `IntakeOptions`; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
+  readonly only?: IntakeOptions['only'];
+  readonly scan: ColumnOptions;
+}
+
+/** `spoolFolder`: where what can be read only once is kept. Throws what opening the input and choosing its columns throw. */
+export async function openTable(
+  { input: path, stdin, intake, only, scan }: TableRequest,
+  spoolFolder: string,
+  stop: AbortSignal,
+): Promise<OpenedTable> {
+  const input = await openInput(path, stdin, { ...intake, only, spoolFolder, stop });
+  try {
+    return { input, ...chooseFrom(input, scan) };
+  } catch (error) {
+    await input.close();
+    throw error;
+  }
+}
+
+/**
+ * The same for a command that has no engine yet. Null for standard input and pipes: they can be read only once, are kept in the state
+ * folder, which the engine makes, and so are opened after it.
+ */
+export async function openTableEarly(
+  request: Omit<TableRequest, 'stdin'>,
+  stop: AbortSignal,
+): Promise<OpenedTable | null> {
+  const { input } = request;
+  if (input === '-') return null;
+  const facts = await stat(input).catch(() => null);
+  if (facts !== null && !facts.isFile() && !facts.isDirectory()) return null;
+  return openTable({ ...request, stdin: null }, tmpdir(), stop);
+}
+
+/** What of the input is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
+export function chooseFrom({ shape, sample }: Input, options: ColumnOptions): Chosen {
+  const asked = {
+    columns: shape.columns,
+    sample,
+    requested: options.requested,
+    kind: options.kind,
+    allowMismatch: options.allowMismatch,
+    // JSON lines get one key, so that no column of theirs can be ours.
+    prefix: shape.format === 'jsonl' ? '' : options.prefix,
+  };
+  const chosen = namingDelimiter(shape, () => chooseColumns(asked));
+  return { chosen, priorities: options.priority ? createPriorities(shape.columns, options.priority) : null };
+}
+
+/** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */
+function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): ChosenColumns {
+  try {
+    return choose();
+  } catch (error) {
+    const [only = '', ...others] = shape.columns;
+    const missed = MISSED_DELIMITER.exec(only)?.[0];
+    const isOne = shape.format === 'csv' && others.length === 0 && missed !== undefined;
+    if (!(error instanceof NeverStartError) || !isOne) throw error;
+    const { code, what, subject, todo } = error;
+    const read = `the file was read as one column, by delimiter ${showDelimiter(shape.delimiter)}`;
+    const flag = missed === '\t' ? 'tab' : `'${missed}'`;
+    throw new NeverStartError({
+      code,
+      what: `${what} (${read})`,
+      subject,
+      todo: `say --delimiter ${flag} if that separates the cells; else ${todo}`,
+    });
+  }
+}
+
+/** In a column's name more likely a delimiter that was not recognised as one. */
+const MISSED_DELIMITER = /[;,|\t:^~]/;

@@ -1,0 +1,366 @@
+/** Every way in which the lookups of a run end, on a clock that the test turns. */
+import { describe, expect, it } from 'vitest';
+import { silentLog } from '../../../src/core/log.js';
+import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
+import type { LedgerState } from '../../../src/ledger/ledger.js';
+import { qualityTier } from '../../../src/lookup/brand.js';
+import { createAnswers } from '../../../src/run/lookups/answers.js';
+import { createWake } from '../../../src/run/lookups/dispatch-chunks.js';
+import { type LookupsEnd, type SweepContext, sweep, whyDeferred } from '../../../src/run/lookups/sweep.js';
+import { createRenderer } from '../../../src/run/output/render.js';
+import { createRunSummary } from '../../../src/run/report/run-summary.js';
+import { createIdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
+import type { Scan } from '../../../src/run/scan/scan.js';
+import type { RunHalt, RunProgress, RunRecord } from '../../../src/stores/run-store.js';
+import { unprovenReason } from '../../../src/worker/halt-reasons.js';
+import type { LookupWorker } from '../../../src/worker/lookup-worker.js';
+import { runSettings } from '../../engine/contract/run-settings.js';
+import { createHandClock, type HandClock } from '../../model/hand-clock.js';
+import { ledgerState } from '../ledger-state.js';
+import { planFor } from '../output/plans.js';
+import { openSpool } from '../spools.js';
+
+const LIMIT: RunHalt = { why: 'limit', sentence: 'the quota of 100 is used' };
+const CREDENTIALS: RunHalt = { why: 'credentials', sentence: 'status 401' };
+const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+/** Workers and stores as the test says. */
+interface World {
+  readonly clock: HandClock;
+  readonly stopping: AbortController;
+  /** What becomes of chunks that are queued: answered at once, lost, or left in the queue. */
+  workers: 'answer' | 'lose' | 'sleep';
+  /** What the next look at the run shows beside its chunks. */
+  shown: Partial<RunProgress>;
+  /** What lookups without an answer came to. */
+  failure: { readonly reason: string; readonly isDeferred: boolean } | null;
+  ledger: Partial<LedgerState>;
+  readonly queued: Set<number>;
+  /** Chunks that somebody works on: they cannot be withdrawn. */
+  readonly held: Set<number>;
+  readonly seen: string[];
+}
+
+async function begin(some: Partial<SweepContext> = {}, count = 3) {
+  const clock = createHandClock();
+  const stopping = new AbortController();
+  const world: World = {
+    clock,
+    stopping,
+    workers: 'answer',
+    shown: {},
+    failure: null,
+    ledger: {},
+    queued: new Set(),
+    held: new Set(),
+    seen: [],
+  };
+  const answered = new Set<string>();
+  const finished = new Set<number>();
+  const answers = createAnswers(await openSpool('answers'));
+  const identifiers = createIdentifierSpool(await openSpool('identifiers'));
+  for (let index = 0; index < count; index += 1) {
+    identifiers.add(`domain:b${index}.com`);
+    answers.want(index);
+  }
+  const line = {
+    async add(chunks: readonly ChunkData[]) {
+      for (const { chunk, identifiers: texts } of chunks) {
+        world.seen.push(`chunk ${chunk}`);
+        if (world.workers === 'answer') {
+          for (const text of texts) answered.add(text);
+          finished.add(chunk);
+        }
+        if (world.workers === 'sleep') world.queued.add(chunk);
+      }
+    },
+    chunksOf: async () => [...world.queued],
+    async withdraw({ chunk }: { chunk: number }) {
+      return !world.held.has(chunk) && world.queued.delete(chunk);
+    },
+  } as unknown as ChunkQueue;
+  const engine = {
+    runs: {
+      heartbeat: async (): Promise<RunProgress> => ({
+        chunks: finished.size,
+        tally: TALLY,
+        halt: null,
+        isCancelled: false,
+        isPaused: false,
+        ...world.shown,
+      }),
+      finishChunk: async (_run: string, chunk: number) => void finished.add(chunk),
+      async clearHalt() {
+        world.seen.push('halt cleared');
+        world.shown = {};
+      },
+      end: async (_run: string, status: string, reason: string) =>
+        void world.seen.push(`${status}: ${reason}`),
+      failures: async (_run: string, keys: readonly string[]) => keys.map(() => world.failure),
+    },
+    outcomes: {
+      read: async (keys: readonly string[]) =>
+        keys.map((key) =>
+          answered.has(key.replace('service:', ''))
+            ? { status: 'not_found', packed: null, fetchedAt: 0, freshUntil: null }
+            : null,
+        ),
+    },
+    ledger: { show: async () => ledgerState(world.ledger) },
+  } as unknown as Engine;
+  const scan = { identifiers, answers, priorities: null } as Partial<Scan> as Scan;
+  const run = { id: 'run', settings: runSettings() } as Partial<RunRecord> as RunRecord;
+  const context: SweepContext = {
+    collect: {
+      engine,
+      identifiers,
+      answers,
+      renderer: createRenderer(planFor({ fields: ['name'] })),
+      keyPrefix: 'service:',
+      freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
+      summary: createRunSummary(qualityTier),
+      reasons: new Map(),
+    },
+    scan,
+    run,
+    line,
+    worker: null,
+    isWorkerShared: false,
+    waterfall: false,
+    onLimit: 'stop',
+    ownDomain: null,
+    maxFailures: null,
+    graceMs: () => 5_000,
+    stop: stopping.signal,
+    wake: createWake(clock),
+    expect: () => undefined,
+    clock,
+    log: silentLog(),
+    onProgress: () => undefined,
+    onParked: (halt) => world.seen.push(halt ? 'parked' : 'goes on'),
+    onSilence: () => world.seen.push('silence'),
+    ...some,
+  };
+  return { world, context, answers };
+}
+
+/** A worker of this process, as far as a run asks it for something. */
+function workerIn(seen: string[]): LookupWorker {
+  return {
+    readUsage: async () => {
+      seen.push('free look');
+      return null;
+    },
+    resumeRun: () => seen.push('resumed'),
+    stop: async () => void seen.push('worker stopped'),
+  } as Partial<LookupWorker> as LookupWorker;
+}
+
+/** How it ends within `ms`; null: not yet. */
+async function endWithin(clock: HandClock, ending: Promise<LookupsEnd>, ms: number) {
+  let end: LookupsEnd | null = null;
+  void ending.then((value) => {
+    end = value;
+  });
+  await clock.advance(ms);
+  return end as LookupsEnd | null;
+}
+
+describe('all that was asked for', () => {
+  it('has an answer', async () => {
+    const { world, context, answers } = await begin();
+    expect(await endWithin(world.clock, sweep(context), 1_000)).toEqual({ type: 'finished' });
+    expect(answers.answered).toBe(3);
+    expect(world.seen).toEqual(['chunk 0']);
+  });
+
+  it.each([
+    ['was lost twice', { reason: 'lost', isDeferred: true }, 'doubtful'],
+    ['was refused by something unknown', { reason: '', isDeferred: false }, 'useless'],
+  ] as const)('%s: the run has not come to a good end', async (_what, failure, why) => {
+    const { world, context } = await begin();
+    world.workers = 'lose';
+    const refusal = unprovenReason({
+      meaning: { type: 'failed', reason: 'x', status: 404 },
+      cost: 'billed',
+    } as never);
+    world.failure = { ...failure, reason: failure.reason || refusal };
+    const end = await endWithin(world.clock, sweep(context), 62_000);
+    expect(end).toMatchObject({ type: 'halted', halt: { why } });
+  });
+});
+
+describe('what stops a run', () => {
+  it.each<[string, Partial<RunProgress>, Partial<SweepContext>, LookupsEnd, string]>([
+    ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }, 'stopped: cancelled'],
+    [
+      'more failures than are allowed',
+      { tally: { ...TALLY, failed: 3 } },
+      { maxFailures: 2 },
+      { type: 'too_many_failures' },
+      'stopped: too_many_failures',
+    ],
+    ['credentials', { halt: CREDENTIALS }, {}, { type: 'halted', halt: CREDENTIALS }, 'stopped: status 401'],
+    [
+      'credentials, with --on-limit wait too',
+      { halt: CREDENTIALS },
+      { onLimit: 'wait' },
+      { type: 'halted', halt: CREDENTIALS },
+      'stopped: status 401',
+    ],
+    ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }, 'stopped: the quota of 100 is used'],
+  ])('%s ends it in the store, and its chunks leave the queue', async (_what, shown, some, end, told) => {
+    const { world, context } = await begin(some);
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = shown;
+    expect(await endWithin(world.clock, ending, 1_000)).toEqual(end);
+    expect(world.seen).toEqual(['chunk 0', told]);
+    expect(world.queued.size).toBe(0);
+    expect(whyDeferred(end)).toMatch(/^not asked: /);
+  });
+
+  it('as many failures as are allowed do not', async () => {
+    const { world, context } = await begin({ maxFailures: 3 });
+    world.shown = { tally: { ...TALLY, failed: 3 } };
+    expect(await endWithin(world.clock, sweep(context), 1_000)).toEqual({ type: 'finished' });
+  });
+
+  it('a signal is seen at once, and its own worker stops', async () => {
+    const seen: string[] = [];
+    const { world, context } = await begin({ worker: workerIn(seen) });
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.stopping.abort();
+    expect(await endWithin(world.clock, ending, 20)).toEqual({ type: 'stopped' });
+    expect(seen).toEqual(['worker stopped']);
+  });
+
+  it('what is being worked on is waited for, as long as requests in flight may take and no longer', async () => {
+    const { world, context } = await begin({ isWorkerShared: true });
+    world.workers = 'sleep';
+    world.held.add(0);
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.stopping.abort();
+    expect(await endWithin(world.clock, ending, 4_900)).toBeNull();
+    expect(await endWithin(world.clock, ending, 500)).toEqual({ type: 'stopped' });
+  });
+});
+
+describe('a limit', () => {
+  it('is looked into once more where that is free, and the run goes on when there is room', async () => {
+    const seen: string[] = [];
+    const { world, context } = await begin({ ownDomain: 'own.example', worker: workerIn(seen) });
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.ledger = { quota: 200, sent: 100 };
+    world.shown = { halt: LIMIT };
+    world.workers = 'answer';
+    expect(await endWithin(world.clock, ending, 2_000)).toEqual({ type: 'finished' });
+    expect(seen).toEqual(['free look', 'resumed']);
+    expect(world.seen).toEqual(['chunk 0', 'halt cleared', 'chunk 1']);
+  });
+
+  it('is believed the second time', async () => {
+    const seen: string[] = [];
+    const { world, context } = await begin({ ownDomain: 'own.example', worker: workerIn(seen) });
+    world.workers = 'sleep';
+    world.ledger = { quota: 200, sent: 100 };
+    const ending = sweep(context);
+    for (let time = 0; time < 2; time += 1) {
+      await world.clock.advance(1_000);
+      world.shown = { halt: LIMIT };
+    }
+    expect(await endWithin(world.clock, ending, 2_000)).toEqual({ type: 'halted', halt: LIMIT });
+    expect(seen.filter((each) => each === 'free look')).toHaveLength(1);
+  });
+
+  it('is waited out with --on-limit wait: a minute at a time where looking costs a request', async () => {
+    const { world, context } = await begin({ onLimit: 'wait' });
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    expect(await endWithin(world.clock, ending, 59_000)).toBeNull();
+    expect(world.seen).toEqual(['chunk 0', 'parked']);
+    world.workers = 'answer';
+    expect(await endWithin(world.clock, ending, 3_000)).toEqual({ type: 'finished' });
+    expect(world.seen).toEqual(['chunk 0', 'parked', 'halt cleared', 'goes on', 'chunk 1']);
+  });
+
+  it('is waited out until a free look finds room, every 30 s', async () => {
+    const seen: string[] = [];
+    const worker = workerIn(seen);
+    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
+    world.workers = 'sleep';
+    world.ledger = { quota: 100, sent: 100 };
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    expect(await endWithin(world.clock, ending, 95_000)).toBeNull();
+    expect(seen).toEqual(['free look', 'free look', 'free look']);
+    world.ledger = { quota: 300, sent: 100 };
+    world.workers = 'answer';
+    expect(await endWithin(world.clock, ending, 30_000)).toEqual({ type: 'finished' });
+    expect(seen.slice(3)).toEqual(['free look', 'resumed']);
+  });
+
+  it('that is waited out ends with a signal', async () => {
+    const { world, context } = await begin({ onLimit: 'wait' });
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(10_000);
+    world.stopping.abort();
+    expect(await endWithin(world.clock, ending, 0)).toEqual({ type: 'stopped' });
+  });
+});
+
+describe('silence', () => {
+  it('is spoken of once, after 15 s, and is no end while the chunks are in the queue', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(14_000);
+    expect(world.seen).toEqual(['chunk 0']);
+    expect(await endWithin(world.clock, ending, 300_000)).toBeNull();
+    expect(world.seen).toEqual(['chunk 0', 'silence']);
+  });
+
+  it('of a paused account is none', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.shown = { isPaused: true };
+    expect(await endWithin(world.clock, sweep(context), 300_000)).toBeNull();
+    expect(world.seen).toEqual(['chunk 0']);
+  });
+
+  it('with nothing left in the queue: the chunks are queued again, three times in all', async () => {
+    const { world, context } = await begin();
+    world.workers = 'lose';
+    const ending = sweep(context);
+    expect(await endWithin(world.clock, ending, 170_000)).toBeNull();
+    const end = await endWithin(world.clock, ending, 20_000);
+    expect(end).toEqual({
+      type: 'halted',
+      halt: { why: 'lost', sentence: 'the queue lost what it was given' },
+    });
+    expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1', 'chunk 2']);
+  });
+
+  it('with nothing left in the queue is no end when the chunks are answered the second time', async () => {
+    const { world, context } = await begin();
+    world.workers = 'lose';
+    const ending = sweep(context);
+    await world.clock.advance(30_000);
+    world.workers = 'answer';
+    // The second time waits for nothing that was lost.
+    expect(await endWithin(world.clock, ending, 33_000)).toEqual({ type: 'finished' });
+    expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1']);
+  });
+});

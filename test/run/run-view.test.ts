@@ -1,0 +1,77 @@
+/** What a run shows beside its progress: outages and a limit that is near, in a log and on a terminal. */
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.js';
+import type { Log } from '../../src/core/log.js';
+import type { EnrichProgress } from '../../src/run/enrich-request.js';
+import { createLogView, createStanding, createTerminalView } from '../../src/run/run-view.js';
+import { ledgerState } from './ledger-state.js';
+
+const NEAR = ledgerState({ quota: 100, sent: 80 });
+
+function progress(some: Partial<EnrichProgress> = {}): EnrichProgress {
+  const none = { run: null, ledger: null, inFlight: 0, trouble: null };
+  return { runId: 'r', phase: 'asking', rows: 1, wanted: 1, answered: 0, ...none, ...some };
+}
+
+/** A log that keeps what it is given: level, file and sentence. */
+function keptLog(): { readonly log: Log; readonly lines: unknown[][] } {
+  const lines: unknown[][] = [];
+  const keep = (level: string) => (first: { file?: string } | string, sentence?: string) =>
+    lines.push(typeof first === 'string' ? [level, first] : [level, ...Object.values(first), sentence]);
+  return { log: { info: keep('info'), warn: keep('warn') } as unknown as Log, lines };
+}
+
+it('a log has a line for an outage, for its end, and for a limit that is near, however many runs show it', () => {
+  const { log, lines } = keptLog();
+  const standing = createStanding(log, null);
+  const views = ['a.csv', 'b.csv'].map((file) => createLogView(log, { file }, standing));
+  for (const some of [{ trouble: 'status 503' }, {}, { ledger: NEAR }])
+    for (const view of views) view.update(progress(some));
+  expect(lines).toEqual([
+    ['warn', 'status 503', 'the service is unavailable'],
+    ['info', 'the service is available again'],
+    ['warn', '80 % of the limit is used'],
+  ]);
+});
+
+it('the worker that runs share knows of an outage before they have asked', () => {
+  const { log, lines } = keptLog();
+  createStanding(log, { trouble: 'status 503' }).note(progress());
+  expect(lines).toEqual([['warn', 'status 503', 'the service is unavailable']]);
+});
+
+it('a log names the run, keeps warnings apart, and has the cost before it is spent', async () => {
+  const { log, lines } = keptLog();
+  const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
+  view.notice('detected: CSV');
+  view.warn('parked');
+  const estimate = { requests: 5, withinQuota: 3, overageRequests: 2, maxCost: '0.2', deferred: 0 };
+  expect(await view.confirm(estimate)).toBe(true);
+  expect(lines).toEqual([
+    ['info', 'a.csv', 'detected: CSV'],
+    ['warn', 'a.csv', 'parked'],
+    ['info', 'a.csv', 5, 2, '0.2', 'asking the service'],
+  ]);
+});
+
+it('a terminal shows each once, with --quiet too', () => {
+  const stderr = new PassThrough();
+  const view = createTerminalView({
+    streams: { stdin: new PassThrough(), stderr },
+    settings: { quiet: true, color: false, overagePrice: '0.1', yes: false, confirmAbove: '20' },
+    clock: systemClock,
+    stop: new AbortController().signal,
+  });
+  for (const some of [
+    { trouble: 'status 503' },
+    { trouble: 'status 503' },
+    { ledger: NEAR },
+    { ledger: NEAR },
+  ])
+    view.update(progress(some));
+  expect(String(stderr.read())).toBe(
+    'the service is unavailable: status 503; trying again with one request at a time\n' +
+      'warning: 80 % of the limit of 100 requests is used\n',
+  );
+});
