@@ -1,9 +1,9 @@
 /**
- * The company behind a generated brand: size, place, trade and listing, in the forms that the specification shows, and in
- * those that live services send.
+ * The company behind a generated brand, as specified and as live services send it, and its prose.
+ * ASCII only, and it compresses like the descriptions of real companies: what an answer weighs in a
+ * store depends on it.
  */
-import { generatedIsin, generatedTicker, isListed } from './generate-keys.js';
-import type { Chance } from './generate-random.js';
+import { type Chance, generatedIsin, generatedTicker, isListed } from './generate-keys.js';
 
 /** Lower bounds of the bands in which such services give the number of employees. */
 export const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001] as const;
@@ -182,4 +182,76 @@ function companyOf(
     kind: isListed(index) ? 'PUBLIC_COMPANY' : (PRIVATE_KINDS[index % PRIVATE_KINDS.length] ?? ''),
     location,
   };
+}
+
+const FIRST = [
+  'Alder',
+  'Bright',
+  'Cobalt',
+  'Dover',
+  'Elm',
+  'Fern',
+  'Granite',
+  'Harbor',
+  'Iris',
+  'Juniper',
+] as const;
+const SECOND = [
+  'bridge',
+  'field',
+  'forge',
+  'gate',
+  'line',
+  'mark',
+  'port',
+  'stone',
+  'wave',
+  'works',
+] as const;
+const FUND = [' ETFs', ' Index Funds', ' Asset Management', ' Exchange Funds'] as const;
+const FORM = ['', ' Group', ' Labs', ' Partners', ' Holding', ' Systems', ' Trading', ' Studio'] as const;
+
+const WHO = [
+  'small shops',
+  'hospitals',
+  'city councils',
+  'growers',
+  'airlines',
+  'schools',
+  'builders',
+] as const;
+const WHAT = ['invoices', 'sensors', 'furniture', 'spare parts', 'software', 'packaging', 'cloth'] as const;
+const HOW = ['on time', 'at a fair price', 'by subscription', 'in small series', 'to order'] as const;
+const WHERE = ['in the north', 'across the coast', 'in forty countries', 'at home', 'overseas'] as const;
+const VERB = ['supplies', 'designs', 'repairs', 'tests', 'rents out', 'finances', 'delivers'] as const;
+const START = ['The company', 'Its oldest branch', 'A team of engineers', 'The family behind it'] as const;
+
+/** A company name such as `Cobaltforge Labs`. */
+export function makeName(chance: Chance): string {
+  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
+}
+
+/** The invented name of the ETF provider `index`: no two are alike. */
+export function makeProviderName(index: number): string {
+  const [firsts, seconds] = [FIRST.length, SECOND.length];
+  const name = `${FIRST[index % firsts]}${SECOND[Math.floor(index / firsts) % seconds]}`;
+  const form = FUND[Math.floor(index / (firsts * seconds)) % FUND.length];
+  const round = Math.floor(index / (firsts * seconds * FUND.length));
+  return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
+}
+
+/** One sentence, without a full stop, about whoever `subject` is. */
+export function makeSentence(chance: Chance, subject: string): string {
+  return `${subject} ${chance.pick(VERB)} ${chance.pick(WHAT)} for ${chance.pick(WHO)} ${chance.pick(HOW)}`;
+}
+
+/** Prose of exactly `length` characters, cut in mid-sentence and closed with a full stop. */
+export function makeProse(chance: Chance, name: string, length: number): string {
+  if (length < 1) return '';
+  let text = makeSentence(chance, name);
+  while (text.length < length) {
+    const year = chance.between(1900, 2024);
+    text += `. ${makeSentence(chance, chance.pick(START))} ${chance.pick(WHERE)} since ${year}`;
+  }
+  return `${text.slice(0, length - 1)}.`;
 }

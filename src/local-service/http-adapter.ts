@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import { systemWords } from '../core/system-error.js';
-import type { Service, ServiceResponse } from './handle.js';
+import type { Service, ServiceResponse } from './service-request.js';
 
 export interface Listener {
   readonly port: number;

@@ -3,8 +3,8 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
-import type { Service, ServiceResponse } from '../../src/local-service/handle.js';
 import { type Listener, type ListenOptions, listen } from '../../src/local-service/http-adapter.js';
+import type { Service, ServiceResponse } from '../../src/local-service/service-request.js';
 import { createHandClock, createTinyService, USAGE } from './tiny-service.js';
 
 const listeners: Listener[] = [];
