@@ -1,11 +1,10 @@
 /**
- * One message to one webhook: JSON by POST, signed when there is a secret, tried again after passing trouble, and given up in
- * time. What is said, and what a failure means, is the caller's.
+ * One message to one webhook: JSON by POST, signed when there is a secret, tried again after a passing
+ * failure, and given up in time.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../core/clock.js';
 import { systemFault } from '../core/system-error.js';
-import { signatureHeaders } from './signature.js';
 
 export interface WebhookMessage {
   /** May hold a secret of the receiver's: it is in no error of this file. */
@@ -98,4 +97,33 @@ function connectionTrouble(error: unknown): Trouble {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { words, kind } = systemFault(cause);
   return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
+}
+
+export interface SignedMessage {
+  /** The same over all tries of one message: receivers tell a repeated one by it. */
+  readonly id: string;
+  /** Milliseconds since 1970; travels in seconds. */
+  readonly sentAt: number;
+  readonly body: string;
+}
+
+const BASE64_SECRET = 'whsec_';
+
+/**
+ * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when there is no secret. A secret that begins with
+ * `whsec_` goes on in base64, any other one is taken as the bytes of its text.
+ */
+export function signatureHeaders(message: SignedMessage, secret: string | null): Record<string, string> {
+  const { id, sentAt, body } = message;
+  const timestamp = String(Math.floor(sentAt / 1_000));
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secret === null) return headers;
+  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
+
+function keyOf(secret: string): Buffer {
+  return secret.startsWith(BASE64_SECRET)
+    ? Buffer.from(secret.slice(BASE64_SECRET.length), 'base64')
+    : Buffer.from(secret, 'utf8');
 }

@@ -2,7 +2,6 @@
  * The product on one screen: a file goes in, the same file comes back enriched and ranked. Every stage is named here
  * in its order; each knows one thing, and none knows the others.
  */
-
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
 import { FailFileError } from '../core/errors.js';
@@ -22,8 +21,7 @@ import { type AcquireEnd, gatherWaves, whyDeferred } from './lookups/acquire.js'
 import { buyMissing } from './lookups/buy-missing.js';
 import { deferRest, type GatherContext } from './lookups/gather.js';
 import { assertDiskRoom } from './lookups/headroom.js';
-import { formatOfName, outputNames } from './output/output-names.js';
-import { assertPlaces } from './output/output-place.js';
+import { assertPlaces, formatOfName, outputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';

@@ -6,9 +6,8 @@ import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { isLoopbackHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
-import { createGuessLimit } from './guess-limit.js';
-import { basicPassword, createSessions, SESSION_MS } from './session.js';
-import { renderSignIn } from './sign-in-page.js';
+import { renderSignIn } from './render-dashboard.js';
+import { basicPassword, createGuessLimit, createSessions, SESSION_MS } from './sign-in.js';
 
 export interface GateOptions {
   readonly password: string;

@@ -12,12 +12,11 @@ import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
-import { readChartLibrary } from '../../run/report/chart-library.js';
+import { readChartLibrary } from '../../run/report/page-script.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
-import { gatherDashboard } from './gather-dashboard.js';
-import { createNewestData } from './newest-data.js';
+import { createNewestData, gatherDashboard } from './gather-dashboard.js';
 import type { QueueBoard } from './queue-board.js';
-import { randomPassword } from './session.js';
+import { randomPassword } from './sign-in.js';
 
 export interface DashboardDoor {
   readonly settings: Settings;

@@ -6,8 +6,7 @@ import { shareText } from '../../run/report/figures-text.js';
 import { html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
 import { agoText, clockText, dayText } from './moment-words.js';
-import { type Hold, holdOf } from './run-standing.js';
-import { judgeRuns, type ShownRun } from './runs-section.js';
+import { type Hold, holdOf, judgeRuns, type ShownRun } from './runs-section.js';
 
 export interface Verdict {
   readonly label: string;

@@ -10,7 +10,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { QUEUE_PATH } from './queue-section.js';
+import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface ShownQueue {
   readonly queue: Queue;

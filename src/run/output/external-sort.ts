@@ -4,9 +4,9 @@
  * (`merge-runs.ts`). What fits the buffer never touches the disk. The keys come from `rank.ts`.
  */
 import { mergeRuns } from './merge-runs.js';
+import { writeFailure } from './output-names.js';
 import { createKeys, type SortKeys } from './sort-keys.js';
 import { createRunWriter, type RunReader, type RunWriter, type StoredRun } from './sort-run.js';
-import { writeFailure } from './write-failure.js';
 
 /** Runs merged at once; with more of them, these are made one first. Bounds open files and read buffers. */
 const FAN_IN = 64;

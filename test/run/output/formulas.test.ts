@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defuse, defuseRecord } from '../../../src/run/output/formulas.js';
+import { defuse, defuseRecord } from '../../../src/run/output/csv-record.js';
 
 describe('defuse', () => {
   it.each([
