@@ -2,11 +2,9 @@
  * The account: what of quota and budget is used, and where it will be when the period ends. The numbers stand as text; the
  * page's script draws its charts from the `data-` attributes beside them.
  */
-import { countOf, countText } from '../../core/figures.js';
-import { shareText } from '../../run/report/figures-text.js';
+import { countOf, countText, dayText, shareText } from '../../core/figures.js';
 import { bar, html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData } from './dashboard-data.js';
-import { dayText } from './moment-words.js';
 
 /** One slice of a gauge: a tone of the style sheet, and its size. */
 type Slice = readonly [tone: string, size: number];

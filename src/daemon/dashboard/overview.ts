@@ -1,11 +1,9 @@
 /**
  * The top of the page: one word, one sentence, what hinders the work, and the figures that people look for first.
  */
-import { countOf, countText } from '../../core/figures.js';
-import { shareText } from '../../run/report/figures-text.js';
+import { agoText, clockText, countOf, countText, dayText, shareText } from '../../core/figures.js';
 import { html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
-import { agoText, clockText, dayText } from './moment-words.js';
 import { type Hold, holdOf, judgeRuns, type ShownRun } from './runs-section.js';
 
 export interface Verdict {

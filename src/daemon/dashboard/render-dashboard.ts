@@ -4,12 +4,13 @@
  *
  * Elements with `data-part` are renewed; the same ones are there whatever the data.
  */
+
+import { clockText } from '../../core/figures.js';
 import { hashSource, html, inlineScript, type Markup, trusted } from '../../run/report/markup.js';
 import { PAGE_STYLE } from '../../run/report/page-style.js';
 import { accountSection } from './account-section.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
 import { DASHBOARD_SCRIPT } from './dashboard-script.js';
-import { clockText } from './moment-words.js';
 import { banners, headlineOf, keyFigures, verdictOf } from './overview.js';
 import { runsSection } from './runs-section.js';
 import { QUEUE_PATH, queueSection, schedulesSection, waitingSection } from './waiting-sections.js';

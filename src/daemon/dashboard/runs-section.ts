@@ -2,13 +2,11 @@
  * Runs: how each stands, by its record, its heartbeat and its account, how far it is, what came of its
  * identifiers, and why it stopped.
  */
-import { countOf, countText } from '../../core/figures.js';
+import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { shareText } from '../../run/report/figures-text.js';
 import { bar, html, type Markup } from '../../run/report/markup.js';
 import { foundNothing, isAlive, type RunRecord } from '../../stores/run-store.js';
 import type { DashboardData } from './dashboard-data.js';
-import { agoText, spanText } from './moment-words.js';
 
 const SHOWN = 8;
 

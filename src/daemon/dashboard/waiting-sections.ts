@@ -1,12 +1,10 @@
 /**
  * What waits: files in watched folders, schedules, and the queue with the stored answers.
  */
-import { countOf, countText } from '../../core/figures.js';
-import { momentText } from '../../run/report/figures-text.js';
+import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
 import { html, type Markup } from '../../run/report/markup.js';
 import type { ScheduleState } from '../schedules/schedule-book.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './dashboard-data.js';
-import { agoText, spanText, weekdayText } from './moment-words.js';
 
 /** Of each folder: thousands of waiting files would bury the page. */
 const SHOWN = 20;

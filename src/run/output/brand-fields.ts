@@ -13,8 +13,8 @@
  * with `|`; anything else is JSON.
  */
 
+import { jsonOf } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
-import { jsonOf } from './json-text.js';
 
 const LABELS = ['type', 'theme', 'format', 'name', 'slug'] as const;
 /** The value that stands for an object, by the first key that is there. */

@@ -3,12 +3,12 @@
  * object as it stood, and our key before its closing brace, with the service's profile as it came.
  */
 
+import { addMember, cellOfJson } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
 import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN } from './columns.js';
 import { cellText, defuse, defuseRecord, splitRecord, tameCell, writeCells } from './csv-record.js';
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
-import { addMember } from './json-text.js';
 import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 
 /**
@@ -133,12 +133,6 @@ function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
       return carried === null ? '' : writeCells([cellOfJson(carried)], delimiter);
     },
   };
-}
-
-/** A string's text; nothing for null; numbers and everything else as they are written, so that no digit is lost. */
-function cellOfJson(value: string): string {
-  if (value.startsWith('"')) return JSON.parse(value) as string;
-  return value === 'null' ? '' : value;
 }
 
 /**

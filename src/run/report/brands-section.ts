@@ -2,8 +2,9 @@
  * The brands with the best and the lowest scores, each with its colour, initials or logo. Drawn as SVG,
  * because the page forbids inline styles.
  */
+
+import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
-import { scoreText } from './figures-text.js';
 import { html, type Markup } from './markup.js';
 import type { PageData, ShownBrand } from './page-data.js';
 

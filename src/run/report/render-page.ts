@@ -2,9 +2,8 @@
  * The report of a run as one HTML text that needs nothing else: styles, scripts, charts and pictures are inside it, and
  * its security policy forbids it to ask anybody for anything. Pure; writing it is the pipeline's.
  */
-import { countOf, countText } from '../../core/figures.js';
+import { countOf, countText, durationText, momentText, shareText } from '../../core/figures.js';
 import { brandsSection } from './brands-section.js';
-import { durationText, momentText, shareText } from './figures-text.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
 import { hashSource, html, inlineScript, type Markup, trusted } from './markup.js';
 import type { PageData, ReportFigures } from './page-data.js';

@@ -6,9 +6,9 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { jsonOf } from '../../../src/core/json-text.js';
 import { type Brand, qualityTier } from '../../../src/lookup/brand.js';
 import { fieldAt } from '../../../src/run/output/brand-fields.js';
-import { jsonOf } from '../../../src/run/output/json-text.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { createRunSummary } from '../../../src/run/report/run-summary.js';
 import { BRAND, MATCHED, planFor } from './plans.js';

@@ -2,7 +2,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
@@ -16,8 +15,8 @@ import { type WriteRequest, writeOutput } from '../../../src/run/output/write-ou
 import { type Survey, wantNextCandidates } from '../../../src/run/scan/survey.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Surveyed, surveyText } from '../surveyed.js';
+import { expectGolden } from './golden.js';
 
-const REWRITES = process.env.REWRITE_GOLDEN !== undefined;
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
 /** Scores, by the value that was asked for; null: a brand without a score. */
@@ -121,13 +120,6 @@ async function write(
   };
   const result = await writeOutput(request);
   return { folder, result, counts: survey.counts, text: (file) => readFile(join(folder, file), 'utf8') };
-}
-
-/** Compared byte for byte. `REWRITE_GOLDEN=1` before the test command writes them anew. */
-async function expectGolden(name: string, text: string): Promise<void> {
-  const path = fileURLToPath(new URL(`golden/${name}`, import.meta.url));
-  if (REWRITES) await writeFile(path, text);
-  expect(text).toBe(await readFile(path, 'utf8'));
 }
 
 const CUSTOMERS = [
