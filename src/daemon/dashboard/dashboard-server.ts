@@ -1,13 +1,12 @@
 /**
  * Serves the dashboard: the page, its parts, the same as JSON, and Bull Board.
  */
-import { isIP } from 'node:net';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Hono } from 'hono';
 import { isLoopbackHost } from '../../config/address-values.js';
-import { FailFileError } from '../../core/errors.js';
-import { systemWords } from '../../core/system-error.js';
+import { type HttpListener, listenHttp } from '../../core/listen-http.js';
 import type { DashboardView } from './dashboard-data.js';
 import { createGate, type GateOptions } from './gate.js';
 import type { QueueBoard } from './queue-board.js';
@@ -15,51 +14,23 @@ import { renderDashboard, renderParts } from './render-dashboard.js';
 import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
-export interface DashboardServer {
-  /** `http://host:port/`. */
-  readonly url: string;
-  close(): Promise<void>;
-}
-
 export interface DashboardServerOptions extends Omit<DashboardAppOptions, 'isLoopback' | 'addressOf'> {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
 }
 
-/** Throws `FailFileError` when the port cannot be had. */
-export async function serveDashboard(options: DashboardServerOptions): Promise<DashboardServer> {
+/** Throws `FailFileError` when the server cannot listen there. */
+export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
   const { host, port } = options;
   const app = createDashboardApp({
     ...options,
     isLoopback: isLoopbackHost(host),
     addressOf: (context) => getConnInfo(context).remote.address ?? '',
   });
-  const server = createAdaptorServer({ fetch: app.fetch, hostname: 'localhost' });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new FailFileError({
-          code: 'service-unreachable',
-          what: 'the address for the dashboard cannot be listened on',
-          subject: `${host}:${port} (${systemWords(cause)})`,
-          todo: 'choose another --dashboard-port or --dashboard-host, or --no-dashboard',
-          cause,
-        }),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
-  return {
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}/`,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      if ('closeAllConnections' in server) server.closeAllConnections();
-      await closed;
-    },
-  };
+  const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
+  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  return listenHttp(server, { host, port, purpose: 'dashboard', todo });
 }
 
 interface DashboardAppOptions extends GateOptions {

@@ -119,9 +119,10 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
     onTrouble: (error) => log.error({ err: error }, 'the dashboard could not answer'),
   });
   releasers.push(() => server.close());
-  const signInUrl = given === null ? `${server.url}?token=${password}` : null;
+  const url = `${server.url}/`;
+  const signInUrl = given === null ? `${url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
   if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
-  else log.info({ url: server.url }, 'the dashboard is served');
-  return { url: server.url, signInUrl };
+  else log.info({ url }, 'the dashboard is served');
+  return { url, signInUrl };
 }

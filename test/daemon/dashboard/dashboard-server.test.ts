@@ -22,7 +22,7 @@ it('a port that somebody has is told, with what to do', async () => {
     onTrouble: () => undefined,
   });
   await expect(second).rejects.toThrow(
-    `the address for the dashboard cannot be listened on: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
+    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
   );
 });
 
