@@ -5,7 +5,7 @@
  */
 import type { OutcomeStatus } from '../../core/model.js';
 import type { Answers } from '../lookups/answers.js';
-import { candidatesOf, kindOf, type RowRecord, readRow } from '../scan/row-spool.js';
+import { candidatesOf, kindOf, type RowRecord, rawOf, readRow } from '../scan/row-spool.js';
 import type { AnswerView, RenderedAnswer, Renderer } from './output-plan.js';
 
 /** Groups in the order of the output. Group 0 is for matched brands that have a score. */
@@ -85,9 +85,10 @@ export function createRowRenderer(
 ): (record: RowRecord, index: number, duplicateOf: number) => string {
   const unasked = new Map<string, RenderedAnswer>();
   return (record, index, duplicateOf) => {
+    if (index >= 0) {
+      return renderer.row(rawOf(record), answers.rendered(index), duplicateOf === 0 ? null : duplicateOf);
+    }
     const row = readRow(record);
-    if (index >= 0)
-      return renderer.row(row.raw, answers.rendered(index), duplicateOf === 0 ? null : duplicateOf);
     if (row.kind === 'unreadable') return renderer.unreadable(row.raw, row.reason);
     const name = `${row.kind} ${row.reason}`;
     let rendered = unasked.get(name);
