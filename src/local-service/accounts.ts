@@ -164,7 +164,7 @@ function unusable(source: string, problems: readonly string[]): NeverStartError 
     code: 'usage-invalid',
     what: 'the accounts file cannot be used',
     subject: source,
-    todo: `put right: ${problems.join(' · ')}`,
+    todo: `correct: ${problems.join(' · ')}`,
   });
 }
 

@@ -3,7 +3,7 @@
  * what a generated catalogue holds without reading it; and the repeatable chance behind the rest. No
  * key comes out twice; crypto symbols and tickers share some on purpose, as they do in the world.
  */
-import { isinCheckDigit } from './catalogue.js';
+import { readIsin } from '../core/isin.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
 export function generatedDomain(index: number): string {
@@ -38,7 +38,11 @@ export function generatedCrypto(n: number): string {
 /** The ISIN of a listed brand, with its check digit. */
 export function generatedIsin(index: number): string {
   const first11 = `${ISIN_PREFIXES[index % ISIN_PREFIXES.length]}${String(index).padStart(9, '0')}`;
-  return `${first11}${isinCheckDigit(first11)}`;
+  for (let digit = 0; digit < 9; digit += 1) {
+    const isin = readIsin(`${first11}${digit}`);
+    if (isin !== null) return isin;
+  }
+  return `${first11}9`;
 }
 
 /** Every third brand is a listed company, with a ticker and an ISIN. */

@@ -1,5 +1,5 @@
 /**
- * Metering: may this account have one more request, what has it used, has it been told, and what does it owe at the
+ * Metering: may this account have one more request, what has it used, has it been notified, and what does it owe at the
  * end of the month. The rules are `plan-terms.ts`'s, the durable count is `usage-journal.ts`'s; this file
  * puts them together on the service's clock.
  */

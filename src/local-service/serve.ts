@@ -36,12 +36,12 @@ export interface ServeOptions {
   readonly host?: string | undefined;
   /** JSONL file of brands; default: the sample catalogue. */
   readonly catalogue?: string | undefined;
-  /** Accounts file (`catalogue/accounts.ts`); default: one demo account whose usage is kept in memory. */
+  /** Accounts file (`accounts.ts`); default: one demo account whose usage is kept in memory. */
   readonly accounts?: string | undefined;
   readonly ownDomain?: string | undefined;
   /** A line per billed request is appended here. */
   readonly journal?: string | undefined;
-  /** `KEY=VALUE` texts (`catalogue/fault-settings.ts`). */
+  /** `KEY=VALUE` texts (`fault-settings.ts`). */
   readonly faults?: readonly string[] | undefined;
   /** Counts billed requests per identifier. */
   readonly trace?: boolean | undefined;

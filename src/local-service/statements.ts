@@ -32,7 +32,7 @@ export function requestLimit(terms: PlanTerms): number {
   return terms.quota + overageAllowance(terms);
 }
 
-/** Whether the usage is past 80 % of the quota ("Usage notice"), which is when the account is told. */
+/** Whether the usage is past 80 % of the quota ("Usage notice"), which is when the account is notified. */
 export function isPastNotice(terms: PlanTerms, used: number): boolean {
   return used * 5 > terms.quota * 4;
 }

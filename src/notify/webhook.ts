@@ -35,7 +35,7 @@ export const WEBHOOK_TERMS: WebhookTerms = {
   tryMs: 4_000,
 };
 
-/** Worth another try: request time-out, too many requests, and the receiver's own trouble. */
+/** Worth another try: request time-out, too many requests, and failures of the receiver. */
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
 /**
@@ -50,21 +50,21 @@ export async function postWebhook(message: WebhookMessage, terms = WEBHOOK_TERMS
   const body = JSON.stringify(message.content);
   for (let tries = 0; ; tries += 1) {
     const headers = signatureHeaders({ id, sentAt: clock.now(), body }, message.secret);
-    const trouble = await postOnce(
+    const failure = await postOnce(
       message.url,
       body,
       headers,
       AbortSignal.any([signal, AbortSignal.timeout(terms.tryMs)]),
     );
-    if (trouble === null) return;
+    if (failure === null) return;
     const waitMs = terms.waitsMs[tries];
-    if (!trouble.isPassing || waitMs === undefined || signal.aborted) throw new Error(trouble.what);
+    if (!failure.isPassing || waitMs === undefined || signal.aborted) throw new Error(failure.what);
     await clock.sleep(waitMs, signal).catch(() => undefined);
-    if (signal.aborted) throw new Error(trouble.what);
+    if (signal.aborted) throw new Error(failure.what);
   }
 }
 
-interface Trouble {
+interface Failure {
   readonly what: string;
   readonly isPassing: boolean;
 }
@@ -75,7 +75,7 @@ async function postOnce(
   body: string,
   headers: Record<string, string>,
   signal: AbortSignal,
-): Promise<Trouble | null> {
+): Promise<Failure | null> {
   try {
     const answer = await fetch(url, {
       method: 'POST',
@@ -88,12 +88,12 @@ async function postOnce(
     if (answer.ok) return null;
     return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
   } catch (error) {
-    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionTrouble(error);
+    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionFailure(error);
   }
 }
 
 /** `fetch` says "fetch failed"; why is in its cause. */
-function connectionTrouble(error: unknown): Trouble {
+function connectionFailure(error: unknown): Failure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { words, kind } = systemFault(cause);
   return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };

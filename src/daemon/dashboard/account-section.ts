@@ -15,7 +15,7 @@ ${gaugeCard('quota', 'Quota', quotaFigures(data))}
 ${gaugeCard('budget', 'Overage budget', budgetFigures(data))}
 <section class="card" aria-labelledby="projection">
 <h2 id="projection">End of the period</h2>
-<div class="canvas-room line-room" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
+<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
 ${projection(data)}
 </section>
 </div>`;
@@ -24,7 +24,7 @@ ${projection(data)}
 function gaugeCard(name: string, title: string, figures: Markup): Markup {
   return html`<section class="card gauge" aria-labelledby="${name}">
 <h2 id="${name}">${title}</h2>
-<div class="canvas-room" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers stand below"></canvas></div>
+<div class="canvas-box" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers stand below"></canvas></div>
 ${figures}
 </section>`;
 }
@@ -122,7 +122,7 @@ ${
 </div>`;
 }
 
-/** Near and over are coloured as the rest of the house warns: from 80 % on. */
+/** Near and over are coloured as warnings are elsewhere: from 80 % on. */
 function toneOf(used: number, whole: number): 'ours' | 'near' | 'over' {
   if (used >= whole && whole > 0) return 'over';
   return used >= 0.8 * whole && whole > 0 ? 'near' : 'ours';

@@ -39,7 +39,7 @@ interface DashboardAppOptions extends GateOptions {
   readonly chartLibrary: string;
   /** Opened when somebody looks into the queue for the first time. */
   readonly openBoard: () => Promise<QueueBoard>;
-  /** Is told of bugs. */
+  /** Is called with bugs. */
   readonly onTrouble: (error: Error) => void;
 }
 
@@ -65,10 +65,10 @@ function createDashboardApp(options: DashboardAppOptions): Hono {
     const board = await openBoard();
     return board.answer(context.req.raw);
   });
-  app.notFound((context) => context.text('nothing here; the dashboard is at /\n', 404));
+  app.notFound((context) => context.text('not found; the dashboard is at /\n', 404));
   app.onError((error, context) => {
     onTrouble(error);
-    return context.text('this did not work; the log says why\n', 500);
+    return context.text('something went wrong; see the log\n', 500);
   });
   return app;
 }

@@ -67,7 +67,7 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
   app.use(async (context, next) => {
     const host = new URL(context.req.url).hostname;
     if (!isLoopback || isLoopbackHost(host)) await next();
-    else context.res = context.text('asked under a name that is not ours\n', 421);
+    else context.res = context.text('the host name of the request is not allowed\n', 421);
     context.res.headers.set('cache-control', 'no-store');
   });
 

@@ -102,7 +102,7 @@ export interface NewestDataOptions {
   /** May reject, and may take for ever. One is under way at a time. */
   readonly gather: () => Promise<DashboardData>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Told once per outage why there is nothing newer. */
+  /** Called once per outage with the reason. */
   readonly onTrouble: (error: unknown) => void;
   /** How long a looker waits for the engine. Default: 2 s. */
   readonly deadlineMs?: number;
@@ -110,7 +110,7 @@ export interface NewestDataOptions {
 
 const FRESH_MS = 1_000;
 const DEADLINE_MS = 2_000;
-/** When nobody has looked for so long, the engine may have been back meanwhile: who looks notices its absence anew. */
+/** When nobody has looked for so long, the engine may have been back meanwhile: the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
 export function createNewestData(options: NewestDataOptions): NewestData {
@@ -118,22 +118,22 @@ export function createNewestData(options: NewestDataOptions): NewestData {
   let data: DashboardData | null = null;
   let awayNoticedAt: number | null = null;
   let lookedAt = 0;
-  let isTold = false;
+  let hasWarned = false;
   let gathering: Promise<boolean> | null = null;
 
-  function tell(error: unknown): void {
-    if (!isTold) options.onTrouble(error);
-    isTold = true;
+  function warnOnce(error: unknown): void {
+    if (!hasWarned) options.onTrouble(error);
+    hasWarned = true;
   }
 
   async function renew(): Promise<boolean> {
     try {
       data = await gather();
       awayNoticedAt = null;
-      isTold = false;
+      hasWarned = false;
       return true;
     } catch (error) {
-      tell(error);
+      warnOnce(error);
       return false;
     }
   }
@@ -146,12 +146,12 @@ export function createNewestData(options: NewestDataOptions): NewestData {
         gathering ??= renew().finally(() => {
           gathering = null;
         });
-        // Who looks while it is away does not wait for it each time.
+        // While it is unavailable, nobody waits for it each time.
         const patienceMs = awayNoticedAt === null ? deadlineMs : deadlineMs / 10;
         lookedAt = now;
         if (!(await withinDeadline(gathering, patienceMs))) {
           awayNoticedAt ??= now;
-          tell(new Error(`the engine has not answered within ${patienceMs} ms`));
+          warnOnce(new Error(`the engine has not answered within ${patienceMs} ms`));
         }
       }
       return { data, awayNoticedAt };

@@ -39,13 +39,13 @@ rect.stored{fill:var(--link)}
 .dot.left{background:var(--blank)}
 .big{font-size:26px}
 .gauges .card{display:flex;flex-direction:column}
-.gauge .canvas-room{flex:none;min-height:0;height:132px;margin-bottom:-58px}
+.gauge .canvas-box{flex:none;min-height:0;height:132px;margin-bottom:-58px}
 .gauge-number{margin:0 0 14px;text-align:center}
 .gauge-number strong{display:block;font-size:26px;line-height:1.2;font-weight:650;font-variant-numeric:tabular-nums}
 .gauge-number span{color:var(--muted);font-size:13px}
 .drawn .plain{display:none}
 .plain .bar{height:12px;border-radius:6px;margin:0 0 10px}
-.line-room{flex:none;min-height:0;height:152px;margin-bottom:10px}
+.line-box{flex:none;min-height:0;height:152px;margin-bottom:10px}
 .lead strong{font-size:19px;font-weight:650;font-variant-numeric:tabular-nums}
 .reached{background:var(--acceptable-soft);color:var(--acceptable-text);border-radius:8px;padding:8px 12px}
 .runs,.things,.counts{list-style:none;margin:0;padding:0}
@@ -80,7 +80,7 @@ button:hover{border-color:var(--muted)}
 .sign-in input[type=password]{width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
 .sign-in button{margin-top:14px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){
-.gauge .canvas-room{min-height:0}
+.gauge .canvas-box{min-height:0}
 .run-when{margin-left:0;flex-basis:100%}
 .facts dt{width:48px}
 }
@@ -146,7 +146,7 @@ function bodyOf(view: DashboardView): Markup {
   return html`<header>
 <p class="top"><span class="eyebrow">brand-enrich on <bdi>${host}</bdi></span><span class="ways"><a href="${QUEUE_PATH}/">Queue</a> <a href="/status.json">JSON</a></span></p>
 <div class="title"><h1>Dashboard</h1><span class="verdict ${verdict.tone}" data-part="verdict">${verdict.label}</span></div>
-<p class="headline" data-part="headline">${data === null ? 'The engine has not been heard yet.' : headlineOf(data)}</p>
+<p class="headline" data-part="headline">${data === null ? 'The engine has not answered yet.' : headlineOf(data)}</p>
 ${banners(view)}
 <p class="banner bad" id="silent" hidden></p>
 </header>
@@ -172,7 +172,7 @@ ${queueSection(data)}`;
 
 /** The page asks for itself as a whole once there is something to show. */
 function emptyBody(): Markup {
-  return html`<section class="card" data-empty="true"><p class="empty">There is nothing to show before the engine has answered once.</p></section>`;
+  return html`<section class="card" data-empty="true"><p class="empty">There is nothing to show until the engine has answered once.</p></section>`;
 }
 
 /** `complaint`: why an attempt was refused; null before the first. `next`: the path to go to afterwards. */
@@ -197,7 +197,7 @@ export function renderSignIn(next: string, complaint: string | null): Page {
 <input id="password" type="password" name="password" autocomplete="current-password" required autofocus>
 ${complaint !== null && html`<p class="banner bad" role="alert">${complaint}</p>`}
 <button type="submit">Sign in</button>
-<p class="note">It is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without one, the process tells a sign-in link on standard error when it starts.</p>
+<p class="note">It is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without one, the process prints a sign-in link on standard error when it starts.</p>
 </form>
 </main>
 </body>

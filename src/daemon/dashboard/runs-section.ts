@@ -101,7 +101,7 @@ function whenText(run: RunRecord, standing: Standing, now: number): string {
 
 function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {
   if (standing === 'dead') {
-    return `Nobody has heard of it for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to go on; what was paid for is kept.`;
+    return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are kept.`;
   }
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
   if (foundNothing(run)) return 'Nothing matched: is the column that was read the right one, and its kind?';

@@ -68,21 +68,21 @@ function scheduleItem(state: ScheduleState, now: number): Markup {
 <div><dt>Last</dt><dd>${lastText(state, now)}</dd></div>
 ${passedLine(state, now)}
 </dl>
-${state.isHostAway && html`<p class="why">Its machine ${host} is away: nobody takes its times until <code>brand-enrich up</code> or <code>schedule serve</code> runs there.</p>`}
+${state.isHostAway && html`<p class="why">Its machine ${host} is offline: no run starts until <code>brand-enrich up</code> or <code>schedule serve</code> runs there.</p>`}
 <p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · missed ones run on return'}</p></li>
 `;
 }
 
 function markOf({ isRunning, isHostAway, ended }: ScheduleState): { label: string; tone: string } {
   if (isRunning) return { label: 'Running', tone: 'good' };
-  if (isHostAway) return { label: 'Host away', tone: 'bad' };
+  if (isHostAway) return { label: 'Host offline', tone: 'bad' };
   if (ended === null) return { label: 'Not run yet', tone: 'calm' };
   if (ended.exitCode === 0) return { label: 'Well', tone: 'good' };
   return { label: `Exit code ${ended.exitCode}`, tone: 'warn' };
 }
 
 function nextText({ nextAt, schedule }: ScheduleState, now: number): string {
-  if (nextAt === null) return 'not known before its machine is there';
+  if (nextAt === null) return 'not known until its machine is online';
   const when = `${weekdayText(nextAt, schedule.tz)} ${schedule.tz}`;
   return nextAt >= now ? `${when}, in ${spanText(nextAt - now)}` : `was due ${when}`;
 }
@@ -97,8 +97,7 @@ function lastText({ ended }: ScheduleState, now: number): Markup | string {
 function passedLine({ passed, ended, schedule }: ScheduleState, now: number): Markup | false {
   if (passed === null || passed.at <= (ended?.startedAt ?? 0)) return false;
   const at = passed.dueAt ?? passed.at;
-  const words =
-    passed.why === 'skipped' ? 'the run before was still going' : 'nobody was there in time to run it';
+  const words = passed.why === 'skipped' ? 'the previous run was still going' : 'its machine was offline';
   return html`<div><dt>${passed.why === 'skipped' ? 'Skipped' : 'Missed'}</dt><dd>${weekdayText(at, schedule.tz)}, ${agoText(at, now)}: ${words}</dd></div>`;
 }
 
@@ -126,7 +125,7 @@ ${
 <h2 id="answers">Stored answers</h2>
 ${
   answers.oldestFetchedAt === null || answers.newestFetchedAt === null
-    ? html`<p class="empty">None yet. What was paid for is kept, and not bought twice.</p>`
+    ? html`<p class="empty">None yet. Paid answers are kept, and not bought twice.</p>`
     : html`<dl>
 <div><dt>Matched</dt><dd>${countText(answers.matched)}</dd></div>
 <div><dt>Not found</dt><dd>${countText(answers.notFound)}</dd></div>

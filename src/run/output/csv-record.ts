@@ -56,13 +56,13 @@ const MAX_LINE_BREAKS = 100;
  * Makes a cell of ours fit to be read back: no NUL, not too long (cut, with an ellipsis), not over too many lines
  * (blanks instead). The whole text is in JSON lines.
  */
-export function tameCell(cell: string): string {
-  let tame = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
-  if (tame.length > MAX_CELL_CHARACTERS) tame = `${tame.slice(0, MAX_CELL_CHARACTERS)}…`;
-  if (tame.length > MAX_LINE_BREAKS && (tame.match(/\r\n?|\n/g)?.length ?? 0) > MAX_LINE_BREAKS) {
-    tame = tame.replace(/(?:\r\n?|\n)+/g, ' ');
+export function sanitizeCell(cell: string): string {
+  let text = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
+  if (text.length > MAX_CELL_CHARACTERS) text = `${text.slice(0, MAX_CELL_CHARACTERS)}…`;
+  if (text.length > MAX_LINE_BREAKS && (text.match(/\r\n?|\n/g)?.length ?? 0) > MAX_LINE_BREAKS) {
+    text = text.replace(/(?:\r\n?|\n)+/g, ' ');
   }
-  return tame;
+  return text;
 }
 
 /**
@@ -74,8 +74,8 @@ const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
 const IS_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Defuses the cells of a record as it stands; what is no formula keeps its bytes, and what is one its quotes. */
-export function defuseRecord(raw: string, delimiter: string): string {
+/** Escapes the formulas in the cells of a record as it stands; what is no formula keeps its bytes, and what is one its quotes. */
+export function escapeRecord(raw: string, delimiter: string): string {
   return splitRecord(raw, delimiter)
     .map((cell) => {
       if (!STARTS_FORMULA.test(cellText(cell))) return cell;
@@ -84,8 +84,8 @@ export function defuseRecord(raw: string, delimiter: string): string {
     .join(delimiter);
 }
 
-/** Defuses one of our cells. `repeatsUser`: the cell is the user's own text, carried in a column of ours. */
-export function defuse(cell: string, escaping: FormulaEscaping, repeatsUser = false): string {
+/** Escapes one of our cells. `repeatsUser`: the cell is the user's own text, carried in a column of ours. */
+export function escapeFormula(cell: string, escaping: FormulaEscaping, repeatsUser = false): string {
   if (escaping === 'none' || !STARTS_FORMULA.test(cell)) return cell;
   if (escaping === 'ours' && (repeatsUser || IS_NUMBER.test(cell))) return cell;
   return `'${cell}`;

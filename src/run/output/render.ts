@@ -7,7 +7,14 @@ import { addMember, cellOfJson } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
 import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN } from './columns.js';
-import { cellText, defuse, defuseRecord, splitRecord, tameCell, writeCells } from './csv-record.js';
+import {
+  cellText,
+  escapeFormula,
+  escapeRecord,
+  sanitizeCell,
+  splitRecord,
+  writeCells,
+} from './csv-record.js';
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
 import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 
@@ -37,7 +44,9 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
     },
     answer(view) {
       const brand = brandOf(view);
-      const cells = columns.map((column) => defuse(tameCell(column.cell(view, brand)), plan.escapeFormulas));
+      const cells = columns.map((column) =>
+        escapeFormula(sanitizeCell(column.cell(view, brand)), plan.escapeFormulas),
+      );
       if (duplicateAt < 0) return { before: inOnePiece(joint + writeCells(cells, delimiter)), after: '' };
       const before = joint + writeCells([...cells.slice(0, duplicateAt), ''], delimiter);
       const after = delimiter + writeCells(cells.slice(duplicateAt + 1), delimiter);
@@ -51,7 +60,7 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
     unreadable(raw, reason) {
       if (!hasRaw) throw new Error('an unreadable row in an output that was planned without any');
       const { before, after } = renderer.answer({ ...NOTHING_ASKED, error: reason });
-      const cell = writeCells([defuse(raw, plan.escapeFormulas, true)], delimiter);
+      const cell = writeCells([escapeFormula(raw, plan.escapeFormulas, true)], delimiter);
       return `${delimiter.repeat(Math.max(0, user.width - 1))}${before}${after}${delimiter}${cell}${lineEnd}`;
     },
   };
@@ -83,9 +92,9 @@ function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
   if (plan.escapeFormulas !== 'all') return part;
   return {
     ...part,
-    header: part.header === null ? null : defuseRecord(part.header, delimiter),
-    record: (raw) => defuseRecord(part.record(raw), delimiter),
-    carried: (raw) => defuseRecord(part.carried(raw), delimiter),
+    header: part.header === null ? null : escapeRecord(part.header, delimiter),
+    record: (raw) => escapeRecord(part.record(raw), delimiter),
+    carried: (raw) => escapeRecord(part.carried(raw), delimiter),
   };
 }
 

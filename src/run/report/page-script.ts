@@ -11,7 +11,7 @@ export const PAGE_SCRIPT = `'use strict';
 (function () {
   var figure = document.querySelector('.histogram');
   if (!figure || typeof Chart === 'undefined') return;
-  var room = figure.querySelector('.canvas-room');
+  var box = figure.querySelector('.canvas-box');
   var rows = Array.prototype.slice.call(figure.querySelectorAll('tbody tr'));
   var tiers = rows.map(function (row) { return row.dataset.tier; });
   var counts = rows.map(function (row) { return Number(row.dataset.count); });
@@ -29,10 +29,10 @@ export const PAGE_SCRIPT = `'use strict';
     scales.x.border.color = color('line');
     chart.update('none');
   }
-  room.hidden = false;
+  box.hidden = false;
   figure.querySelector('details').open = false;
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  chart = new Chart(room.querySelector('canvas'), {
+  chart = new Chart(box.querySelector('canvas'), {
     type: 'bar',
     data: {
       labels: ranges,

@@ -79,7 +79,7 @@ function keyFigures({ rows, input, requests, account }: ReportFigures): Markup {
 <div><dt>Requests billed</dt><dd>${countText(requests.billed)}<span class="below">of ${countText(requests.sent)} sent</span></dd></div>
 <div><dt>Overage cost</dt><dd>${requests.overageCost}<span class="below">${countOf(requests.overage, 'request')} beyond the quota</span></dd></div>
 <div><dt>Requests saved</dt><dd>${countText(saved)}<span class="below">${countText(requests.savedByDuplicates)} by duplicates, ${countText(requests.savedByStored)} stored</span></dd></div>
-<div><dt>Limit used</dt><dd>${used === null || account === null ? '–' : account.limit === null ? countText(used) : shareText(used, account.limit) || countText(used)}<span class="below">${used === null || account === null ? 'nothing was asked' : account.limit === null ? 'no quota told' : `${countText(used)} of ${countText(account.limit)}`}</span></dd></div>
+<div><dt>Limit used</dt><dd>${used === null || account === null ? '–' : account.limit === null ? countText(used) : shareText(used, account.limit) || countText(used)}<span class="below">${used === null || account === null ? 'nothing was asked' : account.limit === null ? 'no quota reported' : `${countText(used)} of ${countText(account.limit)}`}</span></dd></div>
 </dl>`;
 }
 

@@ -77,8 +77,8 @@ function chartSentence({ high, acceptable, poor }: ReportFigures['quality']): st
 function chart(histogram: readonly number[], sentence: string): Markup {
   const highest = Math.max(...histogram, 1);
   return html`<figure class="histogram">
-<div class="canvas-room" hidden><canvas role="img" aria-label="${sentence}"></canvas></div>
-<details open><summary>The numbers of the chart</summary>
+<div class="canvas-box" hidden><canvas role="img" aria-label="${sentence}"></canvas></div>
+<details open><summary>The chart as a table</summary>
 <table class="bins"><caption class="unseen">${sentence}</caption>
 <thead><tr><th scope="col">Score</th><th scope="col">Brands</th></tr></thead>
 <tbody>${histogram.map((count, bin) => binRow(bin, histogram.length, count, highest))}</tbody>
@@ -184,14 +184,14 @@ ${free > 0 && html`<div><dt>Requests that cost nothing</dt><dd>${countText(free)
 
 function account({ account }: ReportFigures): Markup {
   if (account === null) {
-    return card(html`<p class="muted">Nothing was asked, so the account was not looked at.</p>`);
+    return card(html`<p class="muted">No request was sent, so the account was not read.</p>`);
   }
   const { quota, limit, sent, inFlight, others, period } = account;
   const used = sent + inFlight + others;
   const ofPeriod = period === null || period === 'none' ? '' : `Since ${period}. `;
   if (limit === null) {
     return card(html`<p><strong>${countOf(used, 'request')}</strong> used</p>
-<p class="note">${ofPeriod}The service tells no quota.</p>`);
+<p class="note">${ofPeriod}The service reports no quota.</p>`);
   }
   const whole = Math.max(limit, used, 1);
   return card(html`<p><strong>${countText(used)}</strong> of ${countText(limit)} used ${limit > 0 && html`<span class="muted">${shareText(used, limit)}</span>`}</p>
@@ -245,7 +245,7 @@ ${files.map(fileLine)}
 </dl>
 ${
   input.warnings.length > 0 &&
-  html`<p class="note">Said of the input:</p><ul class="note">${input.warnings.map((warning) => html`<li><bdi>${warning}</bdi></li>`)}</ul>`
+  html`<p class="note">Warnings about the input:</p><ul class="note">${input.warnings.map((warning) => html`<li><bdi>${warning}</bdi></li>`)}</ul>`
 }
 </section>`;
 }

@@ -31,7 +31,7 @@ it('a bug is told to the log, not to who looks', async () => {
   const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
   const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
   expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('this did not work; the log says why\n');
+  expect(await answer.text()).toBe('something went wrong; see the log\n');
   expect(served.troubles.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 
