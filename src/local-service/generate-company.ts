@@ -8,94 +8,38 @@ import { type Chance, generatedIsin, generatedTicker, isListed } from './generat
 /** Lower bounds of the bands in which such services give the number of employees. */
 export const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001] as const;
 
+const place = (
+  city: string,
+  country: string,
+  countryCode: string,
+  region: string,
+  state: string,
+  subregion: string,
+) => ({ city, country, countryCode, region, state, subregion });
 const PLACES = [
-  {
-    city: 'Hamburg',
-    country: 'Germany',
-    countryCode: 'DE',
-    region: 'Europe',
-    state: 'Hamburg',
-    subregion: 'Western Europe',
-  },
-  {
-    city: 'Lyon',
-    country: 'France',
-    countryCode: 'FR',
-    region: 'Europe',
-    state: 'Auvergne-Rhone-Alpes',
-    subregion: 'Western Europe',
-  },
-  {
-    city: 'Leeds',
-    country: 'United Kingdom',
-    countryCode: 'GB',
-    region: 'Europe',
-    state: 'England',
-    subregion: 'Northern Europe',
-  },
-  {
-    city: 'Osaka',
-    country: 'Japan',
-    countryCode: 'JP',
-    region: 'Asia',
-    state: 'Osaka',
-    subregion: 'Eastern Asia',
-  },
-  {
-    city: 'Denver',
-    country: 'United States',
-    countryCode: 'US',
-    region: 'Americas',
-    state: 'Colorado',
-    subregion: 'Northern America',
-  },
-  {
-    city: 'Perth',
-    country: 'Australia',
-    countryCode: 'AU',
-    region: 'Oceania',
-    state: 'Western Australia',
-    subregion: 'Australia and New Zealand',
-  },
+  place('Hamburg', 'Germany', 'DE', 'Europe', 'Hamburg', 'Western Europe'),
+  place('Lyon', 'France', 'FR', 'Europe', 'Auvergne-Rhone-Alpes', 'Western Europe'),
+  place('Leeds', 'United Kingdom', 'GB', 'Europe', 'England', 'Northern Europe'),
+  place('Osaka', 'Japan', 'JP', 'Asia', 'Osaka', 'Eastern Asia'),
+  place('Denver', 'United States', 'US', 'Americas', 'Colorado', 'Northern America'),
+  place('Perth', 'Australia', 'AU', 'Oceania', 'Western Australia', 'Australia and New Zealand'),
 ] as const;
+
+type Trade = readonly [slug: string, name: string, emoji: string];
+const industry = ([slug, name, emoji]: Trade, [inSlug, inName, inEmoji]: Trade) => ({
+  slug,
+  name,
+  emoji,
+  parent: { slug: inSlug, name: inName, emoji: inEmoji },
+});
 const INDUSTRIES = [
-  {
-    slug: 'software',
-    name: 'Software',
-    emoji: '💻',
-    parent: { slug: 'technology', name: 'Technology', emoji: '🔌' },
-  },
-  {
-    slug: 'banking',
-    name: 'Banking',
-    emoji: '🏦',
-    parent: { slug: 'finance', name: 'Finance', emoji: '💰' },
-  },
-  {
-    slug: 'clothing',
-    name: 'Clothing',
-    emoji: '👕',
-    parent: { slug: 'retail', name: 'Retail', emoji: '🛒' },
-  },
-  {
-    slug: 'hospitals',
-    name: 'Hospitals',
-    emoji: '🏥',
-    parent: { slug: 'health', name: 'Health', emoji: '💊' },
-  },
-  {
-    slug: 'railways',
-    name: 'Railways',
-    emoji: '🚆',
-    parent: { slug: 'transport', name: 'Transport', emoji: '🚚' },
-  },
+  industry(['software', 'Software', '💻'], ['technology', 'Technology', '🔌']),
+  industry(['banking', 'Banking', '🏦'], ['finance', 'Finance', '💰']),
+  industry(['clothing', 'Clothing', '👕'], ['retail', 'Retail', '🛒']),
+  industry(['hospitals', 'Hospitals', '🏥'], ['health', 'Health', '💊']),
+  industry(['railways', 'Railways', '🚆'], ['transport', 'Transport', '🚚']),
 ] as const;
-const FUNDS = {
-  slug: 'asset-management',
-  name: 'Asset Management',
-  emoji: '📈',
-  parent: { slug: 'finance', name: 'Finance', emoji: '💰' },
-} as const;
+const FUNDS = industry(['asset-management', 'Asset Management', '📈'], ['finance', 'Finance', '💰']);
 /** ETF providers are in the US and in Europe. */
 const PROVIDER_PLACES = PLACES.filter(
   ({ region, countryCode }) => region === 'Europe' || countryCode === 'US',
@@ -156,7 +100,7 @@ export function makeLiveCompany(index: number, company: GeneratedCompany) {
   }
 }
 
-type Industry = (typeof INDUSTRIES)[number] | typeof FUNDS;
+type Industry = typeof FUNDS;
 
 function companyOf(
   index: number,
