@@ -3,16 +3,8 @@
  * loopback unless the settings say otherwise, and what it serves holds no token, brand or row.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
-import { FailFileError } from '../core/errors.js';
-import { systemWords } from '../core/system-error.js';
+import { type HttpListener, listenHttp } from '../core/listen-http.js';
 import type { Metrics } from './metrics.js';
-
-export interface MetricsServer {
-  /** `http://host:port`, without a slash at its end. */
-  readonly url: string;
-  close(): Promise<void>;
-}
 
 export interface MetricsServerOptions {
   readonly host: string;
@@ -29,8 +21,8 @@ interface Page {
   readonly text: string;
 }
 
-/** Throws `FailFileError` when the port cannot be had. */
-export async function serveMetrics(options: MetricsServerOptions): Promise<MetricsServer> {
+/** Throws `FailFileError` when the server cannot listen there. */
+export async function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
   const { host, port } = options;
   const server = createServer((request, response) => {
     answer(request, options).then(
@@ -38,30 +30,8 @@ export async function serveMetrics(options: MetricsServerOptions): Promise<Metri
       () => response.destroy(),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new FailFileError({
-          code: 'service-unreachable',
-          what: 'the address for metrics cannot be listened on',
-          subject: `${host}:${port} (${systemWords(cause)})`,
-          todo: 'choose another --metrics-port or --metrics-host',
-          cause,
-        }),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
-  return {
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}`,
-    async close() {
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  const todo = 'choose another --metrics-port or --metrics-host';
+  return listenHttp(server, { host, port, purpose: 'metrics', todo });
 }
 
 async function answer(request: IncomingMessage, options: MetricsServerOptions): Promise<Page> {

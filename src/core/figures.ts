@@ -1,6 +1,6 @@
 /**
- * Counts as people read them, in one place for terminals, pages and messages: "1 row", "12,345 rows". English everywhere, so
- * that every machine says the same.
+ * Counts, shares, moments and spans as people read them, in one place for terminals, pages and messages.
+ * English, and UTC unless a zone is named, so that every machine says the same.
  */
 
 /** `12,345`. */
@@ -11,4 +11,100 @@ export function countText(count: number): string {
 /** `1 row`, `2 rows`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
+/**
+ * The share in whole percent. What is neither nothing nor everything never reads `0 %` or `100 %`. Empty when there is no
+ * whole.
+ */
+export function shareText(part: number, whole: number): string {
+  if (whole <= 0) return '';
+  const percent = (part / whole) * 100;
+  if (part > 0 && percent < 1) return '< 1 %';
+  if (part < whole && percent > 99) return '> 99 %';
+  return `${Math.round(percent)} %`;
+}
+
+const MOMENT = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+
+/** `15 Mar 2026, 12:00 UTC`; the text itself when it is not a moment. */
+export function momentText(iso: string): string {
+  const at = Date.parse(iso);
+  return Number.isNaN(at) ? iso : `${MOMENT.format(at)} UTC`;
+}
+
+/** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+export function durationText(seconds: number): string {
+  if (seconds < 10) return `${Math.round(Math.max(0, seconds) * 10) / 10} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
+
+/** With three decimals, so that scores under each other compare: `0.960`. */
+export function scoreText(score: number): string {
+  return score.toFixed(3);
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Keeps a number and its unit on one line. */
+const UNBROKEN = '\u00a0';
+
+/** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down; they stay on one line. */
+export function spanText(ms: number): string {
+  const span = Math.max(0, ms);
+  if (span < MINUTE) return `${Math.floor(span / SECOND)}${UNBROKEN}s`;
+  if (span < HOUR) return `${Math.floor(span / MINUTE)}${UNBROKEN}min`;
+  if (span < 2 * DAY) return `${Math.floor(span / HOUR)}${UNBROKEN}h`;
+  return `${Math.floor(span / DAY)}${UNBROKEN}days`;
+}
+
+/** `just now`, `3 min ago`. */
+export function agoText(at: number, now: number): string {
+  return now - at < 10 * SECOND ? 'just now' : `${spanText(now - at)} ago`;
+}
+
+const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** `1 Dec`, of a day written as `2026-12-01`; the text itself when it is none. */
+export function dayText(day: string): string {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(at) ? day : DAY_FORMAT.format(at);
+}
+
+const CLOCK_FORMAT = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
+
+/** `14:05:09 UTC`. */
+export function clockText(at: number): string {
+  return `${CLOCK_FORMAT.format(at)} UTC`;
+}
+
+/** `Sat 21 Nov, 02:00`, in a zone of the IANA database; in UTC, and said so, where the zone is not known here. */
+export function weekdayText(at: number, zone: string): string {
+  const format = (timeZone: string) =>
+    new Intl.DateTimeFormat('en-GB', {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      timeZone,
+    }).format(at);
+  try {
+    return format(zone);
+  } catch {
+    return `${format('UTC')} UTC`;
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * The shape of an input and one record of it: what `intake` finds out and `collate` keeps to when it writes.
+ * The shape of an input and one record of it: what `intake` finds out and `output` keeps to when it writes.
  * Records are carried as raw text and never rebuilt.
  */
 

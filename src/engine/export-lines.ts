@@ -2,7 +2,7 @@
  * An export of an engine as lines of JSON: a header, the accounts, the stored answers, and an end that counts them. What the service
  * sent stays as it came, so that numbers that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
  */
-import { memberTexts } from '../intake/json-members.js';
+import { memberTexts } from '../core/json-text.js';
 import type { Spending } from '../ledger/ledger.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
 import { packProfile, unpackProfile } from '../stores/profile-codec.js';

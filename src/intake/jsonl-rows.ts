@@ -1,9 +1,9 @@
 /**
  * Lines of JSON as rows: one object per line, its top-level keys as columns in the order in which they are
- * first seen. Lines are cut by `record-splitter.ts`, values by `json-members.ts`.
+ * first seen. Lines are cut by `record-splitter.ts`, values by `core/json-text.ts`.
  */
+import { cellOfJson, membersOf } from '../core/json-text.js';
 import type { Row } from '../core/table.js';
-import { memberTexts } from './json-members.js';
 import { isLongerThan, MAX_FIELD_BYTES, MAX_JSON_COLUMNS, MAX_RECORD_BYTES } from './limits.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, cutText } from './record-splitter.js';
@@ -35,8 +35,10 @@ export function createJsonlReader(layout: JsonlLayout): RowReader {
   function readCells(line: string): { cells: string[]; problem: string | null } {
     const problem = findProblem(line);
     if (problem !== null) return { cells: [], problem };
-    const members = memberTexts(line);
-    const found = members.map(([key, text]) => [positionOf(key), text] as const);
+    const found = (membersOf(line) ?? []).map(
+      ({ key, valueStart, valueEnd }) =>
+        [positionOf(key), cellOfJson(line.slice(valueStart, valueEnd))] as const,
+    );
     const cells = new Array<string>(positions.size).fill('');
     for (const [position, text] of found) {
       if (isLongerThan(text, MAX_FIELD_BYTES)) return { cells: [], problem: 'a value is larger than 64 KiB' };

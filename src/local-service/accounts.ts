@@ -1,25 +1,27 @@
 /**
- * The accounts of the local service: who may ask, on which terms, and whom to tell. Read from a JSON file:
+ * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a JSON file:
  *
- *   {
- *     "smtp": { "url": "smtp://user:password@mail.example:587", "from": "brands@brand-service.example" },
- *     "accounts": [{
- *       "name": "data-team", "tokenSha256": "<64 hex digits>", "plan": "paid", "quota": 5000,
- *       "overageBudget": 100, "overagePrice": 0.1, "period": "month",
- *       "notices": { "webhook": "https://hooks.example/usage", "email": "data-team@example.com" }
- *     }]
- *   }
+ * {
+ * "smtp": { "url": "smtp://user:password@mail.example:587", "from": "brands@brand-service.example" },
+ * "accounts": [{
+ * "name": "data-team", "tokenSha256": "<64 hex digits>", "plan": "paid", "quota": 5000,
+ * "overageBudget": 100, "overagePrice": 0.1, "period": "month",
+ * "notices": { "webhook": "https://hooks.example/usage", "email": "data-team@example.com" }
+ * }]
+ * }
  *
- * Needed: `name`, `quota` and one of `tokenSha256` and `token`. A `token` in clear is hashed while reading and kept
- * nowhere; the file is never written. Usage is counted under the name, so a token may be changed and the usage stays.
+ * Required: `name`, `quota` and one of `tokenSha256` and `token`. A `token` in clear is hashed while
+ * reading and kept nowhere; the file is never written. Usage is counted under the name, so a token may
+ * be changed and the usage stays.
  */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
 import { NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
-import { bearerToken, findHolder, hashToken } from './credentials.js';
-import type { PlanTerms } from './plan-terms.js';
+import type { PlanTerms } from './statements.js';
 
 export interface Account extends PlanTerms {
   readonly name: string;
@@ -162,6 +164,33 @@ function unusable(source: string, problems: readonly string[]): NeverStartError 
     code: 'usage-invalid',
     what: 'the accounts file cannot be used',
     subject: source,
-    todo: `put right: ${problems.join(' · ')}`,
+    todo: `correct: ${problems.join(' · ')}`,
   });
+}
+
+/** SHA-256 of a token: the only form in which the service keeps one. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token, 'utf8').digest();
+}
+
+/** The token of `Bearer <token>`; the scheme in any case (RFC 9110, 11.1). null: not such a header. */
+export function bearerToken(authorization: string | undefined): string | null {
+  const match = /^bearer +([^\s]+) *$/i.exec(authorization ?? '');
+  return match?.[1] ?? null;
+}
+
+/**
+ * The holder of the token. Every hash is compared, in constant time and to the end, whether or not an earlier one
+ * was equal.
+ */
+export function findHolder<T extends { readonly tokenHash: Buffer }>(
+  holders: readonly T[],
+  token: string,
+): T | undefined {
+  const hash = hashToken(token);
+  let found: T | undefined;
+  for (const holder of holders) {
+    if (timingSafeEqual(holder.tokenHash, hash)) found = holder;
+  }
+  return found;
 }

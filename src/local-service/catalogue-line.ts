@@ -1,10 +1,107 @@
 /**
- * One line of a catalogue file, from bytes to keys and the exact bytes of its brand. Pure; says in words what is
- * wrong with a line. The shape itself is `catalogue-brand.ts`'s, reading files `load-catalogue.ts`'s.
+ * One line of a catalogue file, from bytes to keys and the exact bytes of its brand, or what is wrong
+ * with it. The root of a brand must be as specified; inside, a leaf may be absent or null, as live
+ * services send it, but never of another type. Unknown fields are welcome: the API adds fields without
+ * a new version.
  */
+
 import { isUtf8 } from 'node:buffer';
-import { catalogueRecord } from './catalogue-brand.js';
-import type { IndexedBrand } from './catalogue-index.js';
+import { z } from 'zod';
+import { membersOf } from '../core/json-text.js';
+import { ADULT_STATUSES, type IndexedBrand, isIsin, normalKey } from './catalogue.js';
+
+const text = z.string().nullish();
+const number = z.number().nullish();
+const tags = z.array(z.unknown()).nullish();
+
+const format = z.looseObject({
+  src: text,
+  format: text,
+  height: number,
+  width: number,
+  size: number,
+  background: text,
+});
+const link = z.looseObject({ name: text, url: text });
+const logo = z.looseObject({ theme: text, formats: z.array(format), tags, type: text });
+const image = z.looseObject({ formats: z.array(format), tags, type: text });
+const color = z.looseObject({
+  hex: z.string().regex(/^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i, 'must look like #1a2b3c'),
+  type: text,
+  brightness: number,
+});
+const font = z.looseObject({ name: text, type: text, origin: text, originId: text, weights: tags });
+
+const isin = z
+  .string()
+  .refine((value) => isIsin(value.toUpperCase()), 'the ISIN has a wrong form or check digit');
+const symbol = z.string().regex(/^\S(.{0,30}\S)?$/u, 'must be 1 to 32 characters without blanks around them');
+const domain = z
+  .string()
+  .refine(
+    (value) =>
+      /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(
+        normalKey('domain', value),
+      ),
+    'is not a domain name',
+  );
+const id = z.string().regex(/^id[A-Za-z0-9_-]+$/, 'must be id_ followed by letters, digits, _ or -');
+
+/** Live services send null for a brand without a company. */
+const company = z.looseObject({
+  employees: number,
+  financialIdentifiers: z
+    .looseObject({ isin: z.array(isin).nullish(), ticker: z.array(symbol).nullish() })
+    .nullish(),
+  foundedYear: number,
+  industries: z
+    .array(
+      z.looseObject({ id: text, score: number, slug: text, name: text, emoji: text, parent: z.unknown() }),
+    )
+    .nullish(),
+  kind: text,
+  location: z
+    .looseObject({ city: text, country: text, countryCode: text, region: text, state: text, subregion: text })
+    .nullish(),
+});
+
+const brand = z.looseObject({
+  id,
+  name: z.string().nullable(),
+  domain: z.string(),
+  claimed: z.boolean(),
+  description: z.string().nullable(),
+  longDescription: z.string().nullable(),
+  links: z.array(link),
+  logos: z.array(logo),
+  colors: z.array(color),
+  fonts: z.array(font),
+  images: z.array(image),
+  qualityScore: z.number().min(0).max(1),
+  company: company.nullable(),
+  isNsfw: z.boolean(),
+  urn: z.string(),
+});
+
+const keys = z.strictObject({
+  domains: z.array(domain),
+  tickers: z.array(symbol),
+  isins: z.array(isin),
+  crypto: z.array(symbol),
+  id,
+});
+
+/** One line of a catalogue file, parsed. */
+const catalogueRecord = z
+  .strictObject({ brand, keys, adult: z.enum(ADULT_STATUSES) })
+  .refine((record) => record.brand.id === record.keys.id, {
+    path: ['keys', 'id'],
+    error: 'must equal brand.id',
+  })
+  .refine((record) => record.brand.isNsfw === (record.adult !== 'none'), {
+    path: ['brand', 'isNsfw'],
+    error: 'must be true for an adult brand and false for any other',
+  });
 
 export type CatalogueLine =
   | { readonly type: 'brand'; readonly brand: Omit<IndexedBrand, 'line'> }
@@ -14,9 +111,10 @@ export type CatalogueLine =
 /** Reads one line (without its line end). `body` is a view of `bytes`, not a copy. */
 export function readCatalogueLine(bytes: Buffer): CatalogueLine {
   if (!isUtf8(bytes)) return { type: 'bad', problem: 'is not UTF-8' };
+  const text = bytes.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString('utf8'));
+    value = JSON.parse(text);
   } catch (error) {
     return {
       type: 'bad',
@@ -32,7 +130,7 @@ export function readCatalogueLine(bytes: Buffer): CatalogueLine {
   return {
     type: 'brand',
     brand: {
-      body: memberBytes(bytes, 'brand'),
+      body: memberBytes(bytes, 'brand', text),
       adult,
       keys: {
         domain: keys.domains,
@@ -53,57 +151,13 @@ function pathText(path: readonly PropertyKey[]): string {
   return text || 'line';
 }
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-const COMMA = 0x2c;
-const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b]);
-const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d]);
-
 /**
  * The bytes of the value of one member of the outermost object, the last one if the name is repeated (as
- * `JSON.parse` reads it). `bytes` must be valid JSON: nothing is checked again.
+ * `JSON.parse` reads it): a view, not a copy. `bytes` must be valid JSON; `text` is the same, decoded.
  */
-export function memberBytes(bytes: Buffer, name: string): Buffer {
-  let depth = 0;
-  let start = 0;
-  let found = bytes.subarray(0, 0);
-  let isWanted = false;
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i] ?? 0;
-    if (byte === QUOTE) i = stringEnd(bytes, i);
-    else if (OPENING.has(byte)) {
-      depth += 1;
-      if (depth === 1) start = i + 1;
-    } else if (depth === 1 && byte === COLON) {
-      isWanted = JSON.parse(bytes.toString('utf8', start, i)) === name;
-      start = i + 1;
-    } else if (depth === 1 && (byte === COMMA || CLOSING.has(byte))) {
-      if (isWanted) found = trimmed(bytes, start, i);
-      isWanted = false;
-      start = i + 1;
-      if (byte !== COMMA) depth = 0;
-    } else if (CLOSING.has(byte)) depth -= 1;
-  }
-  return found;
-}
-
-/** The closing quote of the string that opens at `at`: the first one behind an even number of backslashes. */
-function stringEnd(bytes: Buffer, at: number): number {
-  let end = bytes.indexOf(QUOTE, at + 1);
-  while (end > 0) {
-    let slashes = 0;
-    while (bytes[end - 1 - slashes] === BACKSLASH) slashes += 1;
-    if (slashes % 2 === 0) return end;
-    end = bytes.indexOf(QUOTE, end + 1);
-  }
-  return bytes.length;
-}
-
-function trimmed(bytes: Buffer, start: number, end: number): Buffer {
-  let from = start;
-  let to = end;
-  while (from < to && (bytes[from] ?? 0) <= 0x20) from += 1;
-  while (to > from && (bytes[to - 1] ?? 0) <= 0x20) to -= 1;
-  return bytes.subarray(from, to);
+export function memberBytes(bytes: Buffer, name: string, text = bytes.toString('utf8')): Buffer {
+  const member = membersOf(text)?.findLast(({ key }) => key === name);
+  if (member === undefined) return bytes.subarray(0, 0);
+  const start = Buffer.byteLength(text.slice(0, member.valueStart));
+  return bytes.subarray(start, start + Buffer.byteLength(text.slice(member.valueStart, member.valueEnd)));
 }

@@ -1,26 +1,32 @@
 /**
- * The local service: every request through the same gate, in this order.
+ * The local service. Every request passes these checks, in this order:
  *
- *   not /v2/brands/ -> 404    other method -> 405    no valid credentials -> 401    malformed -> 400, no route -> 404
- *   own brand domain or HEAD -> free    quota, overage and budget used up -> 429    else billed: 200 or 404
+ * not /v2/brands/ -> 404    other method -> 405    no valid credentials -> 401
+ * malformed -> 400, no route -> 404    own brand domain or HEAD -> free
+ * quota, overage and budget used up -> 429    else billed: 200 or 404
  *
- * A billed answer is handed out only when its request is on record. What is asked is `read-request.ts`'s, which
- * brand it is `find-brand.ts`'s, what it counts for `meter.ts`'s.
+ * A billed answer is sent only after its request is on record.
  */
+
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Clock } from '../core/clock.js';
+import { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { type Identifier, identifierText } from '../core/model.js';
 import { systemWords } from '../core/system-error.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/usage-headers.js';
 import type { Account, Accounts } from './accounts.js';
-import { openBilledLog } from './billed-log.js';
 import type { Catalogue, CatalogueEntry } from './catalogue.js';
-import { findBrand } from './find-brand.js';
-import type { Service, ServiceRequest, ServiceResponse } from './handle.js';
+import { asksForOwnDomain, findBrand, withOwnBrand } from './find-brand.js';
 import { createMeter } from './meter.js';
-import { asksForOwnDomain, withOwnBrand } from './own-brand.js';
-import type { Statement } from './plan-terms.js';
-import { askedIdentifier, readRequest } from './read-request.js';
-import { openStatementFile } from './statement-file.js';
+import {
+  askedIdentifier,
+  readRequest,
+  type Service,
+  type ServiceRequest,
+  type ServiceResponse,
+} from './service-request.js';
+import { openStatementFile, type Statement } from './statements.js';
 import { openUsageJournal } from './usage-journal.js';
 import { createNotifier } from './usage-notice.js';
 
@@ -178,4 +184,71 @@ function createDateText(clock: Clock): () => string {
     }
     return text;
   };
+}
+
+interface BilledRequest {
+  readonly atMs: number;
+  readonly account: string;
+  /** As it was asked: the kind of the explicit route, `id` or `auto` on the generic one; the value as sent. */
+  readonly identifier: Identifier;
+  readonly status: number;
+}
+
+interface BilledLog {
+  note(request: BilledRequest): void;
+  /** Writes what was noted since the last call; the operating system has it on return. */
+  write(): void;
+  /** How often each identifier (`kind:value`) was billed; empty unless traced. */
+  readonly counts: ReadonlyMap<string, number>;
+  close(): void;
+}
+
+/** Appends to `path`. Throws `FailFileError` when it cannot be opened. */
+function openBilledLog(options: { path: string | null; trace: boolean }): BilledLog {
+  const descriptor = options.path === null ? null : open(options.path);
+  const counts = new Map<string, number>();
+  let lines = '';
+  let left: Buffer = Buffer.alloc(0);
+  const write = () => {
+    if (descriptor === null || (lines === '' && left.length === 0)) return;
+    // What the disk does not take now goes with the next write.
+    left = Buffer.concat([left, Buffer.from(lines, 'utf8')]);
+    lines = '';
+    while (left.length > 0) left = left.subarray(writeSync(descriptor, left));
+  };
+  return {
+    note({ atMs, account, identifier, status }) {
+      if (options.trace) {
+        const text = identifierText(identifier);
+        counts.set(text, (counts.get(text) ?? 0) + 1);
+      }
+      if (descriptor === null) return;
+      const { kind, value } = identifier;
+      const time = new Date(atMs).toISOString();
+      lines += `${JSON.stringify({ time, account, kind, identifier: value, status })}\n`;
+    },
+    write,
+    counts,
+    close() {
+      try {
+        write();
+      } finally {
+        if (descriptor !== null) closeSync(descriptor);
+      }
+    },
+  };
+}
+
+function open(path: string): number {
+  try {
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw new FailFileError({
+      code: 'output-unwritable',
+      what: 'the journal cannot be written',
+      subject: path,
+      todo: 'name a file in a folder that can be written to',
+      cause: error,
+    });
+  }
 }

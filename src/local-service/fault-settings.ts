@@ -1,5 +1,5 @@
 /**
- * The table of faults that the local service can be told to have, and how `KEY=VALUE` texts set them. What each
+ * The table of faults that the local service can have, and how `KEY=VALUE` texts set them. What each
  * does to an answer is `faults.ts`'s.
  */
 import { NeverStartError } from '../core/errors.js';

@@ -1,18 +1,16 @@
 /**
- * Faults around a service, to test clients against: a decoration that is off unless asked for and knows nothing of
- * brands or accounts. In this order:
+ * Faults around a service, to test clients against. In this order:
  *
- *   wait -> outage, drop, throughput 429, 500, 503: the service is not asked, nothing is billed
- *        -> the service answers: usage header late or hidden, body damaged or cut short, connection reset (billed)
- *        -> error dialect
+ * wait -> outage, drop, throughput 429, 500, 503: the service is not asked, nothing is billed
+ * -> the service answers: usage header late or hidden, body damaged or cut short, connection reset (billed)
+ * -> error dialect
  */
 import type { Clock } from '../core/clock.js';
-import { USAGE_HEADER } from '../lookup/usage-headers.js';
-import { coded, damaged, faultAnswer, truncated, withoutUsage, withUsage } from './fault-answers.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/usage-headers.js';
+import { bearerToken } from './accounts.js';
 import type { Faults } from './fault-settings.js';
-import { type Chance, createChance } from './generate-random.js';
-import type { Service, ServiceRequest, ServiceResponse } from './handle.js';
-import { createLaggedUsage, type LaggedUsage } from './usage-lag.js';
+import { type Chance, createChance } from './generate-keys.js';
+import type { Service, ServiceRequest, ServiceResponse } from './service-request.js';
 
 /** Closing it closes the service within. */
 export function withFaults(service: Service, faults: Faults, clock: Clock): Service {
@@ -110,4 +108,139 @@ function createRollingSecond(limit: number): (nowMs: number) => boolean {
     next = (next + 1) % limit;
     return false;
   };
+}
+
+interface LaggedUsage {
+  /** Takes the usage of this moment and returns the one of `lagMs` before it, or the oldest known. */
+  show(nowMs: number, usage: number): number;
+}
+
+/** Readings closer together than this share of the lag are remembered as one. */
+const GRAIN = 1 / 200;
+
+/** `firstUsage`: what the header showed before the first request. */
+function createLaggedUsage(lagMs: number, firstUsage: number): LaggedUsage {
+  let shown = firstUsage;
+  const coming: { readonly atMs: number; usage: number }[] = [];
+  return {
+    show(nowMs, usage) {
+      const last = coming.at(-1);
+      if (last !== undefined && nowMs - last.atMs < lagMs * GRAIN) last.usage = usage;
+      else coming.push({ atMs: nowMs, usage });
+      for (let first = coming[0]; first !== undefined && first.atMs <= nowMs - lagMs; first = coming[0]) {
+        shown = first.usage;
+        coming.shift();
+      }
+      return shown;
+    },
+  };
+}
+
+/** An error made by a fault, without usage headers, as the specification shows errors. */
+function faultAnswer(
+  status: number,
+  nowMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): ServiceResponse {
+  return withBody(
+    {
+      status,
+      headers: { 'content-type': 'application/json', date: new Date(nowMs).toUTCString(), ...headers },
+      body: Buffer.alloc(0),
+    },
+    Buffer.from('{}'),
+  );
+}
+
+/** Another body, and the length that goes with it. */
+function withBody(response: ServiceResponse, body: Buffer): ServiceResponse {
+  return { ...response, headers: { ...response.headers, 'content-length': String(body.length) }, body };
+}
+
+/** The connection breaks off somewhere in the body; `roll` (0 to 1) says where. */
+function truncated(response: ServiceResponse, roll: number): ServiceResponse {
+  const bytes = Math.floor(response.body.length * roll);
+  return { ...response, body: response.body.subarray(0, bytes), cut: 'in-body' };
+}
+
+/**
+ * A body that is not JSON although nothing in the transport says so. In one half of the cases its end is missing, in the
+ * other a byte within is replaced by one that JSON allows nowhere.
+ */
+function damaged(response: ServiceResponse, roll: number): ServiceResponse {
+  const { body } = response;
+  if (body.length < 2) return response;
+  const at = Math.min(body.length - 1, 1 + Math.floor(body.length * ((roll * 2) % 1)));
+  if (roll < 0.5) return withBody(response, body.subarray(0, at));
+  const changed = Buffer.from(body);
+  changed[at] = 0;
+  return withBody(response, changed);
+}
+
+function withoutUsage(response: ServiceResponse): ServiceResponse {
+  const { [QUOTA_HEADER]: _quota, [USAGE_HEADER]: _usage, ...headers } = response.headers;
+  return { ...response, headers };
+}
+
+function withUsage(response: ServiceResponse, usage: number): ServiceResponse {
+  return { ...response, headers: { ...response.headers, [USAGE_HEADER]: String(usage) } };
+}
+
+/**
+ * The error as services in the wild word it (live-service.md): a stable code in `x-bf-error`, the same in the body
+ * beside a message; 402 without any credential and 403 for an unknown token. A throughput 429 has no code.
+ */
+function coded(
+  response: ServiceResponse,
+  request: ServiceRequest,
+  hints: { readonly isThroughput: boolean; readonly isCrawlQueued: boolean },
+): ServiceResponse {
+  if (response.status < 400 || response.cut !== undefined) return response;
+  const status = response.status === 401 ? refusalOf(request.authorization) : response.status;
+  const { code, message } = describe(status, hints);
+  const isQuota = code === 'quota_exceeded';
+  const body = Buffer.from(
+    JSON.stringify({
+      message,
+      ...(code !== null && { error: code }),
+      ...(isQuota && {
+        quota: Number(response.headers[QUOTA_HEADER] ?? 0),
+        used: Number(response.headers[USAGE_HEADER] ?? 0),
+      }),
+    }),
+  );
+  const headers = code === null ? response.headers : { ...response.headers, 'x-bf-error': code };
+  const answer = withBody({ ...response, status, headers }, body);
+  return request.method === 'HEAD' ? { ...answer, body: Buffer.alloc(0) } : answer;
+}
+
+function refusalOf(authorization: string | undefined): 401 | 402 | 403 {
+  if (authorization === undefined) return 402;
+  return bearerToken(authorization) === null ? 401 : 403;
+}
+
+function describe(
+  status: number,
+  hints: { readonly isThroughput: boolean; readonly isCrawlQueued: boolean },
+): { code: string | null; message: string } {
+  switch (status) {
+    case 400:
+      return { code: 'bad_request', message: 'Bad request' };
+    case 401:
+      return { code: 'malformed_authorization', message: 'Malformed Authorization header' };
+    case 402:
+      return { code: 'missing_credentials', message: 'No credentials given' };
+    case 403:
+      return { code: 'invalid_api_key', message: 'Unknown or revoked API key' };
+    case 404:
+      return hints.isCrawlQueued
+        ? { code: 'crawl_queued', message: 'Brand is being fetched, try again later' }
+        : { code: 'not_found', message: 'Brand not found' };
+    case 429:
+      return hints.isThroughput
+        ? { code: null, message: 'Too many requests' }
+        : { code: 'quota_exceeded', message: 'API key quota exceeded' };
+    default:
+      return { code: null, message: status < 500 ? 'Request refused' : 'Internal error' };
+  }
 }

@@ -1,11 +1,13 @@
 /**
- * From a route to the brand it names, and whether the caller may see it: the specification's Endpoints rules 1, 2 and
- * 4 to 6. Pure; metering and answers are not this file's.
+ * From a route to its brand, and whether the caller may see it: rules 1, 2 and 4 to 6 of the
+ * specification's "Endpoints". The service's own brand is always there and free to ask for, because
+ * real clients test their credentials with it.
  */
 
+import { createHash } from 'node:crypto';
 import type { AllowNsfw } from '../core/model.js';
 import type { ExplicitRoute, LookupRoute } from '../lookup/routes.js';
-import type { AdultStatus, Catalogue, CatalogueEntry } from './catalogue.js';
+import { type AdultStatus, type Catalogue, type CatalogueEntry, normalKey } from './catalogue.js';
 
 const FIND: Record<ExplicitRoute, (catalogue: Catalogue, value: string) => CatalogueEntry | undefined> = {
   domain: (catalogue, value) => catalogue.byDomain(value),
@@ -42,4 +44,65 @@ function detect(catalogue: Catalogue, value: string): CatalogueEntry | undefined
 function isShown(adult: AdultStatus, allowNsfw: AllowNsfw): boolean {
   if (adult === 'none' || allowNsfw === 'true') return true;
   return allowNsfw === 'unset' && adult === 'flagged';
+}
+
+/**
+ * Whether a lookup asks for the service's own brand domain, which is free ("Limits", free requests). A leading `www.`
+ * is the same domain, as it is in the catalogue.
+ */
+export function asksForOwnDomain({ route, value }: LookupRoute, ownDomain: string): boolean {
+  if (route !== null && route !== 'domain') return false;
+  return value.length <= 257 && bareDomain(value) === bareDomain(ownDomain);
+}
+
+/** The catalogue, with a plain brand for the own domain when it knows none. */
+export function withOwnBrand(catalogue: Catalogue, ownDomain: string): Catalogue {
+  const domain = bareDomain(ownDomain);
+  if (domain === '' || catalogue.byDomain(domain) !== undefined) return catalogue;
+  const id = `id_${createHash('sha256').update(domain).digest('hex').slice(0, 10)}`;
+  const own: CatalogueEntry = { body: Buffer.from(JSON.stringify(ownBrand(domain, id))), adult: 'none' };
+  return {
+    size: catalogue.size + 1,
+    byDomain: (value) => catalogue.byDomain(value) ?? (bareDomain(value) === domain ? own : undefined),
+    byTicker: (value) => catalogue.byTicker(value),
+    byIsin: (value) => catalogue.byIsin(value),
+    byCrypto: (value) => catalogue.byCrypto(value),
+    byId: (value) => catalogue.byId(value) ?? (value === id ? own : undefined),
+  };
+}
+
+function bareDomain(value: string): string {
+  const domain = normalKey('domain', value);
+  return domain.startsWith('www.') ? domain.slice(4) : domain;
+}
+
+/** Every field of the specification, and no more claims than a stand-in can make. */
+function ownBrand(domain: string, id: string) {
+  const parent = { id: 'ind_technology', slug: 'technology', name: 'Technology', emoji: '🔌' };
+  return {
+    id,
+    name: domain,
+    domain,
+    claimed: true,
+    description: "The local service's own brand: asking for it is free.",
+    longDescription: null,
+    links: [],
+    logos: [],
+    colors: [],
+    fonts: [],
+    images: [],
+    qualityScore: 0.9,
+    company: {
+      employees: 11,
+      financialIdentifiers: { isin: [], ticker: [] },
+      foundedYear: 2020,
+      industries: [
+        { id: 'ind_internet', score: 0.9, slug: 'internet', name: 'Internet', emoji: '🌐', parent: [parent] },
+      ],
+      kind: 'PRIVATELY_HELD',
+      location: { city: '', country: '', countryCode: '', region: '', state: '', subregion: '' },
+    },
+    isNsfw: false,
+    urn: `urn:brand:${id}`,
+  };
 }

@@ -1,8 +1,12 @@
 /**
- * Catalogues of any size (`brand-enrich generate-catalogue`): the specified coverage (2,000 crypto symbols, 10,000 ETF
- * tickers of more than 300 providers), which the sample brands cannot have, and beyond. Everything in them is invented.
- * Lines come one by one and depend on the options only, so memory stays flat and the same options always give the
- * same file. One brand is made by `generate-brand.ts`.
+ * Catalogues of any size (`brand-enrich generate-catalogue`), all of it invented: the coverage that the
+ * specification asks for (2,000 crypto symbols, 10,000 ETF tickers of more than 300 providers), and
+ * beyond. Lines depend on the options alone and come one by one, so memory stays flat and the same
+ * options give the same file.
+ *
+ * Types, tags and nulls take turns by the brand's number, so that some fifty brands hold all that is
+ * documented. Four of five brands are exactly as specified; every fifth is as live services send them,
+ * with nulls and gaps inside.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -11,7 +15,28 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { systemWords } from '../core/system-error.js';
-import { type GenerateOptions, makeLine } from './generate-brand.js';
+import type { AdultStatus } from './catalogue.js';
+import {
+  makeCompany,
+  makeLiveCompany,
+  makeName,
+  makeProse,
+  makeProviderCompany,
+  makeProviderName,
+  makeSentence,
+} from './generate-company.js';
+import {
+  type Chance,
+  createChance,
+  generatedCrypto,
+  generatedDomain,
+  generatedEtf,
+  generatedFormerDomain,
+  generatedId,
+  generatedIsin,
+  generatedTicker,
+  isListed,
+} from './generate-keys.js';
 
 /** Text written at once: one write per brand would cost more than making it. */
 const WRITE_CHARS = 256 * 1024;
@@ -72,4 +97,170 @@ function check(options: GenerateOptions): void {
     subject: problems.join(', '),
     todo: 'correct the numbers',
   });
+}
+
+/** What a generated catalogue covers. */
+export interface GenerateOptions {
+  /** Number of brands, and of lines. */
+  readonly brands: number;
+  /** Symbols `generatedCrypto(0..n-1)`, one per brand while there are enough brands. */
+  readonly cryptoSymbols: number;
+  /** Tickers `generatedEtf(0..n-1)`, dealt out to the providers in turn. */
+  readonly etfTickers: number;
+  /** The first so many brands are ETF providers. At most `brands`. */
+  readonly etfProviders: number;
+  /** Other seeds give other texts, scores and companies; the keys stay the same. */
+  readonly seed: number;
+  /** Bytes of one Brand as JSON, exactly, unless its fields alone are longer (some 1,700). Default 2,048. */
+  readonly bodyBytes?: number;
+}
+
+/** The size of a usual answer (`figures.md` of the design measures with 2 kB). */
+const BODY_BYTES = 2_048;
+const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'] as const;
+const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'] as const;
+const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'] as const;
+const LOGO_TAGS: readonly (readonly string[])[] = [
+  [],
+  ['photographic'],
+  [],
+  ['portrait'],
+  ['photographic', 'portrait'],
+];
+const LOGO_FORMATS = ['svg', 'png', 'webp'] as const;
+const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'] as const;
+const FONT_ORIGINS = ['google', 'custom', 'system'] as const;
+
+/** Line `index` of the catalogue, without a line end. */
+function makeLine(index: number, coverage: GenerateOptions): string {
+  const chance = createChance(coverage.seed, index);
+  const adult = adultOf(index, coverage);
+  const keys = {
+    domains: [generatedDomain(index), ...(index % 10 === 6 ? [generatedFormerDomain(index)] : [])],
+    tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfsOf(index, coverage)],
+    isins: isListed(index) ? [generatedIsin(index)] : [],
+    crypto: cryptoOf(index, coverage),
+    id: generatedId(index),
+  };
+  const body = makeBody(index, chance, adult, coverage);
+  return `{"brand":${body},"keys":${JSON.stringify(keys)},"adult":"${adult}"}`;
+}
+
+function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: GenerateOptions): string {
+  const isProvider = index < coverage.etfProviders;
+  const isLive = isAsLive(index);
+  const called = isProvider ? makeProviderName(index) : makeName(chance);
+  const domain = generatedDomain(index);
+  const id = generatedId(index);
+  const company = isProvider ? makeProviderCompany(index, chance) : makeCompany(index, chance);
+  // A brand without a description has the prose there is in the other one, so that all weigh the same.
+  const prose = index % 10 === 7 ? 'description' : 'longDescription';
+  const brand = {
+    id,
+    name: index % 10 === 3 ? null : called,
+    domain,
+    claimed: chance.fraction() < 0.2,
+    description: index % 10 === 5 ? null : `${makeSentence(chance, called)}.`,
+    longDescription: prose === 'longDescription' ? '' : null,
+    links: makeLinks(index, domain),
+    logos: makeLogos(index, chance, id, isLive),
+    colors: [makeColor(chance, 'accent'), makeColor(chance, turn(COLOR_TYPES, index))],
+    fonts: [makeFont(index, chance, 'title', isLive), makeFont(index + 1, chance, 'body', isLive)],
+    images: [makeImage(index, chance, id, isLive)],
+    qualityScore: Math.round(chance.fraction() * 1_000) / 1_000,
+    company: isLive && !isProvider ? makeLiveCompany(index, company) : company,
+    isNsfw: adult !== 'none',
+    urn: `urn:brand:${id}`,
+  };
+  brand[prose] = '';
+  const missing = (coverage.bodyBytes ?? BODY_BYTES) - Buffer.byteLength(JSON.stringify(brand));
+  brand[prose] = makeProse(chance, called, missing);
+  return JSON.stringify(brand);
+}
+
+/** Whether a generated brand has nulls and gaps inside, as live services send them. */
+export function isAsLive(index: number): boolean {
+  return index % 5 === 4;
+}
+
+/** Takes turns. `choices` must not be empty. */
+function turn<T>(choices: readonly T[], index: number): T {
+  return choices[index % choices.length] as T;
+}
+
+/** None, one or two. */
+function makeLinks(index: number, domain: string) {
+  const account = domain.replace(/\..*/, '');
+  return [...Array(index % 3).keys()].map((n) => {
+    const name = turn(LINKS, index + n * 3);
+    return { name, url: `https://${name}.example/${account}` };
+  });
+}
+
+function makeLogos(index: number, chance: Chance, id: string, isLive: boolean) {
+  const types = [turn(LOGO_TYPES, index), turn(LOGO_TYPES, index + 1)];
+  return types.map((type, at) => ({
+    theme: isLive && at === 1 ? null : at === 0 ? 'dark' : 'light',
+    formats: [makeFormat(chance, id, type, turn(LOGO_FORMATS, isLive ? 0 : index + at), [400, 400], isLive)],
+    tags: turn(LOGO_TAGS, index + at),
+    type,
+  }));
+}
+
+function makeImage(index: number, chance: Chance, id: string, isLive: boolean) {
+  const type = index % 4 === 3 ? 'other' : 'banner';
+  const format = makeFormat(chance, id, type, index % 2 === 0 ? 'jpeg' : 'webp', [1200, 400], isLive);
+  return { formats: [format], tags: index % 3 === 0 ? ['photographic'] : [], type };
+}
+
+/** Live services leave the size of an SVG out in one entry and say null in the next. */
+function makeFormat(
+  chance: Chance,
+  id: string,
+  type: string,
+  format: string,
+  [width, height]: readonly [number, number],
+  isLive: boolean,
+) {
+  const src = `https://assets.brand-service.example/${id}/${type}-${chance.hex(8)}.${format}`;
+  const size = chance.between(900, 90_000);
+  if (!isLive) return { src, format, height, width, size, background: 'transparent' };
+  if (format !== 'svg') return { src, format, height, width, size, background: null };
+  return chance.fraction() < 0.5
+    ? { src, format, size, background: null }
+    : { src, format, height: null, width: null, size, background: null };
+}
+
+function makeColor(chance: Chance, type: string) {
+  return { hex: `#${chance.hex(6)}`, type, brightness: chance.between(0, 255) };
+}
+
+function makeFont(index: number, chance: Chance, type: string, isLive: boolean) {
+  const name = chance.pick(FONTS);
+  const origin = turn(FONT_ORIGINS, index);
+  const weights = index % 4 === 2 ? [] : [400, 700];
+  return isLive
+    ? { name: type === 'title' ? name : null, type, origin, originId: null, weights }
+    : { name, type, origin, originId: name, weights };
+}
+
+/** One brand in 500 is adult; every second of those is withheld. What was asked for by number is always answered. */
+function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions): AdultStatus {
+  if (index % 500 !== 499 || index < etfProviders + cryptoSymbols) return 'none';
+  return index % 1_000 === 499 ? 'flagged' : 'withheld';
+}
+
+function etfsOf(index: number, coverage: GenerateOptions): string[] {
+  const tickers: string[] = [];
+  if (index >= coverage.etfProviders) return tickers;
+  for (let n = index; n < coverage.etfTickers; n += coverage.etfProviders) tickers.push(generatedEtf(n));
+  return tickers;
+}
+
+/** Coins follow the providers, so that a brand seldom is both. */
+function cryptoOf(index: number, coverage: GenerateOptions): string[] {
+  const symbols: string[] = [];
+  const first = (index - coverage.etfProviders + coverage.brands) % coverage.brands;
+  for (let n = first; n < coverage.cryptoSymbols; n += coverage.brands) symbols.push(generatedCrypto(n));
+  return symbols;
 }

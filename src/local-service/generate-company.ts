@@ -1,101 +1,45 @@
 /**
- * The company behind a generated brand: size, place, trade and listing, in the forms that the specification shows, and in
- * those that live services send.
+ * The company behind a generated brand, as specified and as live services send it, and its prose.
+ * ASCII only, and it compresses like the descriptions of real companies: what an answer weighs in a
+ * store depends on it.
  */
-import { generatedIsin, generatedTicker, isListed } from './generate-keys.js';
-import type { Chance } from './generate-random.js';
+import { type Chance, generatedIsin, generatedTicker, isListed } from './generate-keys.js';
 
 /** Lower bounds of the bands in which such services give the number of employees. */
 export const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001] as const;
 
+const place = (
+  city: string,
+  country: string,
+  countryCode: string,
+  region: string,
+  state: string,
+  subregion: string,
+) => ({ city, country, countryCode, region, state, subregion });
 const PLACES = [
-  {
-    city: 'Hamburg',
-    country: 'Germany',
-    countryCode: 'DE',
-    region: 'Europe',
-    state: 'Hamburg',
-    subregion: 'Western Europe',
-  },
-  {
-    city: 'Lyon',
-    country: 'France',
-    countryCode: 'FR',
-    region: 'Europe',
-    state: 'Auvergne-Rhone-Alpes',
-    subregion: 'Western Europe',
-  },
-  {
-    city: 'Leeds',
-    country: 'United Kingdom',
-    countryCode: 'GB',
-    region: 'Europe',
-    state: 'England',
-    subregion: 'Northern Europe',
-  },
-  {
-    city: 'Osaka',
-    country: 'Japan',
-    countryCode: 'JP',
-    region: 'Asia',
-    state: 'Osaka',
-    subregion: 'Eastern Asia',
-  },
-  {
-    city: 'Denver',
-    country: 'United States',
-    countryCode: 'US',
-    region: 'Americas',
-    state: 'Colorado',
-    subregion: 'Northern America',
-  },
-  {
-    city: 'Perth',
-    country: 'Australia',
-    countryCode: 'AU',
-    region: 'Oceania',
-    state: 'Western Australia',
-    subregion: 'Australia and New Zealand',
-  },
+  place('Hamburg', 'Germany', 'DE', 'Europe', 'Hamburg', 'Western Europe'),
+  place('Lyon', 'France', 'FR', 'Europe', 'Auvergne-Rhone-Alpes', 'Western Europe'),
+  place('Leeds', 'United Kingdom', 'GB', 'Europe', 'England', 'Northern Europe'),
+  place('Osaka', 'Japan', 'JP', 'Asia', 'Osaka', 'Eastern Asia'),
+  place('Denver', 'United States', 'US', 'Americas', 'Colorado', 'Northern America'),
+  place('Perth', 'Australia', 'AU', 'Oceania', 'Western Australia', 'Australia and New Zealand'),
 ] as const;
+
+type Trade = readonly [slug: string, name: string, emoji: string];
+const industry = ([slug, name, emoji]: Trade, [inSlug, inName, inEmoji]: Trade) => ({
+  slug,
+  name,
+  emoji,
+  parent: { slug: inSlug, name: inName, emoji: inEmoji },
+});
 const INDUSTRIES = [
-  {
-    slug: 'software',
-    name: 'Software',
-    emoji: '💻',
-    parent: { slug: 'technology', name: 'Technology', emoji: '🔌' },
-  },
-  {
-    slug: 'banking',
-    name: 'Banking',
-    emoji: '🏦',
-    parent: { slug: 'finance', name: 'Finance', emoji: '💰' },
-  },
-  {
-    slug: 'clothing',
-    name: 'Clothing',
-    emoji: '👕',
-    parent: { slug: 'retail', name: 'Retail', emoji: '🛒' },
-  },
-  {
-    slug: 'hospitals',
-    name: 'Hospitals',
-    emoji: '🏥',
-    parent: { slug: 'health', name: 'Health', emoji: '💊' },
-  },
-  {
-    slug: 'railways',
-    name: 'Railways',
-    emoji: '🚆',
-    parent: { slug: 'transport', name: 'Transport', emoji: '🚚' },
-  },
+  industry(['software', 'Software', '💻'], ['technology', 'Technology', '🔌']),
+  industry(['banking', 'Banking', '🏦'], ['finance', 'Finance', '💰']),
+  industry(['clothing', 'Clothing', '👕'], ['retail', 'Retail', '🛒']),
+  industry(['hospitals', 'Hospitals', '🏥'], ['health', 'Health', '💊']),
+  industry(['railways', 'Railways', '🚆'], ['transport', 'Transport', '🚚']),
 ] as const;
-const FUNDS = {
-  slug: 'asset-management',
-  name: 'Asset Management',
-  emoji: '📈',
-  parent: { slug: 'finance', name: 'Finance', emoji: '💰' },
-} as const;
+const FUNDS = industry(['asset-management', 'Asset Management', '📈'], ['finance', 'Finance', '💰']);
 /** ETF providers are in the US and in Europe. */
 const PROVIDER_PLACES = PLACES.filter(
   ({ region, countryCode }) => region === 'Europe' || countryCode === 'US',
@@ -156,7 +100,7 @@ export function makeLiveCompany(index: number, company: GeneratedCompany) {
   }
 }
 
-type Industry = (typeof INDUSTRIES)[number] | typeof FUNDS;
+type Industry = typeof FUNDS;
 
 function companyOf(
   index: number,
@@ -182,4 +126,76 @@ function companyOf(
     kind: isListed(index) ? 'PUBLIC_COMPANY' : (PRIVATE_KINDS[index % PRIVATE_KINDS.length] ?? ''),
     location,
   };
+}
+
+const FIRST = [
+  'Alder',
+  'Bright',
+  'Cobalt',
+  'Dover',
+  'Elm',
+  'Fern',
+  'Granite',
+  'Harbor',
+  'Iris',
+  'Juniper',
+] as const;
+const SECOND = [
+  'bridge',
+  'field',
+  'forge',
+  'gate',
+  'line',
+  'mark',
+  'port',
+  'stone',
+  'wave',
+  'works',
+] as const;
+const FUND = [' ETFs', ' Index Funds', ' Asset Management', ' Exchange Funds'] as const;
+const FORM = ['', ' Group', ' Labs', ' Partners', ' Holding', ' Systems', ' Trading', ' Studio'] as const;
+
+const WHO = [
+  'small shops',
+  'hospitals',
+  'city councils',
+  'growers',
+  'airlines',
+  'schools',
+  'builders',
+] as const;
+const WHAT = ['invoices', 'sensors', 'furniture', 'spare parts', 'software', 'packaging', 'cloth'] as const;
+const HOW = ['on time', 'at a fair price', 'by subscription', 'in small series', 'to order'] as const;
+const WHERE = ['in the north', 'across the coast', 'in forty countries', 'at home', 'overseas'] as const;
+const VERB = ['supplies', 'designs', 'repairs', 'tests', 'rents out', 'finances', 'delivers'] as const;
+const START = ['The company', 'Its oldest branch', 'A team of engineers', 'The family behind it'] as const;
+
+/** A company name such as `Cobaltforge Labs`. */
+export function makeName(chance: Chance): string {
+  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
+}
+
+/** The invented name of the ETF provider `index`: no two are alike. */
+export function makeProviderName(index: number): string {
+  const [firsts, seconds] = [FIRST.length, SECOND.length];
+  const name = `${FIRST[index % firsts]}${SECOND[Math.floor(index / firsts) % seconds]}`;
+  const form = FUND[Math.floor(index / (firsts * seconds)) % FUND.length];
+  const round = Math.floor(index / (firsts * seconds * FUND.length));
+  return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
+}
+
+/** One sentence, without a full stop, about whoever `subject` is. */
+export function makeSentence(chance: Chance, subject: string): string {
+  return `${subject} ${chance.pick(VERB)} ${chance.pick(WHAT)} for ${chance.pick(WHO)} ${chance.pick(HOW)}`;
+}
+
+/** Prose of exactly `length` characters, cut in mid-sentence and closed with a full stop. */
+export function makeProse(chance: Chance, name: string, length: number): string {
+  if (length < 1) return '';
+  let text = makeSentence(chance, name);
+  while (text.length < length) {
+    const year = chance.between(1900, 2024);
+    text += `. ${makeSentence(chance, chance.pick(START))} ${chance.pick(WHERE)} since ${year}`;
+  }
+  return `${text.slice(0, length - 1)}.`;
 }

@@ -1,9 +1,9 @@
 /**
- * The keys of generated brands, each a plain function of a number, so that a test or a benchmark can name what a
- * generated catalogue holds without reading it. No key comes out twice; crypto symbols and tickers share some
- * on purpose, as they do in the world.
+ * The keys of generated brands, each a function of a number, so that a test or a benchmark can name
+ * what a generated catalogue holds without reading it; and the repeatable chance behind the rest. No
+ * key comes out twice; crypto symbols and tickers share some on purpose, as they do in the world.
  */
-import { isinCheckDigit } from './catalogue-isin.js';
+import { readIsin } from '../core/isin.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
 export function generatedDomain(index: number): string {
@@ -38,7 +38,11 @@ export function generatedCrypto(n: number): string {
 /** The ISIN of a listed brand, with its check digit. */
 export function generatedIsin(index: number): string {
   const first11 = `${ISIN_PREFIXES[index % ISIN_PREFIXES.length]}${String(index).padStart(9, '0')}`;
-  return `${first11}${isinCheckDigit(first11)}`;
+  for (let digit = 0; digit < 9; digit += 1) {
+    const isin = readIsin(`${first11}${digit}`);
+    if (isin !== null) return isin;
+  }
+  return `${first11}9`;
 }
 
 /** Every third brand is a listed company, with a ticker and an ISIN. */
@@ -60,4 +64,37 @@ function letters(value: number, width: number): string {
     text = String.fromCharCode(65 + (rest % 26)) + text;
   }
   return text;
+}
+
+export interface Chance {
+  /** A fraction, 0 to 1, 1 excluded. */
+  fraction(): number;
+  /** A whole number from `low` to `high`, both included. */
+  between(low: number, high: number): number;
+  /** One of these. `choices` must not be empty. */
+  pick<const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number];
+  /** So many hexadecimal digits. */
+  hex(digits: number): string;
+}
+
+/** The chance of one brand: mulberry32 (Tommy Ettinger, public domain), started from seed and index mixed. */
+export function createChance(seed: number, index: number): Chance {
+  let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
+  const fraction = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
+  };
+  const between = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1));
+  return {
+    fraction,
+    between,
+    pick: (choices) => choices[between(0, choices.length - 1)] ?? choices[0],
+    hex(digits) {
+      let text = '';
+      for (let i = 0; i < digits; i += 1) text += between(0, 15).toString(16);
+      return text;
+    },
+  };
 }

@@ -4,23 +4,14 @@
  * `{}`. Requests carry no body; one that does is not read.
  */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
-import { FailFileError } from '../core/errors.js';
-import { withinDeadline } from '../core/lifecycle.js';
-import { systemWords } from '../core/system-error.js';
-import type { Service, ServiceResponse } from './handle.js';
-
-export interface Listener {
-  readonly port: number;
-  /** `http://host:port`, without a slash at its end. */
-  readonly url: string;
-  /** Takes no new connections, lets answers under way finish for two seconds, and lets go. The service stays open. */
-  close(): Promise<void>;
-}
+import { type HttpListener, listenHttp } from '../core/listen-http.js';
+import type { Service, ServiceResponse } from './service-request.js';
 
 /** Longer than the pools of clients keep a connection, so that none is closed under a request just sent. */
 const KEEP_ALIVE_MS = 75_000;
+/** How long answers under way may take when it closes. */
 const CLOSE_MS = 2_000;
 /** How long a request may take to arrive, and a new connection to begin one. */
 const ARRIVAL_MS = 30_000;
@@ -33,8 +24,11 @@ export interface ListenOptions {
   readonly arrivalMs?: number | undefined;
 }
 
-/** Listens on `host`; port 0 takes a free one. Throws `FailFileError` when the port cannot be had. */
-export async function listen(service: Service, options: ListenOptions): Promise<Listener> {
+/**
+ * Listens on `host`; port 0 takes a free one. Closing leaves the service open. Throws `FailFileError` when the server
+ * cannot listen there.
+ */
+export async function listen(service: Service, options: ListenOptions): Promise<HttpListener> {
   const { host, port, clock = systemClock, arrivalMs = ARRIVAL_MS } = options;
   let isClosing = false;
   const settings = {
@@ -65,32 +59,13 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   });
   server.on('checkExpectation', (_request, response) => send(response, refusal(417, clock), true));
   server.on('connect', (_request, socket: Socket) => refuse(socket, 405, clock, { allow: 'GET, HEAD' }));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new FailFileError({
-          code: 'service-unreachable',
-          what: 'the address cannot be listened on',
-          subject: `${host}:${port} (${systemWords(cause)})`,
-          todo: 'choose another --port or --host',
-          cause,
-        }),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  const boundPort = typeof address === 'object' && address !== null ? address.port : port;
+  const todo = 'choose another --port or --host';
+  const listener = await listenHttp(server, { host, port, purpose: 'local service', todo });
   return {
-    port: boundPort,
-    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${boundPort}`,
-    async close() {
+    ...listener,
+    close() {
       isClosing = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
-      await withinDeadline(closed, CLOSE_MS);
-      server.closeAllConnections();
-      await closed;
+      return listener.close(CLOSE_MS);
     },
   };
 }

@@ -8,8 +8,7 @@ import { createGunzip } from 'node:zlib';
 import { FailFileError } from '../core/errors.js';
 import { openPlainFile } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
-import type { Catalogue } from './catalogue.js';
-import { createCatalogueIndex } from './catalogue-index.js';
+import { type Catalogue, createCatalogueIndex } from './catalogue.js';
 import { readCatalogueLine } from './catalogue-line.js';
 
 const LINE_FEED = 0x0a;

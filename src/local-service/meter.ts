@@ -1,5 +1,5 @@
 /**
- * Metering: may this account have one more request, what has it used, has it been told, and what does it owe at the
+ * Metering: may this account have one more request, what has it used, has it been notified, and what does it owe at the
  * end of the month. The rules are `plan-terms.ts`'s, the durable count is `usage-journal.ts`'s; this file
  * puts them together on the service's clock.
  */
@@ -7,10 +7,16 @@ import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Account } from './accounts.js';
-import { isPastNotice, requestLimit, type Statement, statementOf } from './plan-terms.js';
-import type { StatementFile } from './statement-file.js';
+import {
+  isPastNotice,
+  monthOf,
+  nextMonthStart,
+  requestLimit,
+  type Statement,
+  type StatementFile,
+  statementOf,
+} from './statements.js';
 import type { UsageJournal } from './usage-journal.js';
-import { monthOf, nextMonthStart } from './usage-month.js';
 import { channelsOf, type Notifier } from './usage-notice.js';
 
 export interface Meter {

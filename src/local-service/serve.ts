@@ -1,8 +1,7 @@
 /**
- * The door of the local service: files in, a listening address out. What is answered is the catalogue room's;
- * flags, signals and printing are the command line's.
+ * Runs the local service: files in, a listening address out. Also states what accounts owe
+ * (`serve --statement`), with or without a running service.
  */
-
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,14 +10,14 @@ import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { readAccountStatements, statementFileOf, usageFileOf } from './account-statements.js';
 import { type Accounts, createAccounts, loadAccounts, parseAccounts } from './accounts.js';
 import { createService, type LocalService } from './create-service.js';
 import { NO_FAULTS, parseFaults } from './fault-settings.js';
 import { withFaults } from './faults.js';
 import { listen } from './http-adapter.js';
 import { loadCatalogue } from './load-catalogue.js';
-import type { Statement } from './plan-terms.js';
+import { monthOf, openStatementFile, type Statement, type StatementFile, statementOf } from './statements.js';
+import { readUsageCounts } from './usage-journal.js';
 import { lockUsage } from './usage-lock.js';
 
 /** The brand of the service itself in the sample catalogue; asking for it is free. */
@@ -37,12 +36,12 @@ export interface ServeOptions {
   readonly host?: string | undefined;
   /** JSONL file of brands; default: the sample catalogue. */
   readonly catalogue?: string | undefined;
-  /** Accounts file (`catalogue/accounts.ts`); default: one demo account whose usage is kept in memory. */
+  /** Accounts file (`accounts.ts`); default: one demo account whose usage is kept in memory. */
   readonly accounts?: string | undefined;
   readonly ownDomain?: string | undefined;
   /** A line per billed request is appended here. */
   readonly journal?: string | undefined;
-  /** `KEY=VALUE` texts (`catalogue/fault-settings.ts`). */
+  /** `KEY=VALUE` texts (`fault-settings.ts`). */
   readonly faults?: readonly string[] | undefined;
   /** Counts billed requests per identifier. */
   readonly trace?: boolean | undefined;
@@ -150,4 +149,56 @@ export function sampleCatalogue(): string {
     subject: 'fixtures/catalogue.jsonl',
     todo: 'install the package again, or name a catalogue with --catalogue',
   });
+}
+
+/** Where the usage of an accounts file is kept: beside it. */
+function usageFileOf(accountsPath: string): string {
+  return `${accountsPath}.usage.jsonl`;
+}
+
+/** Where statements of closed months are kept: beside the accounts file. */
+function statementFileOf(accountsPath: string): string {
+  return `${accountsPath}.statements.jsonl`;
+}
+
+/**
+ * One statement per account with a monthly quota, in the order of the accounts file: as it was closed, or from the
+ * usage so far. `month` is `YYYY-MM`, by default the current one (UTC). A month that is over, and that no service has
+ * closed yet, is closed here unless a service is running, which does it: what was stated as final does not move when
+ * the terms are changed later. Throws `NeverStartError` when the accounts file cannot be used.
+ */
+async function readAccountStatements(
+  accountsPath: string,
+  month: string | undefined,
+  clock: Clock,
+): Promise<Statement[]> {
+  const { all } = await loadAccounts(accountsPath);
+  const unlock = await lockUsage(accountsPath).catch(() => null);
+  try {
+    const closed = openStatementFile(statementFileOf(accountsPath));
+    const usage = readUsageCounts(usageFileOf(accountsPath));
+    const current = monthOf(clock.now());
+    const asked = month ?? current;
+    return all
+      .filter((account) => account.period === 'month')
+      .map((account) => {
+        const known = closed.find(account.name, asked);
+        if (known !== undefined) return known;
+        const count = usage.find(({ account: name, period }) => name === account.name && period === asked);
+        const statement = statementOf(account, asked, count?.requests ?? 0, asked < current);
+        if (statement.isFinal && count !== undefined && unlock !== null) keepIfPossible(closed, statement);
+        return statement;
+      });
+  } finally {
+    await unlock?.();
+  }
+}
+
+/** Stating needs no right to write: whoever may, keeps it. */
+function keepIfPossible(closed: StatementFile, statement: Statement): void {
+  try {
+    closed.add(statement);
+  } catch {
+    // The next service closes the month.
+  }
 }

@@ -36,7 +36,7 @@ export interface NotifierOptions {
   readonly log: Log;
 }
 
-/** Where an account is told besides the log. */
+/** Where an account is notified besides the log. */
 export function channelsOf({ notices }: Account): Channel[] {
   const channels: Channel[] = [];
   if (notices.webhook !== null) channels.push('webhook');
@@ -75,7 +75,7 @@ export function createNotifier(options: NotifierOptions): Notifier {
     settle(account.name, period, channel);
   };
 
-  /** null: the account does not want to be told there any more. */
+  /** null: the account no longer wants notices there. */
   const sendOf = (account: Account, period: string, channel: Channel): (() => Promise<void>) | null => {
     const { notice } = journal.read(account.name, period);
     const { webhook, email } = account.notices;

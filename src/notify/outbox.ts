@@ -11,7 +11,7 @@ import type { Clock } from '../core/clock.js';
 import type { Channel, Deliveries } from './deliveries.js';
 import { KEPT_MS } from './deliveries.js';
 
-export interface Letter {
+export interface OutboxMessage {
   readonly id: string;
   readonly channel: Channel;
   /** Stands for the receiver. */
@@ -23,10 +23,10 @@ export interface Letter {
 
 export interface Outbox {
   /**
-   * Keeps the letter and begins its delivery. `isOnce`: unless one of that id was ever posted to this folder. Where nothing
+   * Keeps the message and begins its delivery. `isOnce`: unless one of that id was ever posted to this folder. Where nothing
    * can be written it is tried without being kept. Never rejects.
    */
-  post(letter: Letter, isOnce: boolean): Promise<void>;
+  post(message: OutboxMessage, isOnce: boolean): Promise<void>;
   /** Stops taking over what others left, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
   close(atMostMs: number): Promise<void>;
 }
@@ -35,19 +35,19 @@ export interface OutboxOptions {
   readonly folder: string;
   readonly deliveries: Deliveries;
   readonly clock: Clock;
-  /** How a letter is sent; null: its receiver is none of this process's. */
-  readonly sendOf: (letter: Letter) => (() => Promise<unknown>) | null;
+  /** How a message is sent; null: its receiver is none of this process's. */
+  readonly sendOf: (message: OutboxMessage) => (() => Promise<unknown>) | null;
   /** What the log says that it is about. */
-  readonly factsOf: (letter: Letter) => Readonly<Record<string, unknown>>;
+  readonly factsOf: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
 }
 
-/** What is told once is told once a period, and a month and a day are the longest there is. */
+/** A notice that is sent once is sent once a period, and a month and a day are the longest there is. */
 const MARK_KEPT_MS = 32 * 86_400_000;
 const ROUND_MS = 20_000;
 /** Three rounds: an owner that was held up for a moment keeps what it has. */
 const LEASE_MS = 60_000;
 
-const letterSchema = z.object({
+const messageSchema = z.object({
   id: z.string(),
   channel: z.enum(['webhook', 'e-mail']),
   to: z.string(),
@@ -61,18 +61,18 @@ export function openOutbox(options: OutboxOptions): Outbox {
   const owned = new Map<string, string>();
   const closing = new AbortController();
 
-  const begin = (letter: Letter, path: string | null) => {
-    const send = sendOf(letter);
+  const begin = (message: OutboxMessage, path: string | null) => {
+    const send = sendOf(message);
     if (send === null) return;
-    if (path !== null) owned.set(letter.id, path);
-    void deliveries.persist(letter.channel, factsOf(letter), send, letter.at).then(async (end) => {
+    if (path !== null) owned.set(message.id, path);
+    void deliveries.persist(message.channel, factsOf(message), send, message.at).then(async (end) => {
       if (path === null || end === 'stopped') return;
       await rm(path, { force: true }).catch(() => undefined);
-      owned.delete(letter.id);
+      owned.delete(message.id);
     });
   };
 
-  /** Forgets what was told once when no period can last any longer. */
+  /** Removes marks when no period can last any longer. */
   const forget = async (name: string): Promise<void> => {
     const path = join(folder, name);
     if (clock.now() - (await stat(path)).mtimeMs > MARK_KEPT_MS) await rm(path, { force: true });
@@ -85,17 +85,17 @@ export function openOutbox(options: OutboxOptions): Outbox {
     const path = join(folder, name);
     const touched = (await stat(path)).mtimeMs;
     if (Math.abs(clock.now() - touched) < LEASE_MS) return;
-    const letter = readLetter(await readFile(path, 'utf8'));
-    if (letter === null || clock.now() - letter.at > KEPT_MS) {
+    const message = readMessage(await readFile(path, 'utf8'));
+    if (message === null || clock.now() - message.at > KEPT_MS) {
       await rm(path, { force: true });
       return;
     }
-    if (sendOf(letter) === null || closing.signal.aborted) return;
+    if (sendOf(message) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
     // Of two that try, one finds the file gone; whoever comes later finds it touched.
     await touch(path);
     await rename(path, taken);
-    begin(letter, taken);
+    begin(message, taken);
   };
 
   const touch = (path: string, at = clock.now()) => utimes(path, at / 1_000, at / 1_000);
@@ -118,22 +118,22 @@ export function openOutbox(options: OutboxOptions): Outbox {
   })();
 
   return {
-    async post(letter, isOnce) {
-      const path = join(folder, `${letter.id}.0.json`);
-      const mark = join(folder, `${letter.id}.told`);
+    async post(message, isOnce) {
+      const path = join(folder, `${message.id}.0.json`);
+      const mark = join(folder, `${message.id}.told`);
       try {
         if (isOnce && (await stat(mark).catch(() => null))) return;
         await mkdir(folder, { recursive: true, mode: 0o700 });
-        if (!(await createFile(path, JSON.stringify(letter)))) return;
+        if (!(await createFile(path, JSON.stringify(message)))) return;
         await touch(path);
         // Marked before it is sent: whoever finds its file gone finds the mark.
         if (isOnce && !(await createFile(mark, ''))) {
           await rm(path, { force: true });
           return;
         }
-        begin(letter, path);
+        begin(message, path);
       } catch {
-        begin(letter, null);
+        begin(message, null);
       }
     },
     async close(atMostMs) {
@@ -158,9 +158,9 @@ async function createFile(path: string, text: string): Promise<boolean> {
   }
 }
 
-function readLetter(text: string): Letter | null {
+function readMessage(text: string): OutboxMessage | null {
   try {
-    return letterSchema.parse(JSON.parse(text));
+    return messageSchema.parse(JSON.parse(text));
   } catch {
     return null;
   }

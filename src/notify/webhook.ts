@@ -1,11 +1,10 @@
 /**
- * One message to one webhook: JSON by POST, signed when there is a secret, tried again after passing trouble, and given up in
- * time. What is said, and what a failure means, is the caller's.
+ * One message to one webhook: JSON by POST, signed when there is a secret, tried again after a passing
+ * failure, and given up in time.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../core/clock.js';
 import { systemFault } from '../core/system-error.js';
-import { signatureHeaders } from './signature.js';
 
 export interface WebhookMessage {
   /** May hold a secret of the receiver's: it is in no error of this file. */
@@ -36,7 +35,7 @@ export const WEBHOOK_TERMS: WebhookTerms = {
   tryMs: 4_000,
 };
 
-/** Worth another try: request time-out, too many requests, and the receiver's own trouble. */
+/** Worth another try: request time-out, too many requests, and failures of the receiver. */
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
 /**
@@ -51,21 +50,21 @@ export async function postWebhook(message: WebhookMessage, terms = WEBHOOK_TERMS
   const body = JSON.stringify(message.content);
   for (let tries = 0; ; tries += 1) {
     const headers = signatureHeaders({ id, sentAt: clock.now(), body }, message.secret);
-    const trouble = await postOnce(
+    const failure = await postOnce(
       message.url,
       body,
       headers,
       AbortSignal.any([signal, AbortSignal.timeout(terms.tryMs)]),
     );
-    if (trouble === null) return;
+    if (failure === null) return;
     const waitMs = terms.waitsMs[tries];
-    if (!trouble.isPassing || waitMs === undefined || signal.aborted) throw new Error(trouble.what);
+    if (!failure.isPassing || waitMs === undefined || signal.aborted) throw new Error(failure.what);
     await clock.sleep(waitMs, signal).catch(() => undefined);
-    if (signal.aborted) throw new Error(trouble.what);
+    if (signal.aborted) throw new Error(failure.what);
   }
 }
 
-interface Trouble {
+interface Failure {
   readonly what: string;
   readonly isPassing: boolean;
 }
@@ -76,7 +75,7 @@ async function postOnce(
   body: string,
   headers: Record<string, string>,
   signal: AbortSignal,
-): Promise<Trouble | null> {
+): Promise<Failure | null> {
   try {
     const answer = await fetch(url, {
       method: 'POST',
@@ -89,13 +88,42 @@ async function postOnce(
     if (answer.ok) return null;
     return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
   } catch (error) {
-    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionTrouble(error);
+    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionFailure(error);
   }
 }
 
 /** `fetch` says "fetch failed"; why is in its cause. */
-function connectionTrouble(error: unknown): Trouble {
+function connectionFailure(error: unknown): Failure {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const { words, kind } = systemFault(cause);
   return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
+}
+
+export interface SignedMessage {
+  /** The same over all tries of one message: receivers tell a repeated one by it. */
+  readonly id: string;
+  /** Milliseconds since 1970; travels in seconds. */
+  readonly sentAt: number;
+  readonly body: string;
+}
+
+const BASE64_SECRET = 'whsec_';
+
+/**
+ * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when there is no secret. A secret that begins with
+ * `whsec_` goes on in base64, any other one is taken as the bytes of its text.
+ */
+export function signatureHeaders(message: SignedMessage, secret: string | null): Record<string, string> {
+  const { id, sentAt, body } = message;
+  const timestamp = String(Math.floor(sentAt / 1_000));
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secret === null) return headers;
+  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
+
+function keyOf(secret: string): Buffer {
+  return secret.startsWith(BASE64_SECRET)
+    ? Buffer.from(secret.slice(BASE64_SECRET.length), 'base64')
+    : Buffer.from(secret, 'utf8');
 }

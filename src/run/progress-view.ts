@@ -3,7 +3,7 @@
  * What is shown comes from the pipeline; nothing is decided here.
  */
 
-import { countOf, countText } from '../core/figures.js';
+import { countOf, countText, durationText } from '../core/figures.js';
 import { costOf } from '../core/money.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
@@ -94,7 +94,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   if (progress.phase === 'parked') parts.push('parked');
   if (rate !== null && rate > 0) {
     parts.push(`${countText(Math.round(rate))}/s`);
-    parts.push(`${durationText(((progress.wanted - progress.answered) / rate) * 1_000)} left`);
+    parts.push(`${durationText((progress.wanted - progress.answered) / rate)} left`);
   }
   if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
   parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
@@ -109,15 +109,6 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
     if (ledger.isPaused) parts.push('paused');
   }
   return parts.join(', ');
-}
-
-/** `48 s`, `3 min 20 s`, `2 h 5 min`. */
-export function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1_000));
-  if (seconds < 100) return `${seconds} s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 100) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
 /** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */

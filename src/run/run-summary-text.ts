@@ -3,12 +3,11 @@
  */
 
 import { EXIT, type ExitCode } from '../core/errors.js';
-import { countOf, countText } from '../core/figures.js';
+import { countOf, countText, durationText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { RunHalt } from '../stores/run-store.js';
 import { isOverstated } from '../worker/halt-reasons.js';
 import type { EnrichRequest, EnrichResult } from './enrich-request.js';
-import { durationText } from './progress-view.js';
 import { noMatchText } from './report/headline.js';
 import type { RunReport } from './report/report.js';
 
@@ -75,7 +74,7 @@ export function summaryText(
   );
   if (report.files.errors) lines.push(`rows to look at: ${report.files.errors}`);
   lines.push(
-    `report: ${page === null ? '' : `${page}, for programs `}${result.names.report}; took ${durationText(report.seconds * 1_000)}`,
+    `report: ${page === null ? '' : `${page}, for programs `}${result.names.report}; took ${durationText(report.seconds)}`,
   );
   const noMatch = noMatchText(report);
   if (noMatch !== null) lines.push(noMatch);

@@ -1,6 +1,4 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberTexts } from '../../src/intake/json-members.js';
 import { createJsonlReader } from '../../src/intake/jsonl-rows.js';
 
 function read(text: string) {
@@ -62,22 +60,5 @@ describe('rows of JSON lines', () => {
     expect(columns).toHaveLength(4096);
     expect(rows).toHaveLength(5000);
     expect(notes[0]).toContain('4096');
-  });
-});
-
-describe('members of a JSON object', () => {
-  it('are the ones that JSON.parse finds, whatever the object', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.constantFrom(0, 2), (object, indent) => {
-        const json = JSON.stringify(object, null, indent).replaceAll('\n', ' ');
-        const texts = memberTexts(json);
-        expect(texts.map(([key]) => key)).toEqual(Object.keys(object));
-        const values = texts.map(([key, text]) => {
-          const value = object[key];
-          return typeof value === 'string' ? text : value === null ? null : JSON.parse(text);
-        });
-        expect(values).toEqual(JSON.parse(JSON.stringify(Object.values(object))));
-      }),
-    );
   });
 });

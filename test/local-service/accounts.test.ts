@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decimalText } from '../../src/core/decimal.js';
 import { NeverStartError } from '../../src/core/errors.js';
-import { loadAccounts, parseAccounts } from '../../src/local-service/accounts.js';
-import { hashToken } from '../../src/local-service/credentials.js';
+import { hashToken, loadAccounts, parseAccounts } from '../../src/local-service/accounts.js';
 import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
 import { temporaryFolder } from './temporary-folder.js';
 

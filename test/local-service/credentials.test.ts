@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bearerToken, findHolder, hashToken } from '../../src/local-service/credentials.js';
+import { bearerToken, findHolder, hashToken } from '../../src/local-service/accounts.js';
 
 describe('credentials', () => {
   it.each([

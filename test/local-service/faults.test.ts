@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Faults, NO_FAULTS } from '../../src/local-service/fault-settings.js';
 import { withFaults } from '../../src/local-service/faults.js';
-import type { ServiceResponse } from '../../src/local-service/handle.js';
+import type { ServiceResponse } from '../../src/local-service/service-request.js';
 import { createTinyService, getFrom, OWN_DOMAIN, QUOTA, USAGE } from './tiny-service.js';
 
 function start(faults: Partial<Faults>, terms: Record<string, unknown> = { quota: 10_000 }) {

@@ -3,16 +3,17 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
-import type { Service, ServiceResponse } from '../../src/local-service/handle.js';
-import { type Listener, type ListenOptions, listen } from '../../src/local-service/http-adapter.js';
+import type { HttpListener } from '../../src/core/listen-http.js';
+import { type ListenOptions, listen } from '../../src/local-service/http-adapter.js';
+import type { Service, ServiceResponse } from '../../src/local-service/service-request.js';
 import { createHandClock, createTinyService, USAGE } from './tiny-service.js';
 
-const listeners: Listener[] = [];
+const listeners: HttpListener[] = [];
 afterEach(async () => {
   for (const listener of listeners.splice(0)) await listener.close();
 });
 
-async function start(service: Service, options: Partial<ListenOptions> = {}): Promise<Listener> {
+async function start(service: Service, options: Partial<ListenOptions> = {}): Promise<HttpListener> {
   const listener = await listen(service, { host: '127.0.0.1', port: 0, ...options });
   listeners.push(listener);
   return listener;

@@ -20,8 +20,8 @@ afterEach(() => {
 });
 
 const PROGRAM = `
-  import { serve } from '${new URL('doors/serve.js', built).href}';
-  import { silentLog } from '${new URL('log.js', built).href}';
+  import { serve } from '${new URL('local-service/serve.js', built).href}';
+  import { silentLog } from '${new URL('core/log.js', built).href}';
   const [catalogue, accounts, journal] = process.argv.slice(1);
   const { url } = await serve({ port: 0, catalogue, accounts, journal, log: silentLog() });
   console.log(url);
@@ -60,7 +60,7 @@ async function askUntilKilled(url: string, child: ChildProcess, killAfter: numbe
 }
 
 it('kill -9, three times in mid-work, loses no request that was answered', async () => {
-  if (!existsSync(fileURLToPath(new URL('doors/serve.js', built))))
+  if (!existsSync(fileURLToPath(new URL('local-service/serve.js', built))))
     throw new Error('run `npm run build` first');
   const folder = temporaryFolder();
   const files = ['catalogue.jsonl', 'accounts.json', 'journal.jsonl'].map((name) => join(folder, name));

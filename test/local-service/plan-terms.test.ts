@@ -5,7 +5,7 @@ import {
   type PlanTerms,
   requestLimit,
   statementOf,
-} from '../../src/local-service/plan-terms.js';
+} from '../../src/local-service/statements.js';
 
 function terms(
   change: Partial<Omit<PlanTerms, 'overageBudget' | 'overagePrice'>> & {

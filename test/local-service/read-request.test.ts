@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedIdentifier, readRequest } from '../../src/local-service/read-request.js';
+import { askedIdentifier, readRequest } from '../../src/local-service/service-request.js';
 
 const lookup = (route: string | null, value: string, allowNsfw = 'unset') => ({
   type: 'lookup',

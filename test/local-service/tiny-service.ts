@@ -2,14 +2,17 @@
  * A service over a handful of brands for the tests of this room: a clock turned by hand, accounts by name, and
  * one-word requests. Brands are named by what they are for.
  */
-
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import { type Accounts, parseAccounts } from '../../src/local-service/accounts.js';
-import type { AdultStatus, Catalogue, KeyKind } from '../../src/local-service/catalogue.js';
-import { createCatalogueIndex } from '../../src/local-service/catalogue-index.js';
+import {
+  type AdultStatus,
+  type Catalogue,
+  createCatalogueIndex,
+  type KeyKind,
+} from '../../src/local-service/catalogue.js';
 import { type CreateServiceOptions, createService } from '../../src/local-service/create-service.js';
-import type { Service, ServiceResponse } from '../../src/local-service/handle.js';
+import type { Service, ServiceResponse } from '../../src/local-service/service-request.js';
 
 export const OWN_DOMAIN = 'brand-service.example';
 export const NOON = Date.parse('2026-03-15T12:00:00Z');

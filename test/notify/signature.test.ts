@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signatureHeaders } from '../../src/notify/signature.js';
+import { signatureHeaders } from '../../src/notify/webhook.js';
 
 describe('the signature of a webhook', () => {
   it('is the one that the Standard Webhooks libraries expect', () => {

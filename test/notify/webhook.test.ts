@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { signatureHeaders } from '../../src/notify/signature.js';
-import { postWebhook, WEBHOOK_TERMS, type WebhookTerms } from '../../src/notify/webhook.js';
+import { postWebhook, signatureHeaders, WEBHOOK_TERMS, type WebhookTerms } from '../../src/notify/webhook.js';
 import { startHook } from './hook-server.js';
 
 /** Waits pass at once and are kept. */

@@ -10,7 +10,7 @@ import type { BullChunkQueue, ChunkData, Engine } from '../../src/engine/engine.
 import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
 import { createGovernor } from '../../src/ledger/governor.js';
 import { parseAccounts } from '../../src/local-service/accounts.js';
-import { createCatalogueIndex } from '../../src/local-service/catalogue-index.js';
+import { createCatalogueIndex } from '../../src/local-service/catalogue.js';
 import { createService } from '../../src/local-service/create-service.js';
 import { type Client, createClient } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';

@@ -2,13 +2,9 @@
  * The account: what of quota and budget is used, and where it will be when the period ends. The numbers stand as text; the
  * page's script draws its charts from the `data-` attributes beside them.
  */
-
-import { countOf, countText } from '../../core/figures.js';
-import { bar } from '../../run/report/bar.js';
-import { shareText } from '../../run/report/figures-text.js';
-import { html, type Markup } from '../../run/report/markup.js';
+import { countOf, countText, dayText, shareText } from '../../core/figures.js';
+import { bar, html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData } from './dashboard-data.js';
-import { dayText } from './moment-words.js';
 
 /** One slice of a gauge: a tone of the style sheet, and its size. */
 type Slice = readonly [tone: string, size: number];
@@ -19,7 +15,7 @@ ${gaugeCard('quota', 'Quota', quotaFigures(data))}
 ${gaugeCard('budget', 'Overage budget', budgetFigures(data))}
 <section class="card" aria-labelledby="projection">
 <h2 id="projection">End of the period</h2>
-<div class="canvas-room line-room" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
+<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
 ${projection(data)}
 </section>
 </div>`;
@@ -28,7 +24,7 @@ ${projection(data)}
 function gaugeCard(name: string, title: string, figures: Markup): Markup {
   return html`<section class="card gauge" aria-labelledby="${name}">
 <h2 id="${name}">${title}</h2>
-<div class="canvas-room" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers stand below"></canvas></div>
+<div class="canvas-box" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers stand below"></canvas></div>
 ${figures}
 </section>`;
 }
@@ -126,7 +122,7 @@ ${
 </div>`;
 }
 
-/** Near and over are coloured as the rest of the house warns: from 80 % on. */
+/** Near and over are coloured as warnings are elsewhere: from 80 % on. */
 function toneOf(used: number, whole: number): 'ours' | 'near' | 'over' {
   if (used >= whole && whole > 0) return 'over';
   return used >= 0.8 * whole && whole > 0 ? 'near' : 'ours';

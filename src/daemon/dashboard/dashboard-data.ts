@@ -1,5 +1,5 @@
 /**
- * What the dashboard shows, as plain data. Who gathers it is the door; what it looks like is for the sections.
+ * What the dashboard shows, as plain data. The sections render it.
  */
 import type { EngineKind } from '../../engine/engine.js';
 import type { LedgerState } from '../../ledger/ledger.js';
@@ -60,12 +60,12 @@ export interface DashboardView {
   readonly now: number;
   /** null: the engine has not answered yet. */
   readonly data: DashboardData | null;
-  /** When somebody who looked first got no answer from the engine, which may be away for longer; null while it answers. */
+  /** When somebody who looked first got no answer from the engine, which may have been unavailable for longer; null while it answers. */
   readonly awayNoticedAt: number | null;
-  /** Why the service is taken to be away, in words; null while it answers, and where nobody here asks it. */
+  /** Why the service is taken to be unavailable; null while it answers, and where nobody here asks it. */
   readonly serviceTrouble: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
-  /** This process has been told to stop. */
+  /** This process is stopping. */
   readonly isStopping: boolean;
 }

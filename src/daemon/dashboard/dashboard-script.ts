@@ -16,13 +16,13 @@ export const DASHBOARD_SCRIPT = `'use strict';
   function part(name) {
     return document.querySelector('[data-part="' + name + '"]');
   }
-  function room(name) {
+  function box(name) {
     return document.querySelector('[data-for="' + name + '"]');
   }
 
   function drawGauge(name) {
     var text = part(name) && part(name).dataset.gauge;
-    var place = room(name);
+    var place = box(name);
     if (!place) return;
     place.hidden = !text;
     if (!text) return;
@@ -61,7 +61,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
 
   function drawLine() {
     var text = part('projection') && part('projection').dataset.line;
-    var place = room('projection');
+    var place = box('projection');
     if (!place) return;
     place.hidden = !text;
     if (!text) return;
@@ -134,7 +134,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
     draw();
   }
 
-  function tell(silence) {
+  function showSilence(silence) {
     var place = document.getElementById('silent');
     place.hidden = silence === null;
     place.textContent = silence === null ? '' : silence;
@@ -155,11 +155,11 @@ export const DASHBOARD_SCRIPT = `'use strict';
       .then(function (text) {
         heardAt = Date.now();
         take(text);
-        tell(null);
+        showSilence(null);
       })
       .catch(function () {
         var seconds = Math.round((Date.now() - heardAt) / 1000);
-        tell('brand-enrich does not answer. What stands below is ' + (seconds < 120 ? seconds + ' s' : Math.round(seconds / 60) + ' min') + ' old.');
+        showSilence('brand-enrich does not answer. The figures below are ' + (seconds < 120 ? seconds + ' s' : Math.round(seconds / 60) + ' min') + ' old.');
       })
       .finally(function () {
         clearTimeout(timer);

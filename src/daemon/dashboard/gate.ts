@@ -1,14 +1,14 @@
 /**
- * What stands before every page: headers that keep browsers from telling or framing anything, the check of the name that
- * we are asked under, and the password. Sign-in and sign-out are here too.
+ * What stands before every page: security headers, the check of the name that the request uses, and the
+ * password, with sign-in and sign-out.
  */
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { secureHeaders } from 'hono/secure-headers';
 import { isLoopbackHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
-import { createGuessLimit } from './guess-limit.js';
-import { basicPassword, createSessions, SESSION_MS } from './session.js';
-import { renderSignIn } from './sign-in-page.js';
+import { renderSignIn } from './render-dashboard.js';
+import { basicPassword, createGuessLimit, createSessions, SESSION_MS } from './sign-in.js';
 
 export interface GateOptions {
   readonly password: string;
@@ -19,14 +19,6 @@ export interface GateOptions {
   readonly addressOf: (context: Context) => string;
 }
 
-const HEADERS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
 const LONGEST_FORM = 4_096;
 
 /** An app that lets through to what is added to it only who may look. */
@@ -71,14 +63,12 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
     return context.html(page.html, status);
   }
 
+  app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
     const host = new URL(context.req.url).hostname;
-    if (isLoopback && !isLoopbackHost(host)) {
-      return withHeaders(context.text('asked under a name that is not ours\n', 421));
-    }
-    await next();
-    withHeaders(context.res);
-    return;
+    if (!isLoopback || isLoopbackHost(host)) await next();
+    else context.res = context.text('the host name of the request is not allowed\n', 421);
+    context.res.headers.set('cache-control', 'no-store');
   });
 
   app.get('/sign-in', (context) => {
@@ -140,9 +130,4 @@ export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.startsWith('/sign-')
     ? path
     : '/';
-}
-
-function withHeaders(response: Response): Response {
-  for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
-  return response;
 }

@@ -1,10 +1,13 @@
 /**
- * Gathers what the dashboard shows, from the engine and from the watched folders.
+ * Gathers what the dashboard shows, from the engine and the watched folders: when somebody asks, at
+ * most once a second, and kept while the engine is unavailable.
  */
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { AccountNames } from '../../context/account.js';
 import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import type { Clock } from '../../core/clock.js';
+import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/closed-inboxes.js';
@@ -88,4 +91,70 @@ function reasonOf(text: string): string {
   const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
   if (first === '') return 'Goes on when quota and budget allow it and the service answers.';
   return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
+}
+
+export interface NewestData {
+  /** Never rejects. */
+  look(): Promise<{ readonly data: DashboardData | null; readonly awayNoticedAt: number | null }>;
+}
+
+export interface NewestDataOptions {
+  /** May reject, and may take for ever. One is under way at a time. */
+  readonly gather: () => Promise<DashboardData>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Called once per outage with the reason. */
+  readonly onTrouble: (error: unknown) => void;
+  /** How long a looker waits for the engine. Default: 2 s. */
+  readonly deadlineMs?: number;
+}
+
+const FRESH_MS = 1_000;
+const DEADLINE_MS = 2_000;
+/** When nobody has looked for so long, the engine may have been back meanwhile: the next look notices the outage anew. */
+const NOTICED_ANEW_MS = 60_000;
+
+export function createNewestData(options: NewestDataOptions): NewestData {
+  const { gather, clock, deadlineMs = DEADLINE_MS } = options;
+  let data: DashboardData | null = null;
+  let awayNoticedAt: number | null = null;
+  let lookedAt = 0;
+  let hasWarned = false;
+  let gathering: Promise<boolean> | null = null;
+
+  function warnOnce(error: unknown): void {
+    if (!hasWarned) options.onTrouble(error);
+    hasWarned = true;
+  }
+
+  async function renew(): Promise<boolean> {
+    try {
+      data = await gather();
+      awayNoticedAt = null;
+      hasWarned = false;
+      return true;
+    } catch (error) {
+      warnOnce(error);
+      return false;
+    }
+  }
+
+  return {
+    async look() {
+      const now = clock.now();
+      if (data === null || awayNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
+        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) awayNoticedAt = null;
+        gathering ??= renew().finally(() => {
+          gathering = null;
+        });
+        // While it is unavailable, nobody waits for it each time.
+        const patienceMs = awayNoticedAt === null ? deadlineMs : deadlineMs / 10;
+        lookedAt = now;
+        if (!(await withinDeadline(gathering, patienceMs))) {
+          awayNoticedAt ??= now;
+          warnOnce(new Error(`the engine has not answered within ${patienceMs} ms`));
+        }
+      }
+      return { data, awayNoticedAt };
+    },
+  };
 }

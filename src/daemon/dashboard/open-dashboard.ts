@@ -1,5 +1,5 @@
 /**
- * The door of the dashboard, which `up` opens beside its worker, inboxes and schedules. Server, page and Bull Board are loaded when
+ * Opens the dashboard for `up`, beside its worker, inboxes and schedules. Server, page and Bull Board are loaded when
  * they are needed, so that other commands do not pay for them.
  */
 import { hostname } from 'node:os';
@@ -12,24 +12,23 @@ import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
-import { readChartLibrary } from '../../run/report/chart-library.js';
+import { readChartLibrary } from '../../run/report/page-script.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
-import { gatherDashboard } from './gather-dashboard.js';
-import { createNewestData } from './newest-data.js';
+import { createNewestData, gatherDashboard } from './gather-dashboard.js';
 import type { QueueBoard } from './queue-board.js';
-import { randomPassword } from './session.js';
+import { randomPassword } from './sign-in.js';
 
-export interface DashboardDoor {
+export interface DashboardContext {
   readonly settings: Settings;
   readonly engine: Engine;
   /** Account and queue that are shown; null where the settings do not name them. */
   readonly names: AccountNames | null;
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
-  /** Why the service is taken to be away; null while it answers. Default: never known. */
+  /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly trouble?: () => string | null;
   readonly log: Log;
-  /** Where a sign-in link is told that holds a random password; never the log. */
+  /** Where a sign-in link with a random password is printed; never the log. */
   readonly stderr: NodeJS.WritableStream;
   /** The page says that the process is stopping. */
   readonly stop: AbortSignal;
@@ -39,7 +38,7 @@ export interface DashboardDoor {
 export interface OpenedDashboard {
   /** `http://host:port/`, without a password. */
   readonly url: string;
-  /** The same, signing in who opens it. Secret. null when the password is one of the settings, which nobody is told. */
+  /** The same, signing in who opens it. Secret. null when the password is one of the settings, which is never printed. */
   readonly signInUrl: string | null;
 }
 
@@ -49,8 +48,8 @@ const CLOSE_MS = 1_000;
  * Serves the dashboard until `releasers` run. null with `--no-dashboard`. Throws `NeverStartError` when others could reach it
  * without a password, and `FailFileError` when the port cannot be had.
  */
-export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboard | null> {
-  const { settings, engine, names, inboxes, log, stderr, stop, releasers } = door;
+export async function openDashboard(context: DashboardContext): Promise<OpenedDashboard | null> {
+  const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
   const password = given ?? randomPassword();
@@ -105,7 +104,7 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
         now: systemClock.now(),
         data,
         awayNoticedAt,
-        serviceTrouble: door.trouble?.() ?? null,
+        serviceTrouble: context.trouble?.() ?? null,
         isSample: settings.sample,
         isStopping: stop.aborted,
       };
@@ -120,9 +119,10 @@ export async function openDashboard(door: DashboardDoor): Promise<OpenedDashboar
     onTrouble: (error) => log.error({ err: error }, 'the dashboard could not answer'),
   });
   releasers.push(() => server.close());
-  const signInUrl = given === null ? `${server.url}?token=${password}` : null;
+  const url = `${server.url}/`;
+  const signInUrl = given === null ? `${url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
   if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
-  else log.info({ url: server.url }, 'the dashboard is served');
-  return { url: server.url, signInUrl };
+  else log.info({ url }, 'the dashboard is served');
+  return { url, signInUrl };
 }

@@ -10,7 +10,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { QUEUE_PATH } from './queue-section.js';
+import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface ShownQueue {
   readonly queue: Queue;
@@ -35,14 +35,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 const EVERY_SECONDS = 5;
-/** An engine that is away may never answer. */
+/** An unavailable engine may never answer. */
 const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
-const AWAY = 'the engine is away; the queue is shown again when it answers\n';
+const UNAVAILABLE = 'the engine is unavailable; the queue is shown again when it answers\n';
 
-/** The caller closes the queues. `onTrouble`: is told the words of a driver that its reader is spared. */
+/** The caller closes the queues. `onTrouble`: is called with the driver's message, which readers do not see. */
 export function createQueueBoard(
   shown: readonly ShownQueue[],
   onTrouble: (reason: string) => void,
@@ -68,16 +68,16 @@ export function createQueueBoard(
   return {
     async answer(request) {
       if (request.method !== 'GET') {
-        return new Response('the queue can only be looked at\n', { status: 405, headers: { allow: 'GET' } });
+        return new Response('the queue is read-only\n', { status: 405, headers: { allow: 'GET' } });
       }
       const url = new URL(request.url);
       url.pathname = url.pathname.slice(QUEUE_PATH.length);
       const asked = Promise.resolve(app.fetch(new Request(url, { headers: request.headers })));
       const answer = await withinDeadline(asked, DEADLINE_MS);
-      if (answer === undefined) return new Response(AWAY, { status: 504 });
+      if (answer === undefined) return new Response(UNAVAILABLE, { status: 504 });
       if (answer.status >= 500) {
         onTrouble(await answer.text());
-        return new Response(AWAY, { status: 503 });
+        return new Response(UNAVAILABLE, { status: 503 });
       }
       const headers = new Headers(answer.headers);
       headers.set('content-security-policy', POLICY);

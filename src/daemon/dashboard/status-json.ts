@@ -2,11 +2,9 @@
  * The data of the dashboard for programs: chosen field by field, so that nothing gets out because it happens to be there.
  * Pure. Times are ISO 8601, UTC.
  */
-
 import { foundNothing } from '../../stores/run-store.js';
 import type { DashboardData, DashboardView } from './dashboard-data.js';
-import { holdOf, partsOf } from './run-standing.js';
-import { judgeRuns } from './runs-section.js';
+import { holdOf, judgeRuns, partsOf } from './runs-section.js';
 
 /** `data` null: the engine has not answered yet. */
 export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView) {

@@ -61,7 +61,7 @@ function parseNote(text: string): JobNote | null {
   }
 }
 
-/** Files of ours beside an original; see `collate/output-names.ts`. */
+/** Files of ours beside an original; see `run/output/output-names.ts`. */
 function isOurs(name: string): boolean {
   return (
     name.startsWith('.') ||

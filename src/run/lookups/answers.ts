@@ -3,6 +3,7 @@
  * text on disk. Filled as answers are known, read when rows are joined.
  */
 
+import { grown } from '../../core/growable.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/model.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
 import type { SpoolFile } from '../scan/spool-file.js';
@@ -50,13 +51,12 @@ export function createAnswers(file: SpoolFile): Answers {
 
   function fit(index: number): void {
     if (index < statuses.length) return;
-    const length = Math.max(index + 1, statuses.length * 2);
-    statuses = enlarge(statuses, new Uint8Array(length));
-    groups = enlarge(groups, new Uint8Array(length));
-    scores = enlarge(scores, new Float64Array(length));
-    positions = enlarge(positions, new Float64Array(length));
-    lengths = enlarge(lengths, new Uint32Array(length * 2));
-    firstRows = enlarge(firstRows, new Uint32Array(length));
+    statuses = grown(statuses, index + 1);
+    groups = grown(groups, index + 1);
+    scores = grown(scores, index + 1);
+    positions = grown(positions, index + 1);
+    lengths = grown(lengths, (index + 1) * 2);
+    firstRows = grown(firstRows, index + 1);
   }
 
   return {
@@ -123,9 +123,4 @@ export function createAnswers(file: SpoolFile): Answers {
       firstRows.fill(0);
     },
   };
-}
-
-function enlarge<T extends Uint8Array | Uint32Array | Float64Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
 }

@@ -2,7 +2,6 @@
  * Brings outcomes from the store into the run's answers: rendered once per identifier, in the order of their numbers,
  * so that memory holds one batch at a time.
  */
-
 import {
   type AnswerSource,
   type Freshness,
@@ -14,8 +13,8 @@ import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/freshness.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
+import { rankOf } from '../output/join-rows.js';
 import type { AnswerView, Renderer } from '../output/output-plan.js';
-import { rankOf } from '../output/rank.js';
 import type { RunSummary } from '../report/run-summary.js';
 import type { IdentifierSpool } from '../scan/identifier-spool.js';
 import type { Answers } from './answers.js';

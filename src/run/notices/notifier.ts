@@ -15,7 +15,7 @@ import type { LedgerState } from '../../ledger/ledger.js';
 import { isNearLimit, limitOf } from '../../ledger/policy.js';
 import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
 import { sendMail } from '../../notify/mail.js';
-import { type Letter, openOutbox } from '../../notify/outbox.js';
+import { type OutboxMessage, openOutbox } from '../../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
 import { type Notice, noticeOfAccount } from './notice.js';
 import { noticeMail } from './notice-mail.js';
@@ -51,7 +51,7 @@ export function openNotifier(options: NotifierOptions): Notifier {
   const posting = new Set<Promise<void>>();
 
   /** null: a letter to another receiver, left by a command with other settings. */
-  function sendOf({ id, channel, to: receiver, content }: Letter): (() => Promise<void>) | null {
+  function sendOf({ id, channel, to: receiver, content }: OutboxMessage): (() => Promise<void>) | null {
     if (receiver !== receivers[channel]) return null;
     // Letters hold what this file put into them.
     const notice = content as Notice;

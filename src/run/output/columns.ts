@@ -5,8 +5,16 @@
  */
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
-import { bestIcon, bestLogo, isObject, mainColor, mainIndustry } from './brand-assets.js';
-import { columnOfPath, fieldAt, isScalar } from './field-path.js';
+import {
+  bestIcon,
+  bestLogo,
+  columnOfPath,
+  fieldAt,
+  isObject,
+  isScalar,
+  mainColor,
+  mainIndustry,
+} from './brand-fields.js';
 import type { AnswerView } from './output-plan.js';
 
 export interface Column {

@@ -1,8 +1,10 @@
 /**
- * One CSV record as text: where its cells begin and end, what they say, and how cells of ours are written. Cells
- * are found, never rebuilt, so what is kept keeps its quoting. Reading files is intake's.
+ * One CSV record as text: where its cells begin and end, what they say, how our cells are written, and
+ * which cells a spreadsheet would take for a formula. Cells are found, never rebuilt, so what is kept
+ * keeps its quoting.
  */
 import { stringify } from 'csv-stringify/sync';
+import type { FormulaEscaping } from './output-plan.js';
 
 const QUOTE = '"';
 
@@ -54,11 +56,37 @@ const MAX_LINE_BREAKS = 100;
  * Makes a cell of ours fit to be read back: no NUL, not too long (cut, with an ellipsis), not over too many lines
  * (blanks instead). The whole text is in JSON lines.
  */
-export function tameCell(cell: string): string {
-  let tame = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
-  if (tame.length > MAX_CELL_CHARACTERS) tame = `${tame.slice(0, MAX_CELL_CHARACTERS)}…`;
-  if (tame.length > MAX_LINE_BREAKS && (tame.match(/\r\n?|\n/g)?.length ?? 0) > MAX_LINE_BREAKS) {
-    tame = tame.replace(/(?:\r\n?|\n)+/g, ' ');
+export function sanitizeCell(cell: string): string {
+  let text = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
+  if (text.length > MAX_CELL_CHARACTERS) text = `${text.slice(0, MAX_CELL_CHARACTERS)}…`;
+  if (text.length > MAX_LINE_BREAKS && (text.match(/\r\n?|\n/g)?.length ?? 0) > MAX_LINE_BREAKS) {
+    text = text.replace(/(?:\r\n?|\n)+/g, ' ');
   }
-  return tame;
+  return text;
+}
+
+/**
+ * What starts a formula: OWASP "CSV Injection", and the full-width and small forms that East Asian spreadsheets read alike.
+ * Blanks and characters without a glyph may stand before it: importers trim or drop them. A tab or line break in front
+ * counts by itself, since some importers begin a new cell after it.
+ */
+const STARTS_FORMULA =
+  /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
+const IS_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** Escapes the formulas in the cells of a record as it stands; what is no formula keeps its bytes, and what is one its quotes. */
+export function escapeRecord(raw: string, delimiter: string): string {
+  return splitRecord(raw, delimiter)
+    .map((cell) => {
+      if (!STARTS_FORMULA.test(cellText(cell))) return cell;
+      return cell.startsWith('"') ? `"'${cell.slice(1)}` : `'${cell}`;
+    })
+    .join(delimiter);
+}
+
+/** Escapes one of our cells. `repeatsUser`: the cell is the user's own text, carried in a column of ours. */
+export function escapeFormula(cell: string, escaping: FormulaEscaping, repeatsUser = false): string {
+  if (escaping === 'none' || !STARTS_FORMULA.test(cell)) return cell;
+  if (escaping === 'ours' && (repeatsUser || IS_NUMBER.test(cell))) return cell;
+  return `'${cell}`;
 }

@@ -4,9 +4,9 @@
  * CSV are `identify`'s to find. And the reason that an earlier run left with a row that it could not read, in both formats.
  */
 import { NeverStartError } from '../../core/errors.js';
+import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import type { Row } from '../../core/table.js';
 import { RAW_COLUMN } from './columns.js';
-import { cutMembers, type Member, membersOf } from './json-text.js';
 
 /** Keys that the object under our key always has. */
 const ALWAYS_THERE = ['status', 'identifier', 'fetchedAt'];

@@ -1,14 +1,38 @@
 /**
- * A row and what its identifier came to: which candidate counts, where the row ranks, how it is rendered. Rows travel
- * through the sort as they lie in the spool, a fifth of what they are when rendered, and are rendered in their final
+ * A row and its answer: which candidate counts, where the row ranks, how it is rendered. Rows are
+ * sorted as they stand in the spool, a fifth of their rendered size, and are rendered in their final
  * order, where rows of one identifier stand together.
  */
-
 import type { OutcomeStatus } from '../../core/model.js';
 import type { Answers } from '../lookups/answers.js';
-import { candidatesOf, kindOf, type RowRecord, readRow } from '../scan/row-spool.js';
+import { candidatesOf, kindOf, type RowRecord, rawOf, readRow } from '../scan/row-spool.js';
 import type { AnswerView, RenderedAnswer, Renderer } from './output-plan.js';
-import { type Rank, rankOf } from './rank.js';
+
+/** Groups in the order of the output. Group 0 is for matched brands that have a score. */
+const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
+  matched: 1,
+  not_found: 2,
+  deferred: 3,
+  failed: 4,
+  invalid: 5,
+  skipped: 6,
+};
+
+export interface Rank {
+  /** Smaller comes first. */
+  readonly group: number;
+  /** Within a group, larger comes first. */
+  readonly score: number;
+}
+
+/**
+ * Where a row belongs.
+ * @param score the quality score, 0 to 1; null when the brand has none. Of a status other than `matched` it is ignored.
+ */
+export function rankOf(status: OutcomeStatus, score: number | null): Rank {
+  if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
+  return { group: GROUP_OF_STATUS[status], score: 0 };
+}
 
 /** What a row came to, without its texts. */
 export interface JoinedRow {
@@ -61,9 +85,10 @@ export function createRowRenderer(
 ): (record: RowRecord, index: number, duplicateOf: number) => string {
   const unasked = new Map<string, RenderedAnswer>();
   return (record, index, duplicateOf) => {
+    if (index >= 0) {
+      return renderer.row(rawOf(record), answers.rendered(index), duplicateOf === 0 ? null : duplicateOf);
+    }
     const row = readRow(record);
-    if (index >= 0)
-      return renderer.row(row.raw, answers.rendered(index), duplicateOf === 0 ? null : duplicateOf);
     if (row.kind === 'unreadable') return renderer.unreadable(row.raw, row.reason);
     const name = `${row.kind} ${row.reason}`;
     let rendered = unasked.get(name);

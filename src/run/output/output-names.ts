@@ -3,8 +3,12 @@
  * `customers.errors.csv`, `customers.report.json` and `.html`; `-o out.csv` gives `out.csv`, `out.partial.csv`, `out.errors.csv`
  * and so on. Pure: nothing is looked up or created.
  */
-import { basename, dirname, join, resolve } from 'node:path';
-import { NeverStartError } from '../../core/errors.js';
+
+import { constants, type Stats } from 'node:fs';
+import { access, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { FailFileError, NeverStartError } from '../../core/errors.js';
+import { systemWords } from '../../core/system-error.js';
 import type { TableFormat } from '../../core/table.js';
 
 export interface OutputNames {
@@ -115,8 +119,8 @@ function refuseClashes(input: string, names: OutputNames): void {
 }
 
 /** The files of a run, in the order in which their names are judged. */
-export const OUTPUT_FILES = ['complete', 'partial', 'errors', 'report', 'reportHtml'] as const;
-export type OutputFile = (typeof OUTPUT_FILES)[number];
+const OUTPUT_FILES = ['complete', 'partial', 'errors', 'report', 'reportHtml'] as const;
+type OutputFile = (typeof OUTPUT_FILES)[number];
 
 const FILE_WORDS: Readonly<Record<OutputFile, { readonly name: string; readonly flag: string }>> = {
   complete: { name: 'the output', flag: '-o' },
@@ -127,7 +131,7 @@ const FILE_WORDS: Readonly<Record<OutputFile, { readonly name: string; readonly 
 };
 
 /** `shown`: the path as people know it. */
-export function overwritesInput(file: OutputFile, shown: string): NeverStartError {
+function overwritesInput(file: OutputFile, shown: string): NeverStartError {
   const { name, flag } = FILE_WORDS[file];
   return new NeverStartError({
     code: 'usage-invalid',
@@ -137,12 +141,95 @@ export function overwritesInput(file: OutputFile, shown: string): NeverStartErro
   });
 }
 
-export function sameOutput(one: OutputFile, other: OutputFile, shown: string): NeverStartError {
+function sameOutput(one: OutputFile, other: OutputFile, shown: string): NeverStartError {
   const flags = [...new Set([FILE_WORDS[one].flag, FILE_WORDS[other].flag])];
   return new NeverStartError({
     code: 'usage-invalid',
     what: `${FILE_WORDS[one].name} and ${FILE_WORDS[other].name} are the same file`,
     subject: shown,
     todo: `choose another name with ${flags.join(' or ')}`,
+  });
+}
+
+/** As many links as Linux follows. */
+const MOST_LINKS = 40;
+
+/** The path of the file that is written when `target` is: absolute, without links but for those in a circle. */
+export async function placeOf(target: string): Promise<string> {
+  let path = resolve(target);
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    const real = await realpath(path).catch(() => null);
+    if (real !== null) return real;
+    const folder = await realpath(dirname(path)).catch(() => dirname(path));
+    const link = await readlink(path).catch(() => null);
+    if (link === null) return join(folder, basename(path));
+    path = resolve(folder, link);
+  }
+  return path;
+}
+
+/**
+ * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder that is missing and for
+ * one that may not be written to; NeverStartError `usage-invalid` when a path, by links or otherwise, is the input or another output.
+ */
+export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
+  const source = input === '-' ? null : await stat(input).catch(() => null);
+  const inputPlace = input === '-' ? null : await placeOf(input);
+  const taken = new Map<string, OutputFile>();
+  for (const file of OUTPUT_FILES) {
+    const path = names[file];
+    if (path === '-') continue;
+    const place = await placeOf(path);
+    const shown = resolve(path) === place ? path : `${path}, which leads to ${place}`;
+    const existing = await stat(place).catch(() => null);
+    if (place === inputPlace || isSameFile(source, existing)) throw overwritesInput(file, shown);
+    const other = taken.get(place);
+    if (other !== undefined) throw sameOutput(other, file, shown);
+    // Pipes and devices are written as they are, and may lead to the same end.
+    if (existing !== null && !existing.isFile() && !existing.isDirectory()) continue;
+    taken.set(place, file);
+    try {
+      if (existing?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+      // With its dot it must be a folder.
+      await access(`${dirname(place)}${sep}.`, constants.W_OK);
+    } catch (error) {
+      throw writeFailure(path, error);
+    }
+  }
+}
+
+/** The same folder may be mounted at two places, and a file may have two names. */
+function isSameFile(one: Stats | null, other: Stats | null): boolean {
+  return (
+    one?.isFile() === true &&
+    other !== null &&
+    one.ino !== 0 &&
+    one.ino === other.ino &&
+    one.dev === other.dev
+  );
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full: free some space and run again, answers that were paid for are kept',
+  EDQUOT: 'the disk quota is used up: free some space and run again, answers that were paid for are kept',
+  EFBIG: 'the file is larger than the system allows: write to another place with -o',
+  ENOENT: 'its folder does not exist: create it or choose another place with -o',
+  ENOTDIR: 'its folder is not a folder: choose another place with -o',
+  EISDIR: 'it is a folder: name a file with -o',
+  EACCES: 'permission is missing: choose another place with -o or ask for write access to its folder',
+  EPERM: 'permission is missing: choose another place with -o or ask for write access to its folder',
+  EROFS: 'the file system is read-only: choose another place with -o',
+  EPIPE: 'whoever read the output has stopped reading: run again, answers that were paid for are kept',
+};
+
+/** A {@link FailFileError} for whatever was thrown while `path` was written; one that is an interruption already stays. */
+export function writeFailure(path: string, error: unknown): FailFileError {
+  if (error instanceof FailFileError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return new FailFileError({
+    code: 'output-unwritable',
+    subject: path,
+    todo: ADVICE[code] ?? `${systemWords(error)}: run again, answers that were paid for are kept`,
+    cause: error,
   });
 }

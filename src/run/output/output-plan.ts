@@ -1,6 +1,5 @@
 /**
- * What collate is told about an output, and the shapes that a renderer takes and gives. Types and two
- * small things that all renderers share: how a row is rendered is `render-csv.ts` and `render-json.ts`, which of the two is `render.ts`.
+ * What an output is made of, and the shapes that a renderer takes and gives.
  */
 
 import type { AnswerSource, Identifier, OutcomeStatus } from '../../core/model.js';

@@ -1,10 +1,22 @@
 /**
- * The renderer of an output: CSV or JSON lines. Sorting, writing and counting what it renders are the other files'
- * of this room; joining rows with answers is the pipeline's.
+ * Output records as text. CSV: the user's columns as they stood, then ours. JSON lines: the user's
+ * object as it stood, and our key before its closing brace, with the service's profile as it came.
  */
-import type { OutputPlan, Renderer } from './output-plan.js';
-import { createCsvRenderer } from './render-csv.js';
-import { createJsonRenderer } from './render-json.js';
+
+import { addMember, cellOfJson } from '../../core/json-text.js';
+import type { Brand } from '../../lookup/brand.js';
+import { isObject } from './brand-fields.js';
+import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN } from './columns.js';
+import {
+  cellText,
+  escapeFormula,
+  escapeRecord,
+  sanitizeCell,
+  splitRecord,
+  writeCells,
+} from './csv-record.js';
+import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
+import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 
 /**
  * Makes the renderer for a plan. Pure but for errors; make it before anything is spent.
@@ -12,4 +24,215 @@ import { createJsonRenderer } from './render-json.js';
  */
 export function createRenderer(plan: OutputPlan): Renderer {
   return plan.format === 'csv' ? createCsvRenderer(plan) : createJsonRenderer(plan);
+}
+
+function createCsvRenderer(plan: OutputPlan): Renderer {
+  const delimiter = plan.input.format === 'csv' ? plan.input.delimiter : (plan.delimiter ?? ',');
+  const { lineEnd } = plan.input;
+  const user = createUserPart(plan, delimiter);
+  const columns = columnsFor(plan.fields, plan.prefix);
+  const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);
+  const hasRaw = plan.hasUnreadable || user.carriesRaw;
+  const joint = user.width > 0 ? delimiter : '';
+
+  const renderer: Renderer = {
+    header() {
+      if (user.header === null) return null;
+      const names = columns.map((column) => plan.prefix + column.name);
+      if (hasRaw) names.push(plan.prefix + RAW_COLUMN);
+      return user.header + joint + writeCells(names, delimiter) + lineEnd;
+    },
+    answer(view) {
+      const brand = brandOf(view);
+      const cells = columns.map((column) =>
+        escapeFormula(sanitizeCell(column.cell(view, brand)), plan.escapeFormulas),
+      );
+      if (duplicateAt < 0) return { before: inOnePiece(joint + writeCells(cells, delimiter)), after: '' };
+      const before = joint + writeCells([...cells.slice(0, duplicateAt), ''], delimiter);
+      const after = delimiter + writeCells(cells.slice(duplicateAt + 1), delimiter);
+      return { before: inOnePiece(before), after: inOnePiece(after) };
+    },
+    row(raw, answer, duplicateOf) {
+      const duplicate = duplicateAt < 0 || duplicateOf === null ? '' : duplicateOf;
+      const carried = hasRaw ? delimiter + user.carried(raw) : '';
+      return `${user.record(raw)}${answer.before}${duplicate}${answer.after}${carried}${lineEnd}`;
+    },
+    unreadable(raw, reason) {
+      if (!hasRaw) throw new Error('an unreadable row in an output that was planned without any');
+      const { before, after } = renderer.answer({ ...NOTHING_ASKED, error: reason });
+      const cell = writeCells([escapeFormula(raw, plan.escapeFormulas, true)], delimiter);
+      return `${delimiter.repeat(Math.max(0, user.width - 1))}${before}${after}${delimiter}${cell}${lineEnd}`;
+    },
+  };
+  return renderer;
+}
+
+function brandOf(view: AnswerView): Brand {
+  if (view.brand) return view.brand;
+  if (view.profile === null) return {};
+  const parsed: unknown = JSON.parse(view.profile);
+  return isObject(parsed) ? parsed : {};
+}
+
+interface UserPart {
+  /** How many columns it has. */
+  readonly width: number;
+  /** Names of its columns as a record; null when the input has no header. */
+  readonly header: string | null;
+  /** Whether rows may carry a text: that of an unreadable row of an earlier run, or their own with cells beyond the last column. */
+  readonly carriesRaw: boolean;
+  /** The record without line end. */
+  record(raw: string): string;
+  /** The cell for that text, quoting included. */
+  carried(raw: string): string;
+}
+
+function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
+  const part = plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
+  if (plan.escapeFormulas !== 'all') return part;
+  return {
+    ...part,
+    header: part.header === null ? null : escapeRecord(part.header, delimiter),
+    record: (raw) => escapeRecord(part.record(raw), delimiter),
+    carried: (raw) => escapeRecord(part.carried(raw), delimiter),
+  };
+}
+
+function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
+  const { columns, rawHeader } = plan.input;
+  const cut = new Set(plan.replacedColumns);
+  const rawPosition = plan.replacedColumns.find((at) => columns[at] === plan.prefix + RAW_COLUMN) ?? -1;
+  const hasSurplus = plan.hasSurplus === true;
+  const keep = (raw: string) =>
+    splitRecord(raw, delimiter)
+      .filter((_cell, at) => at < columns.length && !cut.has(at))
+      .join(delimiter);
+  const record = cut.size === 0 && !hasSurplus ? (raw: string) => raw : keep;
+  return {
+    width: columns.length - cut.size,
+    header: rawHeader === null ? null : record(rawHeader),
+    carriesRaw: rawPosition >= 0 || hasSurplus,
+    record,
+    carried(raw) {
+      if (rawPosition < 0 && !hasSurplus) return '';
+      const cells = splitRecord(raw, delimiter);
+      return cells.length > columns.length ? writeCells([raw], delimiter) : (cells[rawPosition] ?? '');
+    },
+  };
+}
+
+function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
+  const ours = jsonKey(plan.prefix);
+  const keys = plan.allColumns.filter((key) => key !== ours);
+  const positions = new Map(keys.map((key, at) => [key, at]));
+  return {
+    width: keys.length,
+    header: writeCells(keys, delimiter),
+    carriesRaw: keys.length < plan.allColumns.length,
+    record(raw) {
+      const cells = keys.map(() => '');
+      for (const member of withoutOurs(raw, ours).members) {
+        const at = positions.get(member.key);
+        if (at !== undefined) cells[at] = cellOfJson(raw.slice(member.valueStart, member.valueEnd));
+      }
+      return writeCells(cells, delimiter);
+    },
+    carried(raw) {
+      const { carried } = withoutOurs(raw, ours);
+      return carried === null ? '' : writeCells([cellOfJson(carried)], delimiter);
+    },
+  };
+}
+
+/**
+ * Keys for those columns of a CSV at `positions` when it becomes JSON lines: a blank name becomes `column_3` (its
+ * position from 1), a name that was taken gets a number.
+ */
+function jsonKeysOf(columns: readonly string[], positions: readonly number[]): string[] {
+  const names = new Set(positions.map((at) => columns[at] ?? ''));
+  const used = new Set<string>();
+  return positions.map((at) => {
+    const column = columns[at] ?? '';
+    const name = column === '' ? `column_${at + 1}` : column;
+    let key = name;
+    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
+    used.add(key);
+    return key;
+  });
+}
+
+/** The texts of a CSV record's cells, by position. */
+function cellTexts(raw: string, delimiter: string): string[] {
+  return splitRecord(raw, delimiter).map(cellText);
+}
+
+/** The user's part of a line: an object, and the text of an unreadable record that an earlier run kept, as JSON. */
+interface Base {
+  readonly line: string;
+  readonly carried: string | null;
+}
+
+function createJsonRenderer(plan: OutputPlan): Renderer {
+  const key = jsonKey(plan.prefix);
+  const lineEnd = plan.input.lineEnd === '\r\n' ? '\r\n' : '\n';
+  const baseOf = plan.input.format === 'csv' ? objectFromCsv(plan, key) : objectAsItStood(key);
+
+  function member(view: AnswerView): string {
+    const ours = {
+      status: view.status,
+      kind: view.identifier?.kind ?? null,
+      identifier: view.identifier?.value ?? null,
+      source: view.source,
+      fetchedAt: view.fetchedAt === null ? null : isoTime(view.fetchedAt),
+      error: view.error,
+    };
+    const profile = view.profile === null ? 'null' : onOneLine(view.profile);
+    return `${JSON.stringify(key)}:${JSON.stringify(ours).slice(0, -1)},"profile":${profile}}`;
+  }
+
+  function spliced({ line, carried }: Base, ours: string): string {
+    const whole = carried === null ? ours : addMember(ours, rawMember(carried));
+    const added = whole === null ? null : addMember(line, whole);
+    return (added ?? unread(line, ours)) + lineEnd;
+  }
+
+  function unread(raw: string, ours: string): string {
+    return `{${addMember(ours, rawMember(JSON.stringify(raw)))}}`;
+  }
+
+  return {
+    header: () => null,
+    answer: (view) => ({ before: inOnePiece(member(view)), after: '' }),
+    row: (raw, answer) => spliced(baseOf(raw), answer.before),
+    unreadable: (raw, reason) => unread(raw, member({ ...NOTHING_ASKED, error: reason })) + lineEnd,
+  };
+}
+
+/** Line breaks of a pretty-printed profile are dropped: valid JSON has them only between its tokens. */
+function onOneLine(profile: string): string {
+  return profile.includes('\n') || profile.includes('\r') ? profile.replace(/[\r\n]+/g, '') : profile;
+}
+
+/** Only a line in which the key's name stands somewhere, or an escape that could spell it, is looked into. */
+function objectAsItStood(key: string): (raw: string) => Base {
+  const quoted = JSON.stringify(key);
+  return (raw) =>
+    raw.includes(quoted) || raw.includes('\\u') ? withoutOurs(raw, key) : { line: raw, carried: null };
+}
+
+/** Every cell as a text under its column's name: what a cell means is the user's to say. */
+function objectFromCsv(plan: OutputPlan, key: string): (raw: string) => Base {
+  const { columns, delimiter } = plan.input;
+  const cut = new Set(plan.replacedColumns);
+  const rawPosition = plan.replacedColumns.find((at) => columns[at] === plan.prefix + RAW_COLUMN) ?? -1;
+  const kept = [...columns.keys()].filter((at) => !cut.has(at));
+  const keys = jsonKeysOf(columns, kept);
+  if (keys.includes(key)) throw refusal(`the column "${key}"`);
+  const heads = keys.map((name) => `${JSON.stringify(name)}:`);
+  return (raw) => {
+    const cells = cellTexts(raw, delimiter);
+    const members = kept.map((at, i) => heads[i] + JSON.stringify(cells[at] ?? ''));
+    const carried = cells.length > columns.length ? raw : (cells[rawPosition] ?? '');
+    return { line: `{${members.join(',')}}`, carried: carried === '' ? null : JSON.stringify(carried) };
+  };
 }

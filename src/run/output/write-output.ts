@@ -1,14 +1,20 @@
 /**
- * Joins rows with their answers, ranks them and writes the files: the output under its complete or partial name and
- * the errors file, each in one step, and counts what was written.
+ * Joins rows with their answers, ranks them and writes the files, each in one step: the output under
+ * its complete or partial name, and the errors file. Then three independent counts must agree.
  */
 import { rm } from 'node:fs/promises';
+import { FailFileError } from '../../core/errors.js';
 import { withReleasers } from '../../core/lifecycle.js';
-import { emptyCounts, parseIdentifierText, type StatusCounts } from '../../core/model.js';
+import {
+  emptyCounts,
+  OUTCOME_STATUSES,
+  type OutcomeStatus,
+  parseIdentifierText,
+  type StatusCounts,
+} from '../../core/model.js';
 import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { type CountShape, countRecords } from './count-records.js';
-import { createErrorsFile, type ErrorsFile, isInErrorsFile } from './errors-file.js';
 import { createSorter } from './external-sort.js';
 import {
   createRowPacker,
@@ -18,10 +24,10 @@ import {
   unaskedView,
   unpackRows,
 } from './join-rows.js';
-import { createOutput } from './output-file.js';
-import type { OutputNames } from './output-names.js';
-import type { OutputPlan, Renderer } from './output-plan.js';
-import { assertAccounts } from './reconcile.js';
+import { createOutput, type Output } from './output-file.js';
+import { type OutputNames, writeFailure } from './output-names.js';
+import type { AnswerView, OutputPlan, Renderer } from './output-plan.js';
+import { createRenderer } from './render.js';
 
 export interface WriteRequest {
   readonly scan: Scan;
@@ -120,4 +126,90 @@ async function addError(errors: ErrorsFile, joined: JoinedRow, request: WriteReq
   const error = joined.index < 0 ? row.reason : (request.reasons.get(joined.index) ?? null);
   const identifier = joined.index < 0 ? null : parseIdentifierText(identifiers.at(joined.index));
   return errors.row(row.raw, { ...unaskedView(joined.status, error), identifier });
+}
+
+const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
+
+/** Whether rows of this status stand in the errors file. */
+function isInErrorsFile(status: OutcomeStatus): boolean {
+  return IN_ERRORS_FILE.includes(status);
+}
+
+export interface ErrorsFile {
+  /** Rows added so far. */
+  readonly count: number;
+  /** Adds a row; one whose status does not belong here is passed over. */
+  row(raw: string, view: AnswerView): Promise<void>;
+  /** Adds a row that could not be read. */
+  unreadable(raw: string, reason: string): Promise<void>;
+  /** Puts the file under its name; without rows it removes the one of an earlier run instead. */
+  commit(): Promise<void>;
+  /** Forgets it; an earlier one stays. */
+  discard(): Promise<void>;
+}
+
+/**
+ * Opens the errors file. Its columns are the user's, `brand_status`, `brand_identifier`, `brand_fetched_at`,
+ * `brand_error` and, for rows that could not be read, `brand_raw`; JSON lines carry the same object as the output.
+ * @param plan the output's plan.
+ * @throws FailFileError `output-unwritable`.
+ */
+export async function createErrorsFile(
+  target: string,
+  plan: OutputPlan,
+  options: { readonly gzip: boolean; readonly bom: boolean },
+): Promise<ErrorsFile> {
+  const renderer = createRenderer({ ...plan, fields: [] });
+  const output: Output = await createOutput(target, { ...options, stdout: null });
+  let count = 0;
+
+  async function add(line: string): Promise<void> {
+    const header = count++ === 0 ? renderer.header() : null;
+    await output.write(header === null ? line : header + line);
+  }
+
+  return {
+    get count() {
+      return count;
+    },
+    async row(raw, view) {
+      if (isInErrorsFile(view.status)) await add(renderer.row(raw, renderer.answer(view), null));
+    },
+    unreadable: (raw, reason) => add(renderer.unreadable(raw, reason)),
+    async commit() {
+      if (count > 0) return output.commit();
+      await output.discard();
+      await rm(target, { force: true }).catch((error: unknown) => {
+        throw writeFailure(target, error);
+      });
+    },
+    discard: () => output.discard(),
+  };
+}
+
+export interface Accounts {
+  /** Records that intake found in the input. */
+  readonly read: number;
+  /** Rows by what they came to. */
+  readonly byStatus: StatusCounts;
+  /** Records read back from the written file (`count-records.ts`); null when it went to a pipe. */
+  readonly written: number | null;
+}
+
+/** How many rows came to anything. */
+export function sumOf(counts: StatusCounts): number {
+  return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
+}
+
+/** Throws FailFileError `output-miscounted` when the counts disagree. `path` is the written file. */
+export function assertAccounts(path: string, accounts: Accounts): void {
+  const { read, written } = accounts;
+  const settled = sumOf(accounts.byStatus);
+  if (read === settled && (written === null || written === settled)) return;
+  const counts = `${read} records read, ${settled} rows with a status, ${written ?? 'no'} records written`;
+  throw new FailFileError({
+    code: 'output-miscounted',
+    subject: `${path} (${counts})`,
+    todo: 'keep the input and report this, answers that were paid for are kept',
+  });
 }

@@ -1,9 +1,10 @@
 /**
- * The brands with the best and the lowest scores, each with its colour, initials or logo.
+ * The brands with the best and the lowest scores, each with its colour, initials or logo. Drawn as SVG,
+ * because the page forbids inline styles.
  */
+
+import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
-import { badge, hexColor } from './brand-badge.js';
-import { scoreText } from './figures-text.js';
 import { html, type Markup } from './markup.js';
 import type { PageData, ShownBrand } from './page-data.js';
 
@@ -33,4 +34,65 @@ function brandItem(brand: ShownBrand): Markup {
     html`<span class="swatch"><svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" fill="${hex}"/></svg><span class="unseen">colour </span>${hex}</span>`
   }<span class="score ${qualityTier(brand.score)}">${scoreText(brand.score)}<span class="unseen">, ${qualityTier(brand.score)}</span></span></li>
 `;
+}
+
+const SHORT_HEX = /^#?([0-9a-f])([0-9a-f])([0-9a-f])[0-9a-f]?$/i;
+const LONG_HEX = /^#?([0-9a-f]{6})(?:[0-9a-f]{2})?$/i;
+
+/** The colour as `#rrggbb` in lower case, without transparency; null for anything that is not a hexadecimal colour. */
+export function hexColor(color: string | null): string | null {
+  const text = color?.trim() ?? '';
+  const long = LONG_HEX.exec(text)?.[1];
+  if (long !== undefined) return `#${long.toLowerCase()}`;
+  const short = SHORT_HEX.exec(text);
+  if (short === null) return null;
+  return `#${short
+    .slice(1)
+    .map((digit) => digit + digit)
+    .join('')
+    .toLowerCase()}`;
+}
+
+/** Relative luminance of the Web Content Accessibility Guidelines 2.2, 0 to 1. `hex` is `#rrggbb`. */
+function luminance(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/**
+ * White, unless the colour is so light that white would have less than the contrast of 3 to 1 that the same guidelines ask
+ * of large letters: brands are used to white on their colour.
+ */
+export function inkOn(hex: string): '#000000' | '#ffffff' {
+  return 1.05 / (luminance(hex) + 0.05) >= 3 ? '#ffffff' : '#000000';
+}
+
+/** One or two letters: of the first two words, else the first two of the only word. `?` when there is no letter or digit. */
+export function initialsOf(name: string): string {
+  const words = name.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+  const [first, second] = words.map((word) => [...word]);
+  const letters = second ? [first?.[0], second[0]] : (first?.slice(0, 2) ?? []);
+  return letters.join('').toLocaleUpperCase('en-US') || '?';
+}
+
+/** Only images that cannot act: see `fetch-logos.ts` of the pipeline, which makes them. */
+const IMAGE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
+
+/** Decoration: the brand's name stands beside it. */
+export function badge(brand: {
+  readonly name: string;
+  readonly color: string | null;
+  readonly logo: string | null;
+}): Markup {
+  if (brand.logo !== null && IMAGE.test(brand.logo)) {
+    return html`<img class="badge" src="${brand.logo}" alt="" width="40" height="40">`;
+  }
+  const hex = hexColor(brand.color);
+  const initials = initialsOf(brand.name);
+  const ground = hex === null ? html`class="blank"` : html`fill="${hex}"`;
+  const ink = hex === null ? html`class="blank-ink"` : html`fill="${inkOn(hex)}"`;
+  return html`<svg class="badge" viewBox="0 0 40 40" width="40" height="40" aria-hidden="true"><rect width="40" height="40" rx="9" ${ground}/><text x="20" y="20" dy=".36em" text-anchor="middle" ${ink}>${initials}</text></svg>`;
 }

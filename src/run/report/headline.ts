@@ -15,10 +15,10 @@ export interface Verdict {
 /** Complete, complete with failures or without one match, or partial. */
 export function verdictOf(report: ReportFigures): Verdict {
   if (!report.run.isComplete) {
-    const isTrouble = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
+    const isBad = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
       (code) => code === report.run.exitCode,
     );
-    return { label: 'Partial', tone: isTrouble ? 'bad' : 'warn' };
+    return { label: 'Partial', tone: isBad ? 'bad' : 'warn' };
   }
   const { failed, matched, not_found: notFound } = report.rows;
   if (failed > 0) {

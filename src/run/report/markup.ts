@@ -1,7 +1,8 @@
 /**
- * HTML that cannot be broken by data: text becomes markup only through the `html` template, which escapes every value
- * that is not markup already. What the page says is for the sections.
+ * HTML that data cannot break: text becomes markup only through the `html` template, which escapes every
+ * value that is not markup already.
  */
+import { createHash } from 'node:crypto';
 
 /** A piece of finished HTML. Made by `html` and by `trusted`, so that a plain text is never taken for one. */
 export class Markup {
@@ -49,4 +50,44 @@ function render(filling: Filling): string {
   if (filling instanceof Markup) return filling.text;
   if (typeof filling === 'object') return filling.map(render).join('');
   return escapeHtml(String(filling));
+}
+
+/**
+ * A script as it may stand inside a `script` element: it cannot end it, and names no source map, which a browser's tools would
+ * ask for.
+ */
+export function inlineScript(text: string): string {
+  return text
+    .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/<(?=\/script|!--)/gi, '\\x3c');
+}
+
+/** Source expression of a `Content-Security-Policy` that allows exactly this text. */
+export function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+export interface BarPart {
+  readonly share: number;
+  /** Class that colours it. */
+  readonly tone: string;
+}
+
+/** Shares of a whole of 1, from the left. What is not nothing is wide enough to be seen. */
+export function bar(parts: readonly BarPart[]): Markup {
+  let x = 0;
+  const drawn = parts
+    .filter(({ share }) => share > 0)
+    .map(({ share, tone }) => {
+      const width = Math.min(100 - x, Math.max(share * 100, 0.8));
+      const rect = html`<rect class="${tone}" x="${rounded(x)}" width="${rounded(width)}" height="8"/>`;
+      x += width;
+      return rect;
+    });
+  return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${drawn}</svg>`;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
 }

@@ -1,12 +1,17 @@
 /**
- * The page's own script: draws the histogram with Chart.js from the table that stands on the page, in the colours of the
- * style sheet, and draws it anew for dark, light and paper. Without it the table stays.
+ * The scripts of the page: Chart.js, and our own, which draws the histogram from the table on the page
+ * in the colours of the style sheet, and redraws it for dark, light and paper. Without it the table
+ * stays.
  */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
 export const PAGE_SCRIPT = `'use strict';
 (function () {
   var figure = document.querySelector('.histogram');
   if (!figure || typeof Chart === 'undefined') return;
-  var room = figure.querySelector('.canvas-room');
+  var box = figure.querySelector('.canvas-box');
   var rows = Array.prototype.slice.call(figure.querySelectorAll('tbody tr'));
   var tiers = rows.map(function (row) { return row.dataset.tier; });
   var counts = rows.map(function (row) { return Number(row.dataset.count); });
@@ -24,10 +29,10 @@ export const PAGE_SCRIPT = `'use strict';
     scales.x.border.color = color('line');
     chart.update('none');
   }
-  room.hidden = false;
+  box.hidden = false;
   figure.querySelector('details').open = false;
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  chart = new Chart(room.querySelector('canvas'), {
+  chart = new Chart(box.querySelector('canvas'), {
     type: 'bar',
     data: {
       labels: ranges,
@@ -84,3 +89,11 @@ export const PAGE_SCRIPT = `'use strict';
   addEventListener('afterprint', function () { onPaper(false); });
 })();
 `;
+
+const require = createRequire(import.meta.url);
+
+/** Minified, as text; it defines `Chart`. It lies beside the entry that the package gives to Node. */
+export async function readChartLibrary(): Promise<string> {
+  const entry = require.resolve('chart.js');
+  return await readFile(join(dirname(entry), 'chart.umd.min.js'), 'utf8');
+}

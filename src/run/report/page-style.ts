@@ -83,8 +83,8 @@ ${FILLS}
 .bar{display:block;width:100%;height:8px;border-radius:4px;background:var(--line);margin:6px 0 4px}
 .scores{display:flex;flex-direction:column}
 .histogram{margin:0;flex:1;display:flex;flex-direction:column}
-.canvas-room{position:relative;flex:1;min-height:250px}
-.canvas-room canvas{position:absolute}
+.canvas-box{position:relative;flex:1;min-height:250px}
+.canvas-box canvas{position:absolute}
 details{margin-top:8px}
 summary{cursor:pointer;color:var(--muted);font-size:13px}
 .bins{font-size:13px;margin-top:8px}
@@ -137,7 +137,7 @@ header{padding-top:20px}
 .swatch{display:none}
 .pair,.trio{gap:12px;margin-bottom:12px}
 dl.files div{grid-template-columns:1fr}
-.canvas-room{min-height:210px}
+.canvas-box{min-height:210px}
 }
 @media print{
 :root{color-scheme:light;${LIGHT}}
@@ -151,7 +151,7 @@ main,header,footer{max-width:none;padding-left:0;padding-right:0}
 .trio{grid-template-columns:repeat(3,1fr);gap:10px}
 .card{padding:12px}
 .swatch{display:none}
-.canvas-room+details{display:none}
+.canvas-box+details{display:none}
 a{color:inherit;text-decoration:none}
 }
 `;

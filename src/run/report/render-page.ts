@@ -2,21 +2,14 @@
  * The report of a run as one HTML text that needs nothing else: styles, scripts, charts and pictures are inside it, and
  * its security policy forbids it to ask anybody for anything. Pure; writing it is the pipeline's.
  */
-
-import { countOf, countText } from '../../core/figures.js';
+import { countOf, countText, durationText, momentText, shareText } from '../../core/figures.js';
 import { brandsSection } from './brands-section.js';
-import { causesSection } from './causes-section.js';
-import { durationText, momentText, shareText } from './figures-text.js';
-import { filesSection } from './files-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
-import { hashSource, inlineScript } from './inline-source.js';
-import { html, type Markup, trusted } from './markup.js';
-import { moneySection } from './money-section.js';
-import { outcomesSection } from './outcomes-section.js';
+import { hashSource, html, inlineScript, type Markup, trusted } from './markup.js';
 import type { PageData, ReportFigures } from './page-data.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import { PAGE_STYLE } from './page-style.js';
-import { scoresSection } from './scores-section.js';
+import { causesSection, filesSection, moneySection, outcomesSection, scoresSection } from './sections.js';
 
 /**
  * The whole page.
@@ -86,7 +79,7 @@ function keyFigures({ rows, input, requests, account }: ReportFigures): Markup {
 <div><dt>Requests billed</dt><dd>${countText(requests.billed)}<span class="below">of ${countText(requests.sent)} sent</span></dd></div>
 <div><dt>Overage cost</dt><dd>${requests.overageCost}<span class="below">${countOf(requests.overage, 'request')} beyond the quota</span></dd></div>
 <div><dt>Requests saved</dt><dd>${countText(saved)}<span class="below">${countText(requests.savedByDuplicates)} by duplicates, ${countText(requests.savedByStored)} stored</span></dd></div>
-<div><dt>Limit used</dt><dd>${used === null || account === null ? '–' : account.limit === null ? countText(used) : shareText(used, account.limit) || countText(used)}<span class="below">${used === null || account === null ? 'nothing was asked' : account.limit === null ? 'no quota told' : `${countText(used)} of ${countText(account.limit)}`}</span></dd></div>
+<div><dt>Limit used</dt><dd>${used === null || account === null ? '–' : account.limit === null ? countText(used) : shareText(used, account.limit) || countText(used)}<span class="below">${used === null || account === null ? 'nothing was asked' : account.limit === null ? 'no quota reported' : `${countText(used)} of ${countText(account.limit)}`}</span></dd></div>
 </dl>`;
 }
 

@@ -6,12 +6,12 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { EnrichResult } from '../enrich-request.js';
 import { createOutput } from '../output/output-file.js';
-import { lowestApart, type RankedBrand } from '../output/ranked-brands.js';
-import { readChartLibrary } from './chart-library.js';
 import { fetchLogos, openLogoAgent } from './fetch-logos.js';
 import type { PageData, ShownBrand, ShownFile } from './page-data.js';
+import { readChartLibrary } from './page-script.js';
 import { renderPage } from './render-page.js';
 import type { RunReport } from './report.js';
+import { lowestApart, type RankedBrand } from './run-summary.js';
 
 export interface PageOptions {
   /** The built-in sample: its brands are made up, and so are the addresses of their logos, which nobody is asked for. */

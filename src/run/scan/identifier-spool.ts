@@ -2,6 +2,7 @@
  * The distinct identifiers of the file on disk, in the order of their numbers: written once, read in order in
  * batches. Which of them are wanted and answered is `answers.ts`'s.
  */
+import { grown } from '../../core/growable.js';
 import type { SpoolFile } from './spool-file.js';
 
 export interface IdentifierSpool {
@@ -27,11 +28,7 @@ export function createIdentifierSpool(file: SpoolFile): IdentifierSpool {
       // Values never hold a line break: control characters make a cell invalid.
       const line = `${text}\n`;
       const { buffer, at } = file.room(line.length * 3);
-      if (count + 1 >= starts.length) {
-        const longer = new Float64Array(starts.length * 2);
-        longer.set(starts);
-        starts = longer;
-      }
+      starts = grown(starts, count + 2);
       file.advance(buffer.write(line, at));
       count += 1;
       starts[count] = file.length;

@@ -4,7 +4,9 @@
  * The first ones are kept as text, which is fast; the others as 128 bits of a cryptographic hash, so that two
  * million of them fit where their texts would not. A mix-up would need 2^64 identifiers.
  */
+
 import { hash } from 'node:crypto';
+import { grown } from '../../core/growable.js';
 
 /** So many texts are kept as they are. */
 const TEXTS = 131_072;
@@ -49,9 +51,7 @@ export function createKeyTable(): KeyTable {
 
   function grow(): void {
     const length = Math.max(65_536, slots.length * 2);
-    const bigger = new Uint32Array(length * 2);
-    bigger.set(words);
-    words = bigger;
+    words = grown(words, length * 2);
     slots = new Uint32Array(length);
     for (let entry = 0; entry < size - TEXTS; entry += 1) {
       let slot = (words[entry * 4] ?? 0) & (length - 1);

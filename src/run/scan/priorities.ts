@@ -4,7 +4,9 @@
  *
  * The order says who is bought first when the limit will not cover the file; the output's order is not its business.
  */
+
 import { NeverStartError } from '../../core/errors.js';
+import { grown } from '../../core/growable.js';
 import { columnLabel } from '../../identify/column-choice.js';
 import { findColumn } from '../../identify/find-column.js';
 
@@ -46,14 +48,8 @@ export function createPriorities(columns: readonly string[], request: PriorityRe
   let values = new Float64Array(1_024);
 
   function fit(index: number): void {
-    if (index < groups.length) return;
-    const length = Math.max(index + 1, groups.length * 2);
-    const longerGroups = new Uint8Array(length);
-    longerGroups.set(groups);
-    groups = longerGroups;
-    const longerValues = new Float64Array(length);
-    longerValues.set(values);
-    values = longerValues;
+    groups = grown(groups, index + 1);
+    values = grown(values, index + 1);
   }
 
   /** Below 0: the value is better than the one that the identifier has. */

@@ -111,18 +111,21 @@ export function candidatesOf({ buffer, at }: RowRecord): number[] {
   return candidates;
 }
 
+/** The record as it stood. */
+export function rawOf({ buffer, at, length }: RowRecord): string {
+  const reasonAt = at + 6 + (buffer[at + 5] ?? 0) * 4;
+  return buffer.toString('utf8', reasonAt + 2 + buffer.readUInt16LE(reasonAt), at + length);
+}
+
 export function readRow(record: RowRecord): SpooledRow {
-  const { number, buffer, at, length } = record;
-  let from = at + 6 + (buffer[at + 5] ?? 0) * 4;
+  const { number, buffer, at } = record;
+  const from = at + 6 + (buffer[at + 5] ?? 0) * 4;
   const reasonBytes = buffer.readUInt16LE(from);
-  from += 2;
-  const reason = reasonBytes === 0 ? '' : buffer.toString('utf8', from, from + reasonBytes);
-  from += reasonBytes;
   return {
     number,
     kind: kindOf(record),
     candidates: candidatesOf(record),
-    reason,
-    raw: buffer.toString('utf8', from, at + length),
+    reason: reasonBytes === 0 ? '' : buffer.toString('utf8', from + 2, from + 2 + reasonBytes),
+    raw: rawOf(record),
   };
 }

@@ -99,7 +99,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       dashboardView({ data: null, awayNoticedAt: NOW - 5_000 }),
     );
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-    await page.getByText('The engine has not been heard yet.').waitFor();
+    await page.getByText('The engine has not answered yet.').waitFor();
     served.show(dashboardView());
     await renew(page);
     await page.getByText('765 of 1,400 identifiers').waitFor();

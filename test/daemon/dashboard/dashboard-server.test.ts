@@ -22,7 +22,7 @@ it('a port that somebody has is told, with what to do', async () => {
     onTrouble: () => undefined,
   });
   await expect(second).rejects.toThrow(
-    `the address for the dashboard cannot be listened on: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
+    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
   );
 });
 
@@ -31,7 +31,7 @@ it('a bug is told to the log, not to who looks', async () => {
   const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
   const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
   expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('this did not work; the log says why\n');
+  expect(await answer.text()).toBe('something went wrong; see the log\n');
   expect(served.troubles.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 

@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ownPath } from '../../../src/daemon/dashboard/gate.js';
-import { basicPassword, createSessions, SESSION_MS } from '../../../src/daemon/dashboard/session.js';
+import { basicPassword, createSessions, SESSION_MS } from '../../../src/daemon/dashboard/sign-in.js';
 import { PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
 interface Answer {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { errorText } from '../../../src/core/errors.js';
 import type { DashboardData } from '../../../src/daemon/dashboard/dashboard-data.js';
-import { createNewestData } from '../../../src/daemon/dashboard/newest-data.js';
+import { createNewestData } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { dashboardData, NOW } from './views.js';
 
 function scene() {

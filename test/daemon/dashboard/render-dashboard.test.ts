@@ -4,8 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
 import { DASHBOARD_SCRIPT } from '../../../src/daemon/dashboard/dashboard-script.js';
-import { renderDashboard, renderParts, STYLE } from '../../../src/daemon/dashboard/render-dashboard.js';
-import { renderSignIn } from '../../../src/daemon/dashboard/sign-in-page.js';
+import {
+  renderDashboard,
+  renderParts,
+  renderSignIn,
+  STYLE,
+} from '../../../src/daemon/dashboard/render-dashboard.js';
 import { dashboardData, dashboardView, emptyView, NOW, troubledView } from './views.js';
 
 const LIBRARY = 'var Chart = null;';

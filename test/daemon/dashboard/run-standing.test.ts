@@ -7,7 +7,7 @@ import {
   runHoldOf,
   runsToShow,
   standingOf,
-} from '../../../src/daemon/dashboard/run-standing.js';
+} from '../../../src/daemon/dashboard/runs-section.js';
 import { foundNothing } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';

@@ -35,7 +35,7 @@ export async function startDashboard(
   });
   onTestFinished(() => server.close());
   return {
-    url: server.url,
+    url: `${server.url}/`,
     troubles,
     show(next) {
       view = next;

@@ -26,7 +26,7 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     mostAhead = Math.max(mostAhead, queued - done);
   };
   const end = await dispatchChunks({
-    engine: { runs: { beat } } as unknown as Engine,
+    engine: { runs: { heartbeat: beat } } as unknown as Engine,
     line: { add } as unknown as ChunkQueue,
     runId: 'run',
     chunks: Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]),

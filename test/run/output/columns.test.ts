@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Brand } from '../../../src/lookup/brand.js';
 import { COLUMN_NAMES } from '../../../src/lookup/known-fields.js';
-import { bestIcon, bestLogo, mainColor, mainIndustry } from '../../../src/run/output/brand-assets.js';
+import { bestIcon, bestLogo, mainColor, mainIndustry } from '../../../src/run/output/brand-fields.js';
 import { columnsFor, DEFAULT_COLUMNS } from '../../../src/run/output/columns.js';
 import { BRAND, MATCHED } from './plans.js';
 

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cellText, splitRecord, tameCell, writeCells } from '../../../src/run/output/csv-record.js';
+import { cellText, sanitizeCell, splitRecord, writeCells } from '../../../src/run/output/csv-record.js';
 
 const delimiters = fc.constantFrom(',', ';', '|', '\t', '||');
 const cells = fc.array(
@@ -56,7 +56,7 @@ describe('writeCells', () => {
   });
 });
 
-describe('tameCell', () => {
+describe('sanitizeCell', () => {
   it.each([
     ['a\0b', 'ab'],
     ['two\nlines', 'two\nlines'],
@@ -65,6 +65,6 @@ describe('tameCell', () => {
     ['y'.repeat(16_000), 'y'.repeat(16_000)],
     ['y'.repeat(70_000), `${'y'.repeat(16_000)}…`],
   ])('makes a cell fit to be read back (case %#)', (cell, tame) => {
-    expect(tameCell(cell)).toBe(tame);
+    expect(sanitizeCell(cell)).toBe(tame);
   });
 });

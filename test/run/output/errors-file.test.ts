@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findOurColumns } from '../../../src/identify/our-columns.js';
-import { createErrorsFile } from '../../../src/run/output/errors-file.js';
+import { createErrorsFile } from '../../../src/run/output/write-output.js';
 import { CSV_SHAPE, DEFERRED, INVALID, JSON_SHAPE, MATCHED, planFor } from './plans.js';
 
 let folder: string;

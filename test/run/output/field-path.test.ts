@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnOfPath, fieldAt } from '../../../src/run/output/field-path.js';
+import { columnOfPath, fieldAt } from '../../../src/run/output/brand-fields.js';
 import { BRAND } from './plans.js';
 
 const SEEN = {

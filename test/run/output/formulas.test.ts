@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defuse, defuseRecord } from '../../../src/run/output/formulas.js';
+import { escapeFormula, escapeRecord } from '../../../src/run/output/csv-record.js';
 
 describe('defuse', () => {
   it.each([
@@ -31,25 +31,25 @@ describe('defuse', () => {
     [' plain', ' plain'],
     ['', ''],
   ])('with "ours" makes of %j %j', (cell, defused) => {
-    expect(defuse(cell, 'ours')).toBe(defused);
+    expect(escapeFormula(cell, 'ours')).toBe(defused);
   });
 
   it('with "all" spares neither numbers nor text repeated from the user', () => {
-    expect(defuse('-1.5', 'all')).toBe("'-1.5");
-    expect(defuse('=1+1', 'all', true)).toBe("'=1+1");
+    expect(escapeFormula('-1.5', 'all')).toBe("'-1.5");
+    expect(escapeFormula('=1+1', 'all', true)).toBe("'=1+1");
   });
 
   it('with "ours" leaves text repeated from the user as it is', () => {
-    expect(defuse('=1+1', 'ours', true)).toBe('=1+1');
+    expect(escapeFormula('=1+1', 'ours', true)).toBe('=1+1');
   });
 
   it('with "none" leaves everything as it is', () => {
-    expect(defuse('=1+1', 'none')).toBe('=1+1');
+    expect(escapeFormula('=1+1', 'none')).toBe('=1+1');
   });
 });
 
-it('defuseRecord leaves every cell that is no formula, and the quotes of those that are', () => {
-  expect(defuseRecord('1,"=a,b", x ,=SUM(A1),"say ""=""","""=1",-5,"\n=1"', ',')).toBe(
+it('escapeRecord leaves every cell that is no formula, and the quotes of those that are', () => {
+  expect(escapeRecord('1,"=a,b", x ,=SUM(A1),"say ""=""","""=1",-5,"\n=1"', ',')).toBe(
     `1,"'=a,b", x ,'=SUM(A1),"say ""=""","""=1",'-5,"'\n=1"`,
   );
 });

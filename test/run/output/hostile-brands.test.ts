@@ -2,12 +2,13 @@
  * Whatever a service puts into a brand, every output of it can be written and read back. Billed answers are stored: one that
  * prevented an output would prevent it on every rerun.
  */
+
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { jsonOf } from '../../../src/core/json-text.js';
 import { type Brand, qualityTier } from '../../../src/lookup/brand.js';
-import { fieldAt } from '../../../src/run/output/field-path.js';
-import { jsonOf } from '../../../src/run/output/json-text.js';
+import { fieldAt } from '../../../src/run/output/brand-fields.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { createRunSummary } from '../../../src/run/report/run-summary.js';
 import { BRAND, MATCHED, planFor } from './plans.js';

@@ -18,8 +18,7 @@ import { Writable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
-import { createOutput } from '../../../src/run/output/output-file.js';
-import { temporaryName } from '../../../src/run/output/stale-temporaries.js';
+import { createOutput, temporaryName } from '../../../src/run/output/output-file.js';
 
 const PLAIN = { gzip: false, bom: false, stdout: null };
 

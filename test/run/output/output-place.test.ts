@@ -3,8 +3,7 @@ import { link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'n
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/run/output/output-file.js';
-import type { OutputNames } from '../../../src/run/output/output-names.js';
-import { assertPlaces, placeOf } from '../../../src/run/output/output-place.js';
+import { assertPlaces, type OutputNames, placeOf } from '../../../src/run/output/output-names.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 let folder: string;

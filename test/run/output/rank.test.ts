@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OutcomeStatus } from '../../../src/core/model.js';
-import { rankOf } from '../../../src/run/output/rank.js';
+import { rankOf } from '../../../src/run/output/join-rows.js';
 
 describe('rankOf', () => {
   it('puts scores down first, then no score, not found, deferred, failed, invalid, skipped', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Brand } from '../../../src/lookup/brand.js';
-import { createBrandRanking, LISTED, lowestApart } from '../../../src/run/output/ranked-brands.js';
+import { createBrandRanking, LISTED, lowestApart } from '../../../src/run/report/run-summary.js';
 
 function rankingOf(...brands: readonly (readonly [score: number, brand: Brand])[]) {
   const ranking = createBrandRanking();

@@ -2,23 +2,21 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import type { OutcomeStatus } from '../../../src/core/model.js';
-import { parseIdentifierText } from '../../../src/core/model.js';
+import { type OutcomeStatus, parseIdentifierText } from '../../../src/core/model.js';
 import type { Ragged } from '../../../src/core/table.js';
+import { rankOf } from '../../../src/run/output/join-rows.js';
 import { outputNames } from '../../../src/run/output/output-names.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
-import { rankOf } from '../../../src/run/output/rank.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { type WriteRequest, writeOutput } from '../../../src/run/output/write-output.js';
 import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Scanned, scanText } from '../scanned.js';
+import { expectGolden } from './golden.js';
 
-const REWRITES = process.env.REWRITE_GOLDEN !== undefined;
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
 /** Scores, by the value that was asked for; null: a brand without a score. */
@@ -122,13 +120,6 @@ async function write(
   };
   const result = await writeOutput(request);
   return { folder, result, counts: scan.counts, text: (file) => readFile(join(folder, file), 'utf8') };
-}
-
-/** Compared byte for byte. `REWRITE_GOLDEN=1` before the test command writes them anew. */
-async function expectGolden(name: string, text: string): Promise<void> {
-  const path = fileURLToPath(new URL(`golden/${name}`, import.meta.url));
-  if (REWRITES) await writeFile(path, text);
-  expect(text).toBe(await readFile(path, 'utf8'));
 }
 
 const CUSTOMERS = [

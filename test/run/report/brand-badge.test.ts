@@ -1,7 +1,7 @@
 /** The square that stands for a brand. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brand-badge.js';
+import { badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brands-section.js';
 import { PIXEL } from './pages.js';
 
 it.each([

@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.03);
     expect(await page.getByRole('img', { name: /37 high, 9 acceptable, 4 poor/ }).isVisible()).toBe(true);
     expect(await page.getByText('0.93 to 1.00').isVisible()).toBe(false);
-    await page.getByText('The numbers of the chart').click();
+    await page.getByText('The chart as a table').click();
     expect(await page.getByText('0.93 to 1.00').isVisible()).toBe(true);
     await page.context().close();
   });

@@ -3,8 +3,13 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { fetchLogos, openLogoAgent } from '../../../src/run/report/fetch-logos.js';
-import { isPublicAddress, publicLookup, type Resolve } from '../../../src/run/report/public-address.js';
+import {
+  fetchLogos,
+  isPublicAddress,
+  openLogoAgent,
+  publicLookup,
+  type Resolve,
+} from '../../../src/run/report/fetch-logos.js';
 
 it.each([
   ['1.1.1.1', true],

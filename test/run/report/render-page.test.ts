@@ -58,7 +58,7 @@ describe('a page says', () => {
     ['why rows were not asked for', {}, ['the cell is blank 3', 'line 54: not a domain name']],
     ['what was not asked yet', partialPage(), ['Not asked yet', '1,680 rows', 'the quota of 250 is used up']],
     ['that there are no scores', emptyPage(), ['No brand was found', 'The file holds no rows']],
-    ['that nothing was asked', emptyPage(), ['the account was not looked at', 'No answers']],
+    ['that nothing was asked', emptyPage(), ['the account was not read', 'No answers']],
     ['that the brands are made up', { isSample: true }, ['Sample data']],
     ['where the files are', {}, ['out/customers.enriched.csv', 'elsewhere/customers.errors.csv']],
   ])('%s', (_, parts, words) => {
@@ -70,7 +70,7 @@ describe('a page says', () => {
     const account = { period: null, quota: null, limit: null, sent: 7, inFlight: 0, others: 0 };
     const quality = { poor: 0, acceptable: 0, high: 0, unscored: 3, histogram: NO_BINS };
     const text = textOf(renderPage(pageData({ report: figures({ account, quality }) }), LIBRARY));
-    expect(text).toContain('The service tells no quota');
+    expect(text).toContain('The service reports no quota');
     expect(text).toContain('None of the 3 brands has a score');
   });
 

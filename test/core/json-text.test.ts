@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMember, cutMembers, membersOf } from '../../../src/run/output/json-text.js';
+import { addMember, cellOfJson, cutMembers, membersOf } from '../../src/core/json-text.js';
 
 function cut(text: string, key: string): string {
   return cutMembers(text, membersOf(text) ?? [], (member) => member.key === key);
@@ -85,5 +85,18 @@ describe('addMember', () => {
         expect(cut(added, 'brand')).toBe(text);
       }),
     );
+  });
+});
+
+describe('cellOfJson', () => {
+  it('gives a text for a string, nothing for null, and JSON for anything else', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const cell = cellOfJson(JSON.stringify(value));
+        if (typeof value === 'string') expect(cell).toBe(value);
+        else expect(cell).toBe(value === null ? '' : JSON.stringify(value));
+      }),
+    );
+    expect(cellOfJson('1.10')).toBe('1.10');
   });
 });

@@ -1,6 +1,7 @@
 /**
- * A JSON object as text: where its members stand, so that one can be cut out or read while every other character
- * stays. For valid JSON only; whether a line is valid is intake's to find out.
+ * A JSON object as text: where its members stand, so that one can be read or cut out while every other
+ * character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not survive
+ * `JSON.parse`. For valid JSON only.
  */
 
 /** One member of the outermost object. Positions are in the object's text. */
@@ -32,13 +33,19 @@ export function membersOf(text: string): Member[] | null {
     const keyEnd = endOfString(text, at);
     const valueStart = skipBlanks(text, skipBlanks(text, keyEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);
-    members.push({ key: keyText(text.slice(at, keyEnd)), comma, keyStart: at, valueStart, valueEnd });
+    members.push({ key: stringText(text.slice(at, keyEnd)), comma, keyStart: at, valueStart, valueEnd });
     at = skipBlanks(text, valueEnd);
     if (text.charCodeAt(at) !== COMMA) break;
     comma = at;
     at = skipBlanks(text, at + 1);
   }
   return members;
+}
+
+/** What a value says in a table: a string's text, nothing for null, anything else as it is written. */
+export function cellOfJson(value: string): string {
+  if (value.startsWith('"')) return stringText(value);
+  return value === 'null' ? '' : value;
 }
 
 /** The text without these of its members, and otherwise unchanged; `members` must be all of {@link membersOf}. */
@@ -99,8 +106,8 @@ export function jsonOf(parsed: unknown): string {
   return text;
 }
 
-function keyText(quoted: string): string {
-  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+function stringText(quoted: string): string {
+  return quoted.includes('\\') ? String(JSON.parse(quoted)) : quoted.slice(1, -1);
 }
 
 function isBlank(code: number): boolean {

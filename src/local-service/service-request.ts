@@ -1,11 +1,37 @@
 /**
- * What a request asks for, judged from its method and path alone: one of the five routes with its value and
- * `allowNsfw`, or the status that refuses it. Credentials, quota and the catalogue are not this file's.
+ * Requests and responses of the local service, independent of sockets, and what a request asks for,
+ * judged by its method and path alone.
  */
-
 import type { AllowNsfw, Identifier } from '../core/model.js';
 import { BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
-import type { ServiceRequest } from './handle.js';
+
+export interface ServiceRequest {
+  readonly method: string;
+  /** Path with query, as on the request line. */
+  readonly path: string;
+  /** The `Authorization` header as sent. */
+  readonly authorization: string | undefined;
+}
+
+export interface ServiceResponse {
+  readonly status: number;
+  /** Lower-case names; always `content-type`, `content-length` and `date`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Empty for HEAD, where `content-length` is what GET would have sent. */
+  readonly body: Buffer;
+  /**
+   * Set by faults only: where the connection breaks off. `before-headers`: nothing of the answer arrives;
+   * `in-body`: headers and `body` arrive, which is shorter than `content-length`.
+   */
+  readonly cut?: 'before-headers' | 'in-body';
+}
+
+export interface Service {
+  /** Never rejects for anything that a request says; every request has an answer. */
+  handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>;
+  /** Everything metered is on disk when this resolves. Safe to call twice. */
+  close(): Promise<void>;
+}
 
 export type Asked =
   | { readonly type: 'lookup'; readonly route: LookupRoute; readonly allowNsfw: AllowNsfw }

@@ -1,0 +1,55 @@
+/** Listening for HTTP, the same for the local service, the dashboard and the metrics. */
+import type { Server } from 'node:http';
+import { isIP } from 'node:net';
+import { FailFileError } from './errors.js';
+import { withinDeadline } from './lifecycle.js';
+import { systemWords } from './system-error.js';
+
+export interface HttpListener {
+  readonly port: number;
+  /** `http://host:port`, without a slash at its end. */
+  readonly url: string;
+  /** Accepts no new connections, lets answers under way finish for `graceMs`, then closes the rest. */
+  close(graceMs?: number): Promise<void>;
+}
+
+export interface ListenAddress {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** What it is for, and what to do when it is taken: `dashboard`, `choose another --dashboard-port`. */
+  readonly purpose: string;
+  readonly todo: string;
+}
+
+/** Throws `FailFileError` (`service-unreachable`) when the server cannot listen there. */
+export async function listenHttp(server: Server, address: ListenAddress): Promise<HttpListener> {
+  const { host, purpose, todo } = address;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) =>
+      reject(
+        new FailFileError({
+          code: 'service-unreachable',
+          what: `cannot listen on the address of the ${purpose}`,
+          subject: `${host}:${address.port} (${systemWords(cause)})`,
+          todo,
+          cause,
+        }),
+      ),
+    );
+    server.listen(address.port, host, resolve);
+  });
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+  return {
+    port,
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+    async close(graceMs = 0) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      if (graceMs > 0) await withinDeadline(closed, graceMs);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * What a cell reads from a brand: by path, as `--fields` says (`company.location.region`,
+ * `links.twitter`, `logos.icon.svg`), and the best of several logos, colours or industries. Brands are
+ * read tolerantly: any field may be absent, null or of an unexpected type.
+ *
+ * A segment of a path goes into an object by key. In an array it is, whichever fits first:
+ * 1. a position from 0;
+ * 2. a label: keeps the elements whose `type`, `theme`, `format`, `name` or `slug` says so, or that have it as a tag;
+ * 3. a label of the files in them: keeps those (`logos.icon.svg`);
+ * 4. a key: that value of each element.
+ * What the path ends on becomes one cell: of logos, images and files the address of the best one, of
+ * links the address, of colours the value, of fonts and industries the name; several values are joined
+ * with `|`; anything else is JSON.
+ */
+
+import { jsonOf } from '../../core/json-text.js';
+import type { Brand } from '../../lookup/brand.js';
+
+const LABELS = ['type', 'theme', 'format', 'name', 'slug'] as const;
+/** The value that stands for an object, by the first key that is there. */
+const FACES = ['src', 'url', 'hex', 'name', 'slug', 'id'] as const;
+const SEPARATOR = '|';
+
+/** The cell for a path in a parsed profile; empty when there is nothing. */
+export function fieldAt(profile: unknown, path: string): string {
+  let value = profile;
+  for (const segment of path.split('.')) {
+    value = Array.isArray(value) ? stepIntoArray(value, segment) : stepIntoObject(value, segment);
+    if (value === undefined || value === null) return '';
+  }
+  return cellOf(value);
+}
+
+function stepIntoObject(value: unknown, segment: string): unknown {
+  return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+}
+
+function stepIntoArray(values: readonly unknown[], segment: string): unknown {
+  if (/^\d{1,9}$/.test(segment)) return values[Number(segment)];
+  const objects = objectsIn(values);
+  const labelled = objects.filter((object) => hasLabel(object, segment));
+  if (labelled.length > 0) return labelled;
+  const files = objects.flatMap((object) => objectsIn(object.formats));
+  const labelledFiles = files.filter((file) => hasLabel(file, segment));
+  if (labelledFiles.length > 0) return labelledFiles;
+  const plucked = objects.flatMap((object) => (Object.hasOwn(object, segment) ? object[segment] : []));
+  return plucked.length > 0 ? plucked : undefined;
+}
+
+function hasLabel(object: Readonly<Record<string, unknown>>, label: string): boolean {
+  const wanted = label.toLowerCase();
+  const says = (value: unknown) => typeof value === 'string' && value.toLowerCase() === wanted;
+  return LABELS.some((key) => says(object[key])) || (Array.isArray(object.tags) && object.tags.some(says));
+}
+
+/** Without recursion: nothing says how deep a service nests its arrays. */
+function cellOf(whole: unknown): string {
+  const texts: string[] = [];
+  const rest = [whole];
+  while (rest.length > 0) {
+    const value = rest.pop();
+    const picture = Array.isArray(value)
+      ? (bestFile(objectsIn(value)) ?? bestFile([{ formats: value }]))
+      : null;
+    if (Array.isArray(value) && picture === null) {
+      for (let at = value.length - 1; at >= 0; at -= 1) rest.push(value[at]);
+      continue;
+    }
+    const text = picture ?? textOf(value);
+    if (text !== '') texts.push(text);
+  }
+  return texts.join(SEPARATOR);
+}
+
+function textOf(value: unknown): string {
+  if (!isObject(value)) return isScalar(value) ? String(value) : '';
+  const picture = bestFile([value]);
+  if (picture !== null) return picture;
+  const face = FACES.find((key) => isScalar(value[key]));
+  if (face !== undefined) return String(value[face]);
+  return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
+}
+
+/** A number that is too large for JavaScript (`1e400`) is none. */
+export function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** `company.location.countryCode` is the column `company_location_country_code`. */
+export function columnOfPath(path: string): string {
+  return path
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replaceAll('.', '_')
+    .toLowerCase();
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Vector first, then lossless; formats unknown to this list come last. */
+const FORMAT_ORDER = ['svg', 'png', 'webp', 'jpeg'];
+/** `dark` is the rendition in dark ink, which reads on the white ground of a sheet or page. */
+const THEME_ORDER = ['dark', null, 'light'];
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The elements that are objects; none for anything that is not an array. */
+function objectsIn(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function placeIn(order: readonly unknown[], value: unknown): number {
+  const place = order.indexOf(value ?? null);
+  return place < 0 ? order.length : place;
+}
+
+/**
+ * Address of the best file among these logos or images: theme first (dark, none said, light), then format
+ * (svg, png, webp, jpeg), then width. Null when no file has an address.
+ */
+function bestFile(assets: readonly JsonObject[]): string | null {
+  let best: { readonly src: string; readonly place: number; readonly width: number } | null = null;
+  for (const asset of assets) {
+    for (const file of objectsIn(asset.formats)) {
+      if (typeof file.src !== 'string' || file.src === '') continue;
+      const place = placeIn(THEME_ORDER, asset.theme) * 10 + placeIn(FORMAT_ORDER, file.format);
+      const width = typeof file.width === 'number' ? file.width : 0;
+      if (best === null || place < best.place || (place === best.place && width > best.width)) {
+        best = { src: file.src, place, width };
+      }
+    }
+  }
+  return best?.src ?? null;
+}
+
+function bestOfTypes(brand: Brand, types: readonly string[]): string | null {
+  const logos = objectsIn(brand.logos);
+  for (const type of types) {
+    const src = bestFile(logos.filter((logo) => logo.type === type));
+    if (src !== null) return src;
+  }
+  return null;
+}
+
+/** A logo proper, else a symbol; icons have a column of their own. */
+export function bestLogo(brand: Brand): string | null {
+  return bestOfTypes(brand, ['logo', 'symbol']);
+}
+
+export function bestIcon(brand: Brand): string | null {
+  return bestOfTypes(brand, ['icon']);
+}
+
+/** The accent colour, else the first colour that has a value. */
+export function mainColor(brand: Brand): unknown {
+  const colors = objectsIn(brand.colors).filter((color) => typeof color.hex === 'string' && color.hex !== '');
+  return (colors.find((color) => color.type === 'accent') ?? colors[0])?.hex ?? null;
+}
+
+/** Name of the industry with the highest score (the first of equals), its slug where it has no name. */
+export function mainIndustry(brand: Brand): unknown {
+  let best: JsonObject | null = null;
+  let bestScore = Number.NEGATIVE_INFINITY;
+  for (const industry of objectsIn(isObject(brand.company) ? brand.company.industries : null)) {
+    const score = typeof industry.score === 'number' ? industry.score : Number.NEGATIVE_INFINITY;
+    if (best === null || score > bestScore) {
+      best = industry;
+      bestScore = score;
+    }
+  }
+  return best?.name ?? best?.slug ?? null;
+}
