@@ -8,8 +8,9 @@
 export type { Clock } from './core/clock.js';
 export { systemClock } from './core/clock.js';
 export { BrandEnrichError, ERROR_CATALOGUE, type ErrorCode, EXIT, type ExitCode } from './core/errors.js';
+export type { Identified, Identifier, IdentifierKind } from './core/identifier.js';
 export { createLog, type Log, silentLog } from './core/log.js';
-export type { Identified, Identifier, IdentifierKind, OutcomeStatus, StatusCounts } from './core/model.js';
+export type { OutcomeStatus, StatusCounts } from './core/outcome.js';
 export type { ChunkLine, Engine, EngineKind } from './engine/engine.js';
 export { type OpenEngineOptions, openEngine } from './engine/open-engine.js';
 export { type ChosenColumns, type ColumnChoice, chooseColumns } from './identify/choose-columns.js';

@@ -2,7 +2,6 @@
  * The doors of looking after accounts, answers and runs: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They
  * look and give orders; spending is `run`'s and `worker`'s.
  */
-
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { readAccountStatus, termsOf } from '../context/account-status.js';
@@ -10,9 +9,9 @@ import { accountOf, knownNames } from '../context/open-service.js';
 import { spoolOf } from '../context/workplace.js';
 import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
+import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { IDENTIFIER_KINDS, type Identifier } from '../core/model.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/closed-inboxes.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';

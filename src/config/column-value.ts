@@ -3,11 +3,9 @@
  * such a column is found out where its header is known.
  */
 import iconv from 'iconv-lite';
-import type { IdentifierKind } from '../core/model.js';
-import { IDENTIFIER_KINDS } from '../core/model.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { nearest } from '../core/nearest.js';
-import type { ValueKind } from './value-kind.js';
-import { accepted, eachText, oneText, refused } from './value-kind.js';
+import { accepted, eachText, oneText, refused, type ValueKind } from './value-kind.js';
 
 /** A column that the user named. */
 export interface ColumnChoice {

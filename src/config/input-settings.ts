@@ -1,12 +1,12 @@
 /**
  * The settings of what is read and what is written: input, columns, output.
  */
-import { IDENTIFIER_KINDS } from '../core/model.js';
+
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { RAGGED_CHOICES } from '../core/table.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue } from './column-value.js';
 import { choice, count, listOf, path, yesOrNo } from './parse-value.js';
-import type { CommandName } from './setting.js';
-import { optional, setting } from './setting.js';
+import { type CommandName, optional, setting } from './setting.js';
 
 const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
 const WRITING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];

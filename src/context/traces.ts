@@ -20,7 +20,7 @@ import type { Telemetry } from 'bullmq';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { StatusCounts } from '../core/model.js';
+import type { StatusCounts } from '../core/outcome.js';
 import type { Client } from '../lookup/client.js';
 import { createDelivery } from './delivery.js';
 import { createLookupTallies } from './lookup-tallies.js';

@@ -1,6 +1,6 @@
 /**
  * The error catalogue: each class is named by what happens next, each code is permanent, and every message
- * reads `what: subject; what to do`. Outcomes of lookups are data (`model.ts`); these are interruptions.
+ * reads `what: subject; what to do`. Outcomes of lookups are data (`outcome.ts`); these are interruptions.
  * Anything that is not one of these is a bug.
  */
 

@@ -2,7 +2,7 @@
  * ISIN: two letters, nine alphanumerics, a check digit (ISO 6166). Prefixes are never compared with a list of
  * countries: XS, XC, XF, QS, EU and AN are all real.
  */
-import type { Identified } from './model.js';
+import type { Identified } from './identifier.js';
 
 const SHAPE = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;
 const LABEL = /^ISIN(?:[ :.#-]+|(?=[A-Z]{2}[A-Z0-9]{9}[0-9]$))/;

@@ -2,7 +2,7 @@
  * Brand ids of the service. The specification says prefix `id_`; ids seen in the wild are `id` and eight more, which
  * is also the shape of an ordinary word ("identifier"). Case matters and is kept.
  */
-import type { Identified } from '../core/model.js';
+import type { Identified } from '../core/identifier.js';
 
 /** Specification, "Endpoints": the prefix `id_` followed by characters. The longest accepted here is 64. */
 const CERTAIN = /^id_[A-Za-z0-9_-]{1,61}$/;

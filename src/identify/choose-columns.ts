@@ -4,7 +4,7 @@
  * `judge-columns.ts`'s, what people are told of it `column-advice.ts`'s.
  */
 import { NeverStartError } from '../core/errors.js';
-import type { IdentifierKind } from '../core/model.js';
+import type { IdentifierKind } from '../core/identifier.js';
 import { doubtful, explainBlanks, findHeaderless, kindUnclear, nothingClear } from './column-advice.js';
 import { type ColumnChoice, type ColumnRequest, columnLabel } from './column-choice.js';
 import { findColumn } from './find-column.js';

@@ -2,7 +2,7 @@
  * A cell's text without what people cannot see: byte-order marks, zero-width characters, odd blanks, full-width
  * forms, quotes put around the whole. And which texts mean "nothing here". What the rest means is the kinds'.
  */
-import type { Identified, IdentifierKind } from '../core/model.js';
+import type { Identified, IdentifierKind } from '../core/identifier.js';
 
 /** Printable ASCII that no rule below touches: the way of nearly every cell. */
 const PLAIN = /^[!#-&(-_a-~]+$/;

@@ -3,7 +3,7 @@
  * fill their gaps, and what to write where nothing could be chosen. What is chosen is `choose-columns.ts`'s to decide.
  */
 import { NeverStartError } from '../core/errors.js';
-import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/model.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
 import { isHeaderLike } from './header-words.js';

@@ -2,7 +2,7 @@
  * What a choice of columns is made of, and how it is written as the `--column` flag. Finding the named column in a header
  * is `find-column.ts`'s, choosing without a name `judge-columns.ts`'s.
  */
-import type { IdentifierKind } from '../core/model.js';
+import type { IdentifierKind } from '../core/identifier.js';
 
 /** A column that identifiers are taken from. */
 export interface ColumnChoice {

@@ -3,7 +3,7 @@
  * its name without case and outer blanks, else by a bare number as its position from 1. What kind it holds is not decided here.
  */
 import { NeverStartError } from '../core/errors.js';
-import { IDENTIFIER_KINDS } from '../core/model.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import {
   type ColumnRequest,
   columnFlag,

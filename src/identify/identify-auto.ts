@@ -3,8 +3,8 @@
  * service decides, since more than half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
  */
 
+import type { Identified } from '../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../core/isin.js';
-import type { Identified } from '../core/model.js';
 import { identifyBrandId, isCertainBrandId, isPossibleBrandId } from './brand-id.js';
 import { skipBlank } from './clean-cell.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';

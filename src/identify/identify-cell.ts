@@ -2,8 +2,8 @@
  * One cell, as its column's kind says: the way into the kinds. Which column has which kind is `choose-columns.ts`'s.
  */
 
+import type { Identified, IdentifierKind } from '../core/identifier.js';
 import { identifyIsin } from '../core/isin.js';
-import type { Identified, IdentifierKind } from '../core/model.js';
 import { identifyBrandId } from './brand-id.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { identifyAuto } from './identify-auto.js';

@@ -3,7 +3,8 @@
  * `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are dropped here and appear
  * in no result. A cell with more than one domain is refused, because whichever we took could be the wrong one to pay for.
  */
-import type { Identified } from '../core/model.js';
+
+import type { Identified } from '../core/identifier.js';
 import { isFreeMail } from './free-mail.js';
 import { findRegistrable } from './registrable-domain.js';
 

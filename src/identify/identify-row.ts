@@ -2,7 +2,8 @@
  * One row: the cells of the chosen columns in order, each as its column's kind says. Which of the identifiers is
  * asked for, and when the next one, is the pipeline's.
  */
-import type { Identified, Identifier } from '../core/model.js';
+
+import type { Identified, Identifier } from '../core/identifier.js';
 import { isBlank } from './clean-cell.js';
 import type { ColumnChoice } from './column-choice.js';
 import { identifyCell } from './identify-cell.js';

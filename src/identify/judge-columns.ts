@@ -5,7 +5,8 @@
  * score = (0.4 x how well the name fits + 0.6 x share of values that fit) x share of rows that are filled,
  * times 0.7 for tickers and symbols, which no check can confirm.
  */
-import type { IdentifierKind } from '../core/model.js';
+
+import type { IdentifierKind } from '../core/identifier.js';
 import { type HeaderMeaning, readHeader } from './header-words.js';
 import { type ColumnSample, sampleColumn } from './sample-column.js';
 

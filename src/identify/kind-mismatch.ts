@@ -4,7 +4,7 @@
  * stops before anything is spent. Kinds that the values themselves showed are not looked at.
  */
 import { NeverStartError } from '../core/errors.js';
-import type { IdentifierKind } from '../core/model.js';
+import type { IdentifierKind } from '../core/identifier.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
 import { type HeaderMeaning, readHeader } from './header-words.js';

@@ -2,7 +2,8 @@
  * Which column a message should suggest when none can be chosen: the likeliest one, and why it was not taken unasked. A
  * suggestion only; what is spent money on is `choose-columns.ts`'s to decide.
  */
-import type { IdentifierKind } from '../core/model.js';
+
+import type { IdentifierKind } from '../core/identifier.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderMeaning, readHeader } from './header-words.js';
 import { identifyDomain } from './identify-domain.js';

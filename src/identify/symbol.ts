@@ -4,8 +4,8 @@
  * symbol that is sent costs money.
  */
 
+import type { Identified } from '../core/identifier.js';
 import { readIsin } from '../core/isin.js';
-import type { Identified } from '../core/model.js';
 import { skipBlank } from './clean-cell.js';
 
 type SymbolKind = 'ticker' | 'crypto';

@@ -4,7 +4,7 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { FailFileError } from '../core/errors.js';
-import { type Identifier, identifierText } from '../core/model.js';
+import { type Identifier, identifierText } from '../core/identifier.js';
 
 interface BilledRequest {
   readonly atMs: number;

@@ -2,9 +2,7 @@
  * From a route to the brand it names, and whether the caller may see it: the specification's Endpoints rules 1, 2 and
  * 4 to 6. Pure; metering and answers are not this file's.
  */
-
-import type { AllowNsfw } from '../core/model.js';
-import type { ExplicitRoute, LookupRoute } from '../lookup/routes.js';
+import type { AllowNsfw, ExplicitRoute, LookupRoute } from '../lookup/routes.js';
 import type { AdultStatus, Catalogue, CatalogueEntry } from './catalogue.js';
 
 const FIND: Record<ExplicitRoute, (catalogue: Catalogue, value: string) => CatalogueEntry | undefined> = {

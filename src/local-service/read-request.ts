@@ -3,8 +3,8 @@
  * `allowNsfw`, or the status that refuses it. Credentials, quota and the catalogue are not this file's.
  */
 
-import type { AllowNsfw, Identifier } from '../core/model.js';
-import { BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
+import type { Identifier } from '../core/identifier.js';
+import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
 import type { ServiceRequest } from './handle.js';
 
 export type Asked =

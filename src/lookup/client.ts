@@ -3,10 +3,10 @@
  * are `quota/`'s and `resolve/`'s.
  */
 
-import type { AllowNsfw, Identifier } from '../core/model.js';
+import type { Identifier } from '../core/identifier.js';
 import { type Answer, readAnswer } from './read-answer.js';
 import { redactAnswers } from './redact-answers.js';
-import { lookupPath } from './routes.js';
+import { type AllowNsfw, lookupPath } from './routes.js';
 import type { Send } from './send.js';
 
 interface LookupOptions {

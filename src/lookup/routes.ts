@@ -2,7 +2,10 @@
  * The five routes of the specification as one table, shared by the client, which builds paths, and the local
  * service, which reads them. Methods, credentials and answers are not this file's.
  */
-import type { AllowNsfw, Identifier, IdentifierKind } from '../core/model.js';
+import type { Identifier, IdentifierKind } from '../core/identifier.js';
+
+/** The `allowNsfw` query parameter: left out, or one of its two values (specification, Endpoints rules 4 to 6). */
+export type AllowNsfw = 'unset' | 'true' | 'false';
 
 export const BRANDS_PATH = '/v2/brands/';
 

@@ -2,7 +2,7 @@
  * What the process of a run ends with. Pure; the codes and which of several wins are `errors.ts`'s.
  */
 import { EXIT, type ExitCode, gravestExit } from '../core/errors.js';
-import { hasNoMatch } from '../core/model.js';
+import { hasNoMatch } from '../core/outcome.js';
 import type { RunHalt } from '../stores/run-store.js';
 import type { EnrichResult } from './enrich-request.js';
 

@@ -5,7 +5,8 @@
  *
  * Rows and files are not here: they stay on the machine that read them.
  */
-import type { AllowNsfw, Freshness } from '../core/model.js';
+import type { Freshness } from '../core/outcome.js';
+import type { AllowNsfw } from '../lookup/routes.js';
 
 /** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
 export const RUN_DEAD_AFTER_MS = 30_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { identifierText } from '../../src/core/model.js';
+import { identifierText } from '../../src/core/identifier.js';
 import type { ColumnChoice } from '../../src/identify/choose-columns.js';
 import { identifyRow } from '../../src/identify/identify-row.js';
 

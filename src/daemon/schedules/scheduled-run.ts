@@ -2,7 +2,6 @@
  * The runner of schedules with what it runs: each tick is a run like any other, with the settings of its schedule, on the engine
  * of the process. `schedule serve` hosts it, and so can any process that has an engine open.
  */
-
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -17,7 +16,7 @@ import { systemClock } from '../../core/clock.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { hasNoMatch } from '../../core/model.js';
+import { hasNoMatch } from '../../core/outcome.js';
 import type { DoorStreams } from '../../core/streams.js';
 import type { Engine } from '../../engine/engine.js';
 import { enrichFile } from '../../run/enrich-file.js';

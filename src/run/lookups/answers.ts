@@ -3,7 +3,7 @@
  * text on disk. Filled as answers are known, read when rows are joined.
  */
 
-import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/model.js';
+import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
 import type { SpoolFile } from '../scan/spool-file.js';
 

@@ -3,12 +3,8 @@
  * so that memory holds one batch at a time.
  */
 
-import {
-  type AnswerSource,
-  type Freshness,
-  type OutcomeStatus,
-  parseIdentifierText,
-} from '../../core/model.js';
+import { parseIdentifierText } from '../../core/identifier.js';
+import type { AnswerSource, Freshness, OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
 import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/freshness.js';

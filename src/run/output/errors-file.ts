@@ -4,7 +4,7 @@
  * no such file.
  */
 import { rm } from 'node:fs/promises';
-import type { OutcomeStatus } from '../../core/model.js';
+import type { OutcomeStatus } from '../../core/outcome.js';
 import { createOutput, type Output } from './output-file.js';
 import type { AnswerView, OutputPlan } from './output-plan.js';
 import { createRenderer } from './render.js';

@@ -4,7 +4,7 @@
  * order, where rows of one identifier stand together.
  */
 
-import type { OutcomeStatus } from '../../core/model.js';
+import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import { candidatesOf, kindOf, type RowRecord, readRow } from '../scan/row-spool.js';
 import type { AnswerView, RenderedAnswer, Renderer } from './output-plan.js';

@@ -3,7 +3,8 @@
  * small things that all renderers share: how a row is rendered is `render-csv.ts` and `render-json.ts`, which of the two is `render.ts`.
  */
 
-import type { AnswerSource, Identifier, OutcomeStatus } from '../../core/model.js';
+import type { Identifier } from '../../core/identifier.js';
+import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';
 import type { Brand } from '../../lookup/brand.js';
 

@@ -2,7 +2,7 @@
  * The order of the output: quality score down, then what has no score, group by group. Rows that tie keep the
  * order of the input; that is the sorter's part.
  */
-import type { OutcomeStatus } from '../../core/model.js';
+import type { OutcomeStatus } from '../../core/outcome.js';
 
 /** Groups in the order of the output. Group 0 is for matched brands that have a score. */
 const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {

@@ -2,7 +2,7 @@
  * The accounting: three counts made independently of each other must agree before a run says "done". Pure.
  */
 import { FailFileError } from '../../core/errors.js';
-import { OUTCOME_STATUSES, type StatusCounts } from '../../core/model.js';
+import { OUTCOME_STATUSES, type StatusCounts } from '../../core/outcome.js';
 
 export interface Accounts {
   /** Records that intake found in the input. */

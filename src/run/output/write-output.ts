@@ -3,8 +3,9 @@
  * the errors file, each in one step, and counts what was written.
  */
 import { rm } from 'node:fs/promises';
+import { parseIdentifierText } from '../../core/identifier.js';
 import { withReleasers } from '../../core/lifecycle.js';
-import { emptyCounts, parseIdentifierText, type StatusCounts } from '../../core/model.js';
+import { emptyCounts, type StatusCounts } from '../../core/outcome.js';
 import { readRow } from '../scan/row-spool.js';
 import type { Survey } from '../scan/survey.js';
 import { type CountShape, countRecords } from './count-records.js';

@@ -1,9 +1,8 @@
 /**
  * How many rows came to each outcome, and what each outcome means.
  */
-
 import { countText } from '../../core/figures.js';
-import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/model.js';
+import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import { bar } from './bar.js';
 import { shareText } from './figures-text.js';
 import { html, type Markup } from './markup.js';

@@ -2,10 +2,9 @@
  * The first pass: the whole input is read once before anything is spent. Rows go to disk as they stand, identifiers
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
-
 import { NeverStartError } from '../../core/errors.js';
+import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
-import { type IdentifierKind, identifierText } from '../../core/model.js';
 import type { Row, TableShape } from '../../core/table.js';
 import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../../identify/choose-columns.js';
 import { identifyRow } from '../../identify/identify-row.js';

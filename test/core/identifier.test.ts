@@ -1,13 +1,8 @@
-/** The words of the house as text, and back. */
+/** Identifiers as text, and back; the counts of outcomes. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  emptyCounts,
-  IDENTIFIER_KINDS,
-  identifierText,
-  OUTCOME_STATUSES,
-  parseIdentifierText,
-} from '../../src/core/model.js';
+import { IDENTIFIER_KINDS, identifierText, parseIdentifierText } from '../../src/core/identifier.js';
+import { emptyCounts, OUTCOME_STATUSES } from '../../src/core/outcome.js';
 
 it('an identifier is one text, and comes back from it, whatever its value holds', () => {
   fc.assert(
