@@ -1,7 +1,6 @@
 /**
  * The door of `plan`: the same reading as `run`, nothing sent, in words or as JSON.
  */
-
 import { isLoopbackUrl } from '../config/address-values.js';
 import type { Settings } from '../config/settings.js';
 import { knownNames } from '../context/open-service.js';
@@ -9,14 +8,13 @@ import { EXIT, type ExitCode } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { DoorStreams } from '../core/streams.js';
-import { printJson, printText, visibleLines } from '../core/terminal-text.js';
+import { type CommandStreams, printJson, printText, visibleLines } from '../core/terminal-text.js';
 import { openEngine } from '../engine/open-engine.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { intakeOf, runSettingsOf, surveyOf } from '../run/run-request.js';
 import { checkInput } from '../run/scan/check-input.js';
 
-export interface PlanDoor extends DoorStreams {
+export interface PlanDoor extends CommandStreams {
   readonly log: Log;
   readonly stop: AbortSignal;
 }

@@ -13,8 +13,7 @@ import { systemClock } from '../core/clock.js';
 import { type ExitCode, FailFileError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { DoorStreams } from '../core/streams.js';
-import { printJson, printText } from '../core/terminal-text.js';
+import { type CommandStreams, printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { openEngine } from '../engine/open-engine.js';
 import { isNearLimit, limitOf } from '../ledger/policy.js';
@@ -30,7 +29,7 @@ import { intakeOf, requestOf, surveyOf } from '../run/run-request.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
 import { checkInput } from '../run/scan/check-input.js';
 
-export interface RunDoor extends DoorStreams {
+export interface RunDoor extends CommandStreams {
   readonly log: Log;
   /** First signal: stop asking. */
   readonly stop: AbortSignal;

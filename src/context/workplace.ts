@@ -7,7 +7,7 @@ import type { LoadedSettings, Settings } from '../config/settings.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { DoorStreams } from '../core/streams.js';
+import type { CommandStreams } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { openEngine } from '../engine/open-engine.js';
 import { type Notifier, openNotifier } from '../run/notices/notifier.js';
@@ -19,7 +19,7 @@ import { type OpenedTelemetry, openTelemetry } from './open-telemetry.js';
 import { openSampleState } from './sample-state.js';
 import { type SharedWorker, shareWorker } from './shared-worker.js';
 
-export interface WorkplaceDoor extends Pick<DoorStreams, 'stdin' | 'stdout'> {
+export interface WorkplaceDoor extends Pick<CommandStreams, 'stdin' | 'stdout'> {
   readonly log: Log;
   /** First signal: stop taking work and asking. */
   readonly stop: AbortSignal;

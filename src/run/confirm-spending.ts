@@ -2,12 +2,11 @@
  * The question before money is spent: on a terminal a run that may cost more than `--confirm-above` asks first; elsewhere the cost
  * is said before it is spent.
  */
-
 import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import { InterruptedError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import type { DoorStreams } from '../core/streams.js';
+import type { CommandStreams } from '../core/terminal-text.js';
 import { isMoreThan, type SpendingEstimate } from './lookups/spending.js';
 import type { ProgressView } from './progress-view.js';
 
@@ -15,7 +14,7 @@ import type { ProgressView } from './progress-view.js';
 export async function confirmSpending(
   estimate: SpendingEstimate,
   settings: Pick<Settings, 'yes' | 'confirmAbove'>,
-  door: Pick<DoorStreams, 'stdin' | 'stderr'> & { readonly stop: AbortSignal },
+  door: Pick<CommandStreams, 'stdin' | 'stderr'> & { readonly stop: AbortSignal },
   view: Pick<ProgressView, 'notice'>,
 ): Promise<boolean> {
   const { requests, withinQuota, overageRequests, maxCost } = estimate;

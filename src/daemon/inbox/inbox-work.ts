@@ -11,7 +11,7 @@ import type { SharedWorker } from '../../context/shared-worker.js';
 import type { Clock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import type { DoorStreams } from '../../core/streams.js';
+import type { CommandStreams } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import { isNearLimit } from '../../ledger/policy.js';
 import { enrichFile } from '../../run/enrich-file.js';
@@ -37,7 +37,7 @@ export interface InboxWorkOptions {
   readonly engine: Engine;
   readonly stateFolder: string;
   /** Of the process; no file of an inbox touches them. */
-  readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
+  readonly streams: Pick<CommandStreams, 'stdin' | 'stdout'>;
   /** null: workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
   readonly notices: InboxNotices;

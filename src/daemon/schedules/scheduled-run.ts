@@ -17,7 +17,7 @@ import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { DoorStreams } from '../../core/streams.js';
+import type { CommandStreams } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import { enrichFile } from '../../run/enrich-file.js';
 import type { EnrichRequest, EnrichResult } from '../../run/enrich-request.js';
@@ -39,7 +39,7 @@ export interface ScheduleHostOptions {
   /** Settings of a run from its flags, the environment and the config file of the process. */
   readonly load: LoadFlags;
   /** Of the process; no scheduled run touches them. */
-  readonly streams: Pick<DoorStreams, 'stdin' | 'stdout'>;
+  readonly streams: Pick<CommandStreams, 'stdin' | 'stdout'>;
   readonly metrics: OpenedMetrics;
   readonly traces: OpenedTelemetry;
   /** The worker of the process, for runs that would have one like it. null: each run has one of its own. */

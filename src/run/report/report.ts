@@ -2,8 +2,9 @@
  * The report of a run as JSON: what came in, what came out, what it cost, and the three counts that agree. Plain
  * numbers and names, so that programs can read it; no token, no brand, no row.
  */
+
+import { costOf } from '../../core/decimal.js';
 import type { ExitCode } from '../../core/errors.js';
-import { costOf } from '../../core/money.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
