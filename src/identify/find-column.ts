@@ -4,6 +4,7 @@
  */
 import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { editDistance } from '../core/nearest.js';
 import {
   type ColumnRequest,
   columnFlag,
@@ -115,23 +116,9 @@ function nearestColumn(columns: readonly string[], name: string): number | null 
       Math.min(wanted.length, loose.length) >= 3 && (loose.includes(wanted) || wanted.includes(loose));
     const edits = isPart
       ? 1
-      : countEdits(wanted.slice(0, LONGEST_COMPARED), loose.slice(0, LONGEST_COMPARED));
+      : editDistance(wanted.slice(0, LONGEST_COMPARED), loose.slice(0, LONGEST_COMPARED));
     const isNear = edits < wanted.length && edits <= Math.max(1, wanted.length / 3);
     if (isNear && edits < (best?.edits ?? Infinity)) best = { column, edits };
   }
   return best?.column ?? null;
-}
-
-/** Levenshtein distance. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
 }

@@ -4,8 +4,8 @@
  * but never of another type. Unknown fields of a brand are welcome: the API adds fields without a new version.
  */
 import { z } from 'zod';
+import { isIsin } from '../core/isin.js';
 import { ADULT_STATUSES, normalKey } from './catalogue.js';
-import { isIsin } from './catalogue-isin.js';
 
 const text = z.string().nullish();
 const number = z.number().nullish();

@@ -3,7 +3,7 @@
  * generated catalogue holds without reading it. No key comes out twice; crypto symbols and tickers share some
  * on purpose, as they do in the world.
  */
-import { isinCheckDigit } from './catalogue-isin.js';
+import { isinCheckDigit } from '../core/isin.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
 export function generatedDomain(index: number): string {

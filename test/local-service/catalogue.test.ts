@@ -1,8 +1,8 @@
 /** The catalogue in memory: normal forms of keys, lookups by kind, keys that two brands claim, check digits. */
 import { describe, expect, test } from 'vitest';
+import { isIsin, isinCheckDigit } from '../../src/core/isin.js';
 import { KEY_KINDS, type KeyKind, normalKey } from '../../src/local-service/catalogue.js';
 import { createCatalogueIndex, type IndexedBrand } from '../../src/local-service/catalogue-index.js';
-import { isIsin, isinCheckDigit } from '../../src/local-service/catalogue-isin.js';
 
 function brandWith(keys: Partial<Record<KeyKind, string[]>>, line = 1, body = '{}'): IndexedBrand {
   const all = { domain: [], ticker: [], isin: [], crypto: [], id: [], ...keys };

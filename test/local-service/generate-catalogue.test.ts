@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'tldts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
-import { isIsin } from '../../src/local-service/catalogue-isin.js';
+import { isIsin } from '../../src/core/isin.js';
 import { type GenerateOptions, isAsLive } from '../../src/local-service/generate-brand.js';
 import { generateCatalogue, writeCatalogue } from '../../src/local-service/generate-catalogue.js';
 import { EMPLOYEE_BANDS } from '../../src/local-service/generate-company.js';
