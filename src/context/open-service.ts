@@ -10,7 +10,7 @@ import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/http-send.js';
-import { createServiceSend } from '../lookup/service-send.js';
+import { createServiceSend } from '../lookup/send.js';
 import { type AccountNames, accountName, accountNames } from './account.js';
 
 export interface OpenedService extends AccountNames {

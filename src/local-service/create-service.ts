@@ -10,7 +10,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/usage-headers.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
 import type { Account, Accounts } from './accounts.js';
 import { openBilledLog } from './billed-log.js';
 import type { Catalogue, CatalogueEntry } from './catalogue.js';

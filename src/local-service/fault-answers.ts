@@ -2,7 +2,8 @@
  * What a faulty answer looks like: pure changes of one response, and the error dialects. When a fault strikes is
  * `faults.ts`'s.
  */
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/usage-headers.js';
+
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
 import { bearerToken } from './credentials.js';
 import type { ServiceRequest, ServiceResponse } from './handle.js';
 

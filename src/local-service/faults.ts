@@ -7,7 +7,7 @@
  *        -> error dialect
  */
 import type { Clock } from '../core/clock.js';
-import { USAGE_HEADER } from '../lookup/usage-headers.js';
+import { USAGE_HEADER } from '../lookup/response-headers.js';
 import { coded, damaged, faultAnswer, truncated, withoutUsage, withUsage } from './fault-answers.js';
 import type { Faults } from './fault-settings.js';
 import { type Chance, createChance } from './generate-random.js';

@@ -7,10 +7,15 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type Brand, whyNoBrand } from './brand.js';
-import { parseHttpDate, parseRetryAfter } from './retry-after.js';
+import {
+  parseCount,
+  parseHttpDate,
+  parseRetryAfter,
+  QUOTA_HEADER,
+  USAGE_HEADER,
+} from './response-headers.js';
 import { BRANDS_PATH } from './routes.js';
 import type { SendResult } from './send.js';
-import { parseCount, QUOTA_HEADER, USAGE_HEADER } from './usage-headers.js';
 
 /**
  * What a "not found" or a refusal shows of who said it. Any web server answers so to a path that it does not know.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseHttpDate, parseRetryAfter } from '../../src/lookup/retry-after.js';
+import { parseHttpDate, parseRetryAfter } from '../../src/lookup/response-headers.js';
 
 const NOON = Date.UTC(2030, 0, 15, 12);
 

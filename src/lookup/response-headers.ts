@@ -1,6 +1,16 @@
 /**
- * Retry-After (RFC 9110, section 10.2.3): seconds or an HTTP date, read strictly.
+ * Response headers, read strictly: the two usage headers of the specification ("Limits") and Retry-After
+ * (RFC 9110, section 10.2.3).
  */
+
+export const QUOTA_HEADER = 'x-api-key-quota';
+export const USAGE_HEADER = 'x-api-key-approximate-usage';
+
+/** Digits only, at most 15 of them, so that the number is exact. null for anything else: no idea, not zero. */
+export function parseCount(text: string | undefined | null): number | null {
+  const trimmed = text?.trim();
+  return trimmed !== undefined && /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : null;
+}
 
 /** What says more is not believed. */
 export const RETRY_AFTER_AT_MOST_MS = 900_000;
