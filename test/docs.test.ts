@@ -3,7 +3,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { EXIT_MEANINGS } from '../src/config/help.ts';
+import { EXIT_MEANINGS } from '../src/config/command-line.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
 import { readCatalogueLine } from '../src/local-service/catalogue-line.ts';

@@ -2,12 +2,11 @@
  * The door of `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one
  * process, until it is stopped. Each part is what its own command is; here they share engine, service and worker. Signals are the root's.
  */
-
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
-import { readDashboardPassword } from '../config/dashboard-password.js';
 import { throwProblems, usageProblem } from '../config/problems.js';
+import { readDashboardPassword } from '../config/secrets.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { type Workplace, type WorkplaceDoor, withWorkplace } from '../context/workplace.js';
 import { EXIT, type ExitCode } from '../core/errors.js';

@@ -1,7 +1,8 @@
 /**
  * The door of `worker`: lookups for runs elsewhere, until it is told to stop.
  */
-import { readToken } from '../config/read-token.js';
+
+import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { accountName, queueName } from '../context/account.js';
 import { openMetrics } from '../context/open-metrics.js';

@@ -5,7 +5,7 @@
 import iconv from 'iconv-lite';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { nearest } from '../core/nearest.js';
-import { accepted, eachText, oneText, refused, type ValueKind } from './value-kind.js';
+import { accepted, eachText, oneText, refused, type ValueKind } from './parse-value.js';
 
 /** A column that the user named. */
 export interface ColumnChoice {

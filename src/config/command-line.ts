@@ -4,18 +4,24 @@
  * written: `load-settings.ts` reads them. Touches neither the process nor its streams.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
+import { EXIT, type ExitCode } from '../core/errors.js';
 import { findCommandLineProblems } from './command-line-problems.js';
-import type { Command, CommandArgument } from './commands.js';
-import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
-import { describeSetting, helpEnding, settingsForHelp } from './help.js';
+import { COMMAND_FAMILIES, COMMANDS, type Command, type CommandArgument } from './commands.js';
 import { throwProblems, usageProblem } from './problems.js';
-import type { CommandName, Setting } from './setting.js';
-import { COMMAND_NAMES, flagUsage, oppositeFlag, SETTING_GROUPS } from './setting.js';
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  flagUsage,
+  oppositeFlag,
+  SETTING_GROUPS,
+  type Setting,
+} from './setting.js';
+import { settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
 const HELP_WIDTH = 110;
 
-export type ParsedCommand =
+type ParsedCommand =
   | {
       readonly command: CommandName;
       /** What stands in place of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
@@ -126,4 +132,46 @@ function quieten(commander: Commander, reading: Reading): void {
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });
+}
+
+/** What each exit code says, as the README has it too. */
+export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
+  [
+    EXIT.done,
+    'every row has its answer (--strict: 1 where rows are invalid or nothing matched), or you said no',
+  ],
+  [EXIT.someFailed, 'finished, some rows failed'],
+  [EXIT.usage, 'usage or settings: nothing was begun'],
+  [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
+  [EXIT.credentials, 'the service refused the credentials'],
+  [EXIT.trouble, "trouble with input, output, engine or the service's address"],
+  [EXIT.limit, 'stopped by quota or budget; run again to go on'],
+  [EXIT.interrupted, 'interrupted; run again to go on'],
+];
+
+/** The lines of a command in the order of the groups: so commander prints them. */
+function settingsForHelp(command: CommandName): readonly Setting<unknown>[] {
+  const lines = settingsOf(command).map(([, line]) => line);
+  return SETTING_GROUPS.flatMap((group) => lines.filter((line) => line.group === group));
+}
+
+/** The description with its default, as `--help` shows it. */
+function describeSetting(line: Setting<unknown>): string {
+  return line.defaultText === '' ? line.description : `${line.description} (default: ${line.defaultText})`;
+}
+
+/** What stands below the flags of a command. */
+function helpEnding(command: Command): string {
+  const examples = command.examples.flatMap(({ line, does }) => [`  # ${does}`, `  brand-enrich ${line}`]);
+  const codes = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);
+  return [
+    '',
+    ...(command.notes ? [...command.notes, ''] : []),
+    'Examples:',
+    ...examples,
+    ...(command.showsExitCodes ? ['', 'Exit codes:', ...codes] : []),
+    '',
+    'Settings: flags go before BRAND_ENRICH_… variables, those before brand-enrich.config.json, that before defaults.',
+    'A switch of the file or the environment is turned round with its opposite: --no-refresh, --color.',
+  ].join('\n');
 }

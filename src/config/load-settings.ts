@@ -7,17 +7,20 @@
  */
 import { dirname, resolve } from 'node:path';
 import { nearest } from '../core/nearest.js';
-import { maskAddress } from './mask.js';
-import type { Problem } from './problems.js';
-import { didYouMean, quote, throwProblems, usageProblem } from './problems.js';
-import type { ConfigFile } from './read-config-file.js';
-import { findUnknownKeys } from './read-config-file.js';
-import type { CommandName, Setting } from './setting.js';
-import { splitText } from './setting.js';
+import { maskAddress } from './address-values.js';
+import type { Refusal } from './parse-value.js';
+import { didYouMean, type Problem, quote, throwProblems, usageProblem } from './problems.js';
+import { type ConfigFile, findUnknownKeys } from './read-config-file.js';
+import { type CommandName, type Setting, splitText } from './setting.js';
 import { applyRules } from './setting-rules.js';
-import type { LoadedSettings, Origin, Origins, Settings } from './settings.js';
-import { SETTING_ENTRIES } from './settings.js';
-import type { Refusal } from './value-kind.js';
+import {
+  type LoadedSettings,
+  type Origin,
+  type Origins,
+  SETTING_ENTRIES,
+  SETTINGS,
+  type Settings,
+} from './settings.js';
 
 export interface SettingSources {
   /** By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the same. */
@@ -148,4 +151,27 @@ function findMisspeltVariables(env: Record<string, string | undefined>): Problem
     }
   }
   return problems;
+}
+
+export interface JsonClues {
+  readonly argv: readonly string[];
+  readonly env: Record<string, string | undefined>;
+  /** null: none, or it was not read yet. */
+  readonly file: ConfigFile | null;
+  /** null: they could not be read. */
+  readonly settings: Pick<Settings, 'json'> | null;
+}
+
+/** `--json` by the usual precedence: flag, environment, config file. A word that only begins like the flag counts too. */
+export function wantsJson({ argv, env, file, settings }: JsonClues): boolean {
+  if (settings !== null) return settings.json;
+  const { flag, env: variable, key, kind } = SETTINGS.json;
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  const isFlag = (word: string, name: string) => word === name || word.startsWith(`${name}=`);
+  if (words.some((word) => isFlag(word, flag ?? ''))) return true;
+  const said =
+    (variable === null ? undefined : env[variable]) || (key === null ? undefined : file?.values[key]);
+  const parsed = kind.parse([String(said)]);
+  return parsed.ok && parsed.value;
 }

@@ -1,18 +1,58 @@
 /**
  * The settings of whom to tell when something has happened that people care about.
  */
-import {
-  mailAddress,
-  mailAddresses,
-  NOTIFY_EVENTS,
-  notifyEvents,
-  notifySecretValue,
-  smtpValue,
-  webhookValue,
-} from './notify-values.js';
-import { path } from './parse-value.js';
-import type { CommandName } from './setting.js';
-import { optional, setting } from './setting.js';
+
+import { nearest } from '../core/nearest.js';
+import { accepted, eachText, oneText, path, refused, type ValueKind } from './parse-value.js';
+import { notifySecretValue } from './secrets.js';
+import { type CommandName, optional, setting } from './setting.js';
+
+/** What people and programs can be told of. */
+const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+const ALL_EVENTS = NOTIFY_EVENTS.join(',');
+
+/** Some of `NOTIFY_EVENTS`. */
+const notifyEvents: ValueKind<readonly NotifyEvent[]> = eachText('list', ALL_EVENTS, (seen) => {
+  const found = NOTIFY_EVENTS.find((each) => each === seen);
+  if (found !== undefined) return accepted(found);
+  return refused(
+    `one of ${NOTIFY_EVENTS.join(', ')}`,
+    `some of them, separated by commas, for example ${ALL_EVENTS}`,
+    nearest(seen, NOTIFY_EVENTS),
+  );
+});
+
+/** An http or https address as it is, query included: receivers put a secret of theirs there, or into the path. */
+const webhookValue: ValueKind<string> = oneText('URL', (seen) => {
+  const url = URL.canParse(seen) ? new URL(seen) : null;
+  const isRight = url !== null && /^https?:$/.test(url.protocol);
+  if (!isRight)
+    return refused('an http or https address', 'all of it, for example https://hooks.example.com/brands');
+  return url.username === '' && url.password === ''
+    ? accepted(seen)
+    : refused('an address without credentials', 'it without them; a signature proves who sends');
+});
+
+/** `smtp://` or `smtps://`. May hold a password: show it through `maskAddress` only. */
+const smtpValue: ValueKind<string> = oneText('URL', (seen) => {
+  const url = URL.canParse(seen) ? new URL(seen) : null;
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ''
+    ? accepted(seen)
+    : refused('the address of a mail server', 'it as smtp://user:password@mail.example.com:587 or smtps://…');
+});
+
+const MAIL_EXAMPLE = 'an address alone, for example data-team@example.com';
+
+function parseMailAddress(seen: string) {
+  return /^[^\s@<>,;"]{1,64}@[A-Za-z0-9.-]{1,253}$/.test(seen)
+    ? accepted(seen)
+    : refused('an e-mail address', MAIL_EXAMPLE);
+}
+
+const mailAddress: ValueKind<string> = oneText('ADDRESS', parseMailAddress);
+const mailAddresses: ValueKind<readonly string[]> = eachText('repeated', 'ADDRESS', parseMailAddress);
 
 const TELLING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 

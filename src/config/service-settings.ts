@@ -3,9 +3,8 @@
  */
 import { baseUrlValue, domainValue, hostValue } from './address-values.js';
 import { choice, count, duration, keyValues, month, onOrOff, path, text, yesOrNo } from './parse-value.js';
-import type { CommandName } from './setting.js';
-import { derived, optional, setting } from './setting.js';
-import { tokenValue } from './token-value.js';
+import { tokenValue } from './secrets.js';
+import { type CommandName, derived, optional, setting } from './setting.js';
 
 const SENDING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const KNOWING_ACCOUNT: readonly CommandName[] = [

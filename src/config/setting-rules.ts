@@ -9,11 +9,9 @@
  *   4. Then contradictions and missing things are looked for.
  */
 import { findUnknownField } from '../lookup/known-fields.js';
-import { isLoopbackUrl } from './address-values.js';
-import { isPositiveDecimal } from './money-values.js';
-import { findNotifyProblems } from './notify-rules.js';
-import type { Problem } from './problems.js';
-import { quote, usageProblem } from './problems.js';
+import { isLoopbackUrl, maskOrigin } from './address-values.js';
+import { isPositiveDecimal } from './limit-settings.js';
+import { type Problem, quote, usageProblem } from './problems.js';
 import type { CommandName } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 
@@ -22,7 +20,7 @@ const PAID_PLAN_BUDGET = '100';
 
 const STRENGTH: Record<Origin, number> = { flag: 3, environment: 2, file: 1, default: 0 };
 
-export interface Found extends LoadedSettings {
+interface Found extends LoadedSettings {
   readonly command: CommandName;
   /** Whether the setting was said but could not be read: reported already, so nothing is concluded from it. */
   readonly isUnread: (name: SettingName) => boolean;
@@ -198,4 +196,23 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
 
 function contradiction(subject: string, todo: string): Problem {
   return usageProblem('these contradict each other', subject, todo);
+}
+
+/** `isMailServerUnread`: one was named, and that it cannot be read is reported already. */
+function findNotifyProblems(settings: Settings, isMailServerUnread: boolean): Problem[] {
+  const { notifyUrl, notifyEmail, smtpUrl, allowHttp } = settings;
+  const problems: Problem[] = [];
+  if (notifyUrl?.toLowerCase().startsWith('http:') && !allowHttp && !isLoopbackUrl(notifyUrl)) {
+    problems.push({
+      code: 'usage-insecure',
+      what: 'notifications would be readable on the way',
+      subject: maskOrigin(notifyUrl),
+      todo: 'use https, or allow plain http with --allow-http',
+    });
+  }
+  if (notifyEmail.length > 0 && smtpUrl === null && !isMailServerUnread) {
+    const todo = 'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL';
+    problems.push(usageProblem('no mail server was named', '--notify-email', todo));
+  }
+  return problems;
 }

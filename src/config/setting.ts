@@ -2,7 +2,7 @@
  * What one line of the table of settings consists of, and how a line is written down. The lines themselves are in
  * the `*-settings.ts` files, put together in `settings.ts`.
  */
-import type { ValueKind } from './value-kind.js';
+import type { ValueKind } from './parse-value.js';
 
 export const COMMAND_NAMES = [
   'run',

@@ -4,17 +4,15 @@
  *
  * Precedence: flag, environment, config file, default. How values are found is `load-settings.ts`'s.
  */
-import { DASHBOARD_SETTINGS } from './dashboard-settings.js';
+
+import { INBOX_SETTINGS, SCHEDULE_SETTINGS } from './daemon-settings.js';
 import { BEHAVIOUR_SETTINGS, ENGINE_SETTINGS, KEEPING_SETTINGS } from './engine-settings.js';
-import { INBOX_SETTINGS } from './inbox-settings.js';
 import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
 import { LIMIT_SETTINGS } from './limit-settings.js';
-import { METRICS_SETTINGS } from './metrics-settings.js';
+import { DASHBOARD_SETTINGS, METRICS_SETTINGS, TELEMETRY_SETTINGS } from './monitoring-settings.js';
 import { NOTIFY_SETTINGS } from './notify-settings.js';
-import { SCHEDULE_SETTINGS } from './schedule-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
-import type { CommandName, Setting } from './setting.js';
-import { TELEMETRY_SETTINGS } from './telemetry-settings.js';
+import type { CommandName, Setting, SettingGroup } from './setting.js';
 
 /** In the order of the README's table. */
 export const SETTINGS = {
@@ -61,4 +59,15 @@ export const SETTING_ENTRIES: readonly (readonly [SettingName, Setting<unknown>]
 /** The lines that belong to a command, in the table's order. */
 export function settingsOf(command: CommandName): readonly (readonly [SettingName, Setting<unknown>])[] {
   return SETTING_ENTRIES.filter(([, line]) => line.commands.includes(command));
+}
+
+const INHERITED: readonly SettingGroup[] = ['Service', 'Limits and money', 'Notifications'];
+
+/** The flags among these that a hosted run takes over where it says nothing else. */
+export function inheritedFlags(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const keys = new Set<string>();
+  for (const [, { key, group }] of SETTING_ENTRIES) {
+    if (key !== null && INHERITED.includes(group)) keys.add(key);
+  }
+  return Object.fromEntries(Object.entries(flags).filter(([key]) => keys.has(key)));
 }

@@ -5,7 +5,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
-import { maskAddress } from '../config/mask.js';
+import { maskAddress } from '../config/address-values.js';
 import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
 

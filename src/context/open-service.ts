@@ -3,7 +3,7 @@
  * sample data and under a name of its own.
  */
 import { isLoopbackUrl } from '../config/address-values.js';
-import { readToken } from '../config/read-token.js';
+import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';

@@ -1,7 +1,7 @@
 /** Where a text stops being JSON. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findJsonFault } from '../../src/config/json-fault.js';
+import { findJsonFault } from '../../src/config/read-config-file.js';
 
 it.each([
   ['a comma after the last one', '{\n  "a": 1,\n}', 3, 1],

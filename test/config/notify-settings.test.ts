@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { readNotifySecret } from '../../src/config/read-notify-secret.js';
+import { readNotifySecret } from '../../src/config/secrets.js';
 import { showConfig } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/core/errors.js';
 

@@ -3,13 +3,11 @@
  * nothing secret is taken in. What the process decides that takes the ticks is refused.
  */
 import { resolve } from 'node:path';
+import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
-import { maskTokenPath } from '../../config/mask.js';
-import type { Problem } from '../../config/problems.js';
-import { throwProblems, usageProblem } from '../../config/problems.js';
+import { type Problem, throwProblems, usageProblem } from '../../config/problems.js';
 import type { CommandName } from '../../config/setting.js';
-import type { LoadedSettings } from '../../config/settings.js';
-import { SETTING_ENTRIES } from '../../config/settings.js';
+import { type LoadedSettings, SETTING_ENTRIES } from '../../config/settings.js';
 import { unknownStamps } from './path-stamps.js';
 import type { Schedule, ScheduledFlags } from './schedule.js';
 

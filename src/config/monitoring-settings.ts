@@ -5,11 +5,78 @@
  * Headers, certificates and what describes the process (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` …) are read by OpenTelemetry's
  * own library, and by nobody else.
  */
-import { text } from './parse-value.js';
-import type { CommandName } from './setting.js';
-import { optional } from './setting.js';
-import type { ValueKind } from './value-kind.js';
-import { accepted, oneText, refused } from './value-kind.js';
+import { hostValue } from './address-values.js';
+import { accepted, count, oneText, path, refused, text, type ValueKind, yesOrNo } from './parse-value.js';
+import { dashboardPasswordValue } from './secrets.js';
+import { type CommandName, optional, setting } from './setting.js';
+
+const SHOWING: readonly CommandName[] = ['up', 'config'];
+
+export const DASHBOARD_SETTINGS = {
+  dashboard: setting({
+    flag: '--no-dashboard',
+    kind: yesOrNo,
+    default: 'true',
+    group: 'Behaviour',
+    commands: SHOWING,
+    description: 'do without the dashboard',
+  }),
+  dashboardPort: setting({
+    flag: '--dashboard-port',
+    kind: count(0, 65_535),
+    default: '8787',
+    group: 'Behaviour',
+    commands: SHOWING,
+    description: 'serve the dashboard on this port; 0 takes a free one',
+  }),
+  dashboardHost: setting({
+    flag: '--dashboard-host',
+    kind: hostValue,
+    default: '127.0.0.1',
+    group: 'Behaviour',
+    commands: SHOWING,
+    description: 'address to serve it on; one that others reach needs a password of yours',
+  }),
+  dashboardPassword: optional({
+    flag: null,
+    env: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
+    kind: dashboardPasswordValue,
+    group: 'Behaviour',
+    commands: SHOWING,
+    secrecy: 'secret',
+    defaultNote: 'a random one at each start',
+    description: 'what opens it; has no flag, because command lines are seen by others',
+  }),
+  dashboardPasswordFile: optional({
+    flag: '--dashboard-password-file',
+    kind: path('FILE'),
+    group: 'Behaviour',
+    commands: SHOWING,
+    secrecy: 'token path',
+    description: 'a file that holds that password and nothing else',
+  }),
+} as const;
+
+const WATCHED: readonly CommandName[] = ['run', 'watch', 'up', 'worker', 'schedule serve', 'config'];
+
+export const METRICS_SETTINGS = {
+  metricsPort: optional({
+    flag: '--metrics-port',
+    kind: count(0, 65_535),
+    group: 'Behaviour',
+    commands: WATCHED,
+    defaultNote: 'not served; 9464 with up',
+    description: 'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
+  }),
+  metricsHost: setting({
+    flag: '--metrics-host',
+    kind: hostValue,
+    default: '127.0.0.1',
+    group: 'Behaviour',
+    commands: WATCHED,
+    description: 'address to serve them on; there is no password',
+  }),
+} as const;
 
 /** An http or https address; credentials in it are sent as such. Show it through `maskAddress` only. */
 const collectorValue: ValueKind<string> = oneText('URL', (seen) =>
@@ -63,7 +130,7 @@ export interface TraceSettings {
   readonly otelDisabled: string | null;
 }
 
-export type TraceTarget =
+type TraceTarget =
   /** The whole address that traces are sent to. May hold credentials. */
   | { readonly type: 'send'; readonly url: string }
   | { readonly type: 'off' }
