@@ -1,7 +1,8 @@
 /**
- * Reads the command line into a command, its arguments and its flags. Commander does the reading; the commands and
- * flags come from our tables, and what is wrong is told by `command-line-problems.ts`. Values stay as they were
- * written: `load-settings.ts` reads them. Touches neither the process nor its streams.
+ * Reads the command line into a command, its arguments and its flags. Commander does the reading;
+ * the commands and flags come from our tables, and `command-line-problems.ts` says what is wrong.
+ * Values stay as they were written: `load-settings.ts` reads them. Touches neither the process nor
+ * its streams.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
 import { EXIT, type ExitCode } from '../core/errors.js';
@@ -26,15 +27,18 @@ type ParsedCommand =
       readonly command: CommandName;
       /** What stands in place of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
       readonly args: readonly string[];
-      /** Only what was said, by key (the flag in camelCase): texts, lists of texts, true or false. */
+      /**
+       * Only what was given, by key (the flag in camelCase): texts, lists of texts, true or false.
+       */
       readonly flags: Record<string, unknown>;
     }
   | { readonly help: string }
   | { readonly version: string };
 
 /**
- * Parses what follows the program's name. `version` is what `--version` answers. Throws one `NeverStartError`
- * (`usage-invalid`) that lists every unknown command, flag and missing part, with the nearest right ones.
+ * Parses what follows the program's name. `version` is what `--version` answers. Throws one
+ * `NeverStartError` (`usage-invalid`) that lists every unknown command, flag and missing part, with
+ * the nearest right ones.
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
   if (argv[0] === '--version' || argv[0] === '-V') return { version };
@@ -138,13 +142,13 @@ function quieten(commander: Commander, reading: Reading): void {
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,
-    'every row has its answer (--strict: 1 where rows are invalid or nothing matched), or you said no',
+    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), or you declined',
   ],
   [EXIT.someFailed, 'finished, some rows failed'],
-  [EXIT.usage, 'usage or settings: nothing was begun'],
+  [EXIT.usage, 'wrong usage or settings: nothing was started'],
   [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
   [EXIT.credentials, 'the service refused the credentials'],
-  [EXIT.trouble, "trouble with input, output, engine or the service's address"],
+  [EXIT.trouble, "a problem with input, output, engine or the service's address"],
   [EXIT.limit, 'stopped by quota or budget; run again to go on'],
   [EXIT.interrupted, 'interrupted; run again to go on'],
 ];
@@ -171,7 +175,7 @@ function helpEnding(command: Command): string {
     ...examples,
     ...(command.showsExitCodes ? ['', 'Exit codes:', ...codes] : []),
     '',
-    'Settings: flags go before BRAND_ENRICH_… variables, those before brand-enrich.config.json, that before defaults.',
-    'A switch of the file or the environment is turned round with its opposite: --no-refresh, --color.',
+    'Settings: a flag wins over a BRAND_ENRICH_… variable, that over brand-enrich.config.json, that over the default.',
+    'A switch that is on in file or environment is turned off by its opposite: --no-refresh, --color.',
   ].join('\n');
 }

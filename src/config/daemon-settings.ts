@@ -1,10 +1,11 @@
 /**
- * The settings of inboxes: when a file is taken, and how many at once.
+ * The settings of what runs on: inboxes and schedules. What a schedule runs follows `--` and has
+ * the flags of `run`.
  */
 import { count, duration, paths, text, yesOrNo } from './parse-value.js';
-import { type CommandName, optional, setting } from './setting.js';
+import { optional, setting } from './setting.js';
 
-const WATCHING: readonly CommandName[] = ['watch', 'up', 'config'];
+const WATCHING = { group: 'Inbox', commands: ['watch', 'up', 'config'] } as const;
 
 export const INBOX_SETTINGS = {
   inboxes: setting({
@@ -20,29 +21,26 @@ export const INBOX_SETTINGS = {
     flag: '--settle',
     kind: duration('100ms', '1h'),
     default: '2s',
-    group: 'Inbox',
-    commands: WATCHING,
-    description: 'a file is taken when its size and time have been still for so long',
+    ...WATCHING,
+    description: 'take a file when its size and time have not changed for this long',
   }),
   pollMs: optional({
     flag: '--poll',
     kind: duration('100ms', '1h'),
-    group: 'Inbox',
-    commands: WATCHING,
-    defaultNote: 'the system tells of changes',
-    description: 'look so often instead: for network shares, where nothing tells of changes',
+    ...WATCHING,
+    defaultNote: 'the system reports changes',
+    description: 'look this often instead: for network shares, which report no changes',
   }),
   filesAtOnce: setting({
     flag: '--files-at-once',
     kind: count(1, 64),
     default: '4',
-    group: 'Inbox',
-    commands: WATCHING,
-    description: 'files under way at once, per watcher',
+    ...WATCHING,
+    description: 'files processed at once, per watcher',
   }),
 } as const;
 
-const ADDING: readonly CommandName[] = ['schedule add'];
+const ADDING = { group: 'Schedules', commands: ['schedule add'] } as const;
 
 export const SCHEDULE_SETTINGS = {
   cron: optional({
@@ -50,17 +48,15 @@ export const SCHEDULE_SETTINGS = {
     env: null,
     isInFile: false,
     kind: text('CRON'),
-    group: 'Schedules',
-    commands: ADDING,
-    description: "when it is due: '0 2 * * *' is two at night; six fields begin with seconds",
+    ...ADDING,
+    description: "when it is due: '0 2 * * *' is 02:00 every night; with six fields the first is seconds",
   }),
   tz: optional({
     flag: '--tz',
     env: null,
     isInFile: false,
     kind: text('ZONE'),
-    group: 'Schedules',
-    commands: ADDING,
+    ...ADDING,
     defaultNote: "this machine's",
     description: 'time zone of --cron, {date} and {time}, for example Europe/Berlin',
   }),
@@ -70,8 +66,7 @@ export const SCHEDULE_SETTINGS = {
     isInFile: false,
     kind: yesOrNo,
     default: 'false',
-    group: 'Schedules',
-    commands: ADDING,
-    description: 'run once on return when the machine was off at the time',
+    ...ADDING,
+    description: 'if the machine was off at the time, run once when it is back',
   }),
 } as const;

@@ -1,9 +1,11 @@
 /**
- * From flags, environment and config file to settings, each with its origin. Everything wrong is found in one go.
+ * From flags, environment and config file to settings, each with its origin. All problems are found
+ * at once.
  *
- * Precedence: flag, environment (our own variable, then one of wider use), config file, default. What is
- * `undefined`, an empty variable, or null in the file counts as not said. Only the value that wins is read, and only
- * settings of the command are looked for. How settings bear on each other is in `setting-rules.ts`.
+ * Precedence: flag, environment (our own variable, then one of wider use), config file, default.
+ * What is `undefined`, an empty variable, or null in the file counts as not given. Only the value
+ * that wins is read, and only settings of the command are looked for. `setting-rules.ts` has the
+ * rules between settings.
  */
 import { dirname, resolve } from 'node:path';
 import { nearest } from '../core/nearest.js';
@@ -23,7 +25,10 @@ import {
 } from './settings.js';
 
 export interface SettingSources {
-  /** By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the same. */
+  /**
+   * By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the
+   * same.
+   */
   readonly flags: Record<string, unknown>;
   readonly env: Record<string, string | undefined>;
   readonly file: ConfigFile | null;
@@ -34,7 +39,7 @@ export interface SettingSources {
   readonly isRoot?: boolean;
 }
 
-/** Where a value was found, and how people know the place. */
+/** Where a value was found, and what messages call the place. */
 interface Said {
   readonly origin: Origin;
   readonly place: string;
@@ -42,8 +47,8 @@ interface Said {
 }
 
 /**
- * Finds every setting of the command. Throws one `NeverStartError` that lists every problem; its code is that of the
- * problem when there is one, else `usage-invalid`. Secrets are in no message.
+ * Finds every setting of the command. Throws one `NeverStartError` that lists every problem; its
+ * code is that of the problem when there is one, else `usage-invalid`. Secrets are in no message.
  */
 export function loadSettings(sources: SettingSources): LoadedSettings {
   const { loaded, problems } = findSettings(sources);
@@ -51,7 +56,10 @@ export function loadSettings(sources: SettingSources): LoadedSettings {
   return loaded;
 }
 
-/** The same for a caller that has problems of its own to tell beside these. Without meaning when there are problems. */
+/**
+ * The same for a caller with further problems to list. `loaded` is meaningless when there are
+ * problems.
+ */
 export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
   const problems: Problem[] = sources.file === null ? [] : findUnknownKeys(sources.file);
   problems.push(...findMisspeltVariables(sources.env));
@@ -86,7 +94,7 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
   return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
 }
 
-/** With the setting's own default as the example, where that is one. */
+/** With the setting's default as the example, if it is one. */
 function howTo({ example }: Setting<unknown>, refusal: Refusal): string {
   return refusal.example === undefined
     ? refusal.write
@@ -135,8 +143,8 @@ function fromFileFolder(line: Setting<unknown>, value: unknown, file: ConfigFile
 }
 
 /**
- * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit: names that are nearly ours are refused. Names that
- * are far from all of ours are left alone, since others may use the same beginning.
+ * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit, so names close to a known one are
+ * refused. Other names are ignored: other programs may use the same prefix.
  */
 function findMisspeltVariables(env: Record<string, string | undefined>): Problem[] {
   const known = SETTING_ENTRIES.flatMap(([, line]) => (line.env === null ? [] : [line.env]));
@@ -162,7 +170,10 @@ export interface JsonClues {
   readonly settings: Pick<Settings, 'json'> | null;
 }
 
-/** `--json` by the usual precedence: flag, environment, config file. A word that only begins like the flag counts too. */
+/**
+ * `--json` by the usual precedence: flag, environment, config file. A word that only begins like
+ * the flag counts too.
+ */
 export function wantsJson({ argv, env, file, settings }: JsonClues): boolean {
   if (settings !== null) return settings.json;
   const { flag, env: variable, key, kind } = SETTINGS.json;

@@ -1,70 +1,67 @@
 /**
- * The settings of traces. Variables of OpenTelemetry's own are for all programs of a machine, so that what cannot be used in them is
- * left for `traceTarget` to say, and stops nothing; only what is said to this program alone is refused.
- *
- * Headers, certificates and what describes the process (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` …) are read by OpenTelemetry's
- * own library, and by nobody else.
+ * The settings of dashboard, metrics and traces. OpenTelemetry's own variables are for all programs
+ * of a machine: an unusable value in one stops nothing and is reported by `traceTarget`; only what
+ * is meant for this program alone is refused. Headers, certificates and the description of the
+ * process (`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME` …) are read by OpenTelemetry's own
+ * library alone.
  */
 import { hostValue } from './address-values.js';
 import { accepted, count, oneText, path, refused, text, type ValueKind, yesOrNo } from './parse-value.js';
 import { dashboardPasswordValue } from './secrets.js';
 import { type CommandName, optional, setting } from './setting.js';
 
-const SHOWING: readonly CommandName[] = ['up', 'config'];
+const SHOWING = { group: 'Behaviour', commands: ['up', 'config'] } as const;
 
 export const DASHBOARD_SETTINGS = {
   dashboard: setting({
     flag: '--no-dashboard',
     kind: yesOrNo,
     default: 'true',
-    group: 'Behaviour',
-    commands: SHOWING,
-    description: 'do without the dashboard',
+    ...SHOWING,
+    description: 'do not serve the dashboard',
   }),
   dashboardPort: setting({
     flag: '--dashboard-port',
     kind: count(0, 65_535),
     default: '8787',
-    group: 'Behaviour',
-    commands: SHOWING,
+    ...SHOWING,
     description: 'serve the dashboard on this port; 0 takes a free one',
   }),
   dashboardHost: setting({
     flag: '--dashboard-host',
     kind: hostValue,
     default: '127.0.0.1',
-    group: 'Behaviour',
-    commands: SHOWING,
-    description: 'address to serve it on; one that others reach needs a password of yours',
+    ...SHOWING,
+    description: 'address to serve it on; one that others can reach needs a password',
   }),
   dashboardPassword: optional({
     flag: null,
     env: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
     kind: dashboardPasswordValue,
-    group: 'Behaviour',
-    commands: SHOWING,
+    ...SHOWING,
     secrecy: 'secret',
     defaultNote: 'a random one at each start',
-    description: 'what opens it; has no flag, because command lines are seen by others',
+    description: 'password of the dashboard; no flag, because others can see command lines',
   }),
   dashboardPasswordFile: optional({
     flag: '--dashboard-password-file',
     kind: path('FILE'),
-    group: 'Behaviour',
-    commands: SHOWING,
+    ...SHOWING,
     secrecy: 'token path',
-    description: 'a file that holds that password and nothing else',
+    description: 'file that holds the password of the dashboard and nothing else',
   }),
 } as const;
 
-const WATCHED: readonly CommandName[] = ['run', 'watch', 'up', 'worker', 'schedule serve', 'config'];
+const WATCHED = {
+  group: 'Behaviour',
+  commands: ['run', 'watch', 'up', 'worker', 'schedule serve', 'config'],
+} as const;
 
 export const METRICS_SETTINGS = {
   metricsPort: optional({
     flag: '--metrics-port',
     kind: count(0, 65_535),
-    group: 'Behaviour',
-    commands: WATCHED,
+    ...WATCHED,
     defaultNote: 'not served; 9464 with up',
     description: 'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
   }),
@@ -72,13 +69,14 @@ export const METRICS_SETTINGS = {
     flag: '--metrics-host',
     kind: hostValue,
     default: '127.0.0.1',
-    group: 'Behaviour',
-    commands: WATCHED,
+    ...WATCHED,
     description: 'address to serve them on; there is no password',
   }),
 } as const;
 
-/** An http or https address; credentials in it are sent as such. Show it through `maskAddress` only. */
+/**
+ * An http or https address; credentials in it are sent as such. Show it through `maskAddress` only.
+ */
 const collectorValue: ValueKind<string> = oneText('URL', (seen) =>
   isHttpAddress(seen)
     ? accepted(seen)
@@ -138,8 +136,9 @@ type TraceTarget =
   | { readonly type: 'unusable'; readonly variable: string };
 
 /**
- * Where traces go. The rules are those of OpenTelemetry ("OpenTelemetry Protocol Exporter", endpoint URLs): an address of all signals has
- * `v1/traces` appended below its path, one of traces alone is taken as it is; `OTEL_SDK_DISABLED` counts only as `true`, in any case.
+ * Where traces go. The rules are those of OpenTelemetry ("OpenTelemetry Protocol Exporter",
+ * endpoint URLs): an address of all signals has `v1/traces` appended below its path, one of traces
+ * alone is taken as it is; `OTEL_SDK_DISABLED` counts only as `true`, in any case.
  */
 export function traceTarget(settings: TraceSettings): TraceTarget {
   const { otelEndpoint, otelTracesEndpoint, otelSharedEndpoint, otelDisabled } = settings;

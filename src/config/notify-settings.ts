@@ -1,13 +1,13 @@
 /**
- * The settings of whom to tell when something has happened that people care about.
+ * The settings of notifications, and the kinds of values they take. Nothing here quotes a secret.
  */
 
 import { nearest } from '../core/nearest.js';
 import { accepted, eachText, oneText, path, refused, type ValueKind } from './parse-value.js';
 import { notifySecretValue } from './secrets.js';
-import { type CommandName, optional, setting } from './setting.js';
+import { optional, setting } from './setting.js';
 
-/** What people and programs can be told of. */
+/** Events that people and programs can be notified of. */
 const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 
@@ -24,7 +24,10 @@ const notifyEvents: ValueKind<readonly NotifyEvent[]> = eachText('list', ALL_EVE
   );
 });
 
-/** An http or https address as it is, query included: receivers put a secret of theirs there, or into the path. */
+/**
+ * An http or https address as it is, query included: receivers put a secret there, or into the
+ * path.
+ */
 const webhookValue: ValueKind<string> = oneText('URL', (seen) => {
   const url = URL.canParse(seen) ? new URL(seen) : null;
   const isRight = url !== null && /^https?:$/.test(url.protocol);
@@ -54,68 +57,60 @@ function parseMailAddress(seen: string) {
 const mailAddress: ValueKind<string> = oneText('ADDRESS', parseMailAddress);
 const mailAddresses: ValueKind<readonly string[]> = eachText('repeated', 'ADDRESS', parseMailAddress);
 
-const TELLING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+const NOTIFYING = { group: 'Notifications', commands: ['run', 'watch', 'up', 'config'] } as const;
 
 export const NOTIFY_SETTINGS = {
   notifyUrl: optional({
     flag: '--notify-url',
     kind: webhookValue,
-    group: 'Notifications',
-    commands: TELLING,
+    ...NOTIFYING,
     secrecy: 'origin',
     defaultNote: 'no webhook',
-    description: 'a webhook that is sent what has happened, as JSON',
+    description: 'webhook that is notified of events, as JSON',
   }),
   notifySecret: optional({
     flag: null,
     env: 'BRAND_ENRICH_NOTIFY_SECRET',
     kind: notifySecretValue,
-    group: 'Notifications',
-    commands: TELLING,
+    ...NOTIFYING,
     secrecy: 'secret',
     defaultNote: 'not signed',
-    description: 'what webhooks are signed with; has no flag, because command lines are seen by others',
+    description: 'secret that webhooks are signed with; no flag, because others can see command lines',
   }),
   notifySecretFile: optional({
     flag: '--notify-secret-file',
     kind: path('FILE'),
-    group: 'Notifications',
-    commands: TELLING,
+    ...NOTIFYING,
     secrecy: 'token path',
-    description: 'a file that holds that secret and nothing else',
+    description: 'file that holds the secret of webhooks and nothing else',
   }),
   notifyEmail: setting({
     flag: '--notify-email',
     kind: mailAddresses,
     default: '',
-    group: 'Notifications',
-    commands: TELLING,
+    ...NOTIFYING,
     defaultNote: 'no e-mail',
-    description: 'who is told by e-mail; repeatable',
+    description: 'who is notified by e-mail; repeatable',
   }),
   notifyFrom: optional({
     flag: '--notify-from',
     kind: mailAddress,
-    group: 'Notifications',
-    commands: TELLING,
-    defaultNote: 'the first address that is told',
-    description: 'whom those e-mails come from',
+    ...NOTIFYING,
+    defaultNote: 'the first --notify-email',
+    description: 'sender of those e-mails',
   }),
   smtpUrl: optional({
     flag: '--smtp-url',
     kind: smtpValue,
-    group: 'Notifications',
-    commands: TELLING,
+    ...NOTIFYING,
     secrecy: 'address',
-    description: 'the mail server they go through; with a password better in the environment',
+    description: 'mail server that sends them; if it has a password, better set in the environment',
   }),
   notifyOn: setting({
     flag: '--notify-on',
     kind: notifyEvents,
     default: NOTIFY_EVENTS.join(','),
-    group: 'Notifications',
-    commands: TELLING,
-    description:
-      'what is worth telling: finished, failed, 80 % of the limit used, parked for quota or budget',
+    ...NOTIFYING,
+    description: 'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
   }),
 } as const;

@@ -1,18 +1,23 @@
 /**
- * The general kinds of setting values: text, choices, switches, counts, durations, lists. Strict: a text that is
- * not exactly of the form is refused with an example of the right one, never guessed at.
- *
- * Money and limits are in `money-values.ts`, addresses in `address-values.ts`, columns in `column-value.ts`.
+ * Kinds of setting values: how many texts each takes and how they are read. Strict: a text that is
+ * not exactly of the form is refused with an example of the right one. A refusal is data, so that
+ * all problems of a command line can be listed at once.
  */
 import { nearest } from '../core/nearest.js';
 
-/** Why a text was refused, as two parts of one sentence: `"fast" is not <expected>; write <example>`. */
+/**
+ * Why a text was refused, as two parts of one sentence: `"fast" is not <expected>; write
+ * <example>`.
+ */
 export interface Refusal {
   /** What the text should have been: `a duration`. */
   readonly expected: string;
   /** What to write instead: `a whole number and its unit (ms, s, m, h, d)`. */
   readonly write: string;
-  /** Where the setting has no default that would do as one. Absent: `write` has its own, or needs none. */
+  /**
+   * Where the setting has no default that would do as one. Absent: `write` has its own, or needs
+   * none.
+   */
   readonly example?: string | undefined;
   /** The right word that the text is closest to, when there is one. */
   readonly nearest?: string | undefined;
@@ -21,8 +26,8 @@ export interface Refusal {
 type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
- * `switch`: a flag without a value. `one`: one text. `list`: one text, cut at commas. `repeated`: the flag may be
- * given several times; in the environment cut at commas.
+ * `switch`: a flag without a value. `one`: one text. `list`: one text, cut at commas. `repeated`:
+ * the flag may be given several times; in the environment cut at commas.
  */
 type Arity = 'switch' | 'one' | 'list' | 'repeated';
 
@@ -127,7 +132,10 @@ export const onOrOff: ValueKind<boolean> = oneText('on|off', (seen) => {
   return parsed.ok ? parsed : refused('on or off', 'on or off', nearest(seen, ['on', 'off']));
 });
 
-/** A whole number within bounds, both included. Digits only: no sign, blanks, separators or exponent. */
+/**
+ * A whole number within bounds, both included. Digits only: no sign, blanks, separators or
+ * exponent.
+ */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
   const bounds = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
   const example = Math.min(Math.max(min, 100), max);
@@ -147,7 +155,9 @@ export function parseDurationMs(seen: string): number | null {
 
 const EXAMPLE_MS = 10_000;
 
-/** A duration within bounds, both included and written as durations; the value is in milliseconds. */
+/**
+ * A duration within bounds, both included and written as durations; the value is in milliseconds.
+ */
 export function duration(min: string, max: string): ValueKind<number> {
   const minMs = parseDurationMs(min) ?? 0;
   const maxMs = parseDurationMs(max) ?? Number.MAX_SAFE_INTEGER;
@@ -181,7 +191,10 @@ export function listOf(placeholder: string, example: string): ValueKind<readonly
   );
 }
 
-/** `KEY=VALUE` texts, given as often as needed, as they were written. Which keys there are is the reader's. */
+/**
+ * `KEY=VALUE` texts, given as often as needed, as they were written. The reader knows which keys
+ * exist.
+ */
 export const keyValues: ValueKind<readonly string[]> = eachText('repeated', 'KEY=VALUE', (seen) =>
   /^[^=\s]+=\S+$/.test(seen)
     ? accepted(seen)

@@ -1,6 +1,6 @@
 /**
- * The config file: where it is, what is in it, and which of its keys are none of ours. What the values mean is
- * judged in `load-settings.ts`, together with those of flags and environment.
+ * The config file: where it is, what is in it, and which of its keys are unknown.
+ * `load-settings.ts` reads the values, together with those of flags and environment.
  */
 import { resolve } from 'node:path';
 import { NeverStartError } from '../core/errors.js';
@@ -19,7 +19,7 @@ export interface ConfigFile {
   readonly values: Record<string, unknown>;
 }
 
-/** Whatever names one place: the parsed flags, the environment, the working folder. */
+/** What can name the file: the parsed flags, the environment, the working folder. */
 interface ConfigFilePlace {
   readonly flags: Record<string, unknown>;
   readonly env: Record<string, string | undefined>;
@@ -27,8 +27,9 @@ interface ConfigFilePlace {
 }
 
 /**
- * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the folder, else null.
- * Throws `NeverStartError` (`usage-invalid`) when a file that was named is not there, or when it is not a JSON object.
+ * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
+ * folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named is not
+ * there, or when it is not a JSON object.
  */
 export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigFile | null {
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
@@ -50,7 +51,10 @@ export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigF
   return parseConfigFile(path, text);
 }
 
-/** What the text of a config file says. Throws `NeverStartError` (`usage-invalid`) when it is not a JSON object. */
+/**
+ * What the text of a config file says. Throws `NeverStartError` (`usage-invalid`) when it is not a
+ * JSON object.
+ */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   return { path, values: parseObject(path, text) };
 }
@@ -61,9 +65,9 @@ function parseObject(path: string, text: string): Record<string, unknown> {
   if (fault !== null) {
     throw new NeverStartError({
       code: 'usage-invalid',
-      what: `the config file is no JSON from line ${fault.line}, column ${fault.column} on`,
+      what: `the config file is not JSON from line ${fault.line}, column ${fault.column} on`,
       subject: path,
-      todo: 'look there for a missing or superfluous comma, quote or bracket, or for a comment',
+      todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
     });
   }
   const parsed: unknown = JSON.parse(json);
@@ -78,7 +82,10 @@ function parseObject(path: string, text: string): Record<string, unknown> {
   return { ...parsed };
 }
 
-/** One problem for each key that the table does not know or does not allow in a file. Values are never shown. */
+/**
+ * One problem for each key that the table does not know or does not allow in a file. Values are
+ * never shown.
+ */
 export function findUnknownKeys(file: ConfigFile): Problem[] {
   const allowed = SETTING_ENTRIES.flatMap(([, line]) =>
     line.isInFile && line.key !== null ? [line.key] : [],
@@ -105,7 +112,7 @@ export function findUnknownKeys(file: ConfigFile): Problem[] {
             subject,
             didYouMean(nearest(key, allowed), 'see the table in the README'),
           )
-        : usageProblem('this setting belongs to one command', subject, `say it there with ${own.flag}`),
+        : usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`),
     );
   }
   return problems;
@@ -124,7 +131,10 @@ const BLANKS = /[ \t\r\n]*/y;
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end' | 'nothing';
 
-/** The first place at which the text cannot go on as it does; its end when something is missing there. null: it is JSON. */
+/**
+ * The first place at which the text cannot go on as it does; its end when something is missing
+ * there. null: it is JSON.
+ */
 export function findJsonFault(text: string): JsonFault | null {
   const open: ('{' | '[')[] = [];
   let expected: Expected = 'value';

@@ -1,6 +1,7 @@
 /**
- * The secrets: the token, what webhooks are signed with, the dashboard's password. What each may look
- * like, and how it is read from the environment or from a file of its own. No message quotes one.
+ * The secrets: the token, what webhooks are signed with, the dashboard's password. What each may
+ * look like, and how it is read from the environment or from a file of its own. No message quotes
+ * one.
  */
 import { type ErrorCode, NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
@@ -16,7 +17,10 @@ const LONGEST_PASSWORD = 1_024;
 const SHORTEST_SECRET = 16;
 const SHORTEST_PASSWORD = 12;
 
-/** Trimmed. The word Bearer is refused rather than cut off, so that everybody knows what the token is. */
+/**
+ * Trimmed. The word Bearer is refused rather than cut off, so that everybody knows what the token
+ * is.
+ */
 export const tokenValue: ValueKind<string> = oneText('TOKEN', (seen) => {
   const token = seen.trim();
   if (/^bearer\s/i.test(token))
@@ -27,7 +31,10 @@ export const tokenValue: ValueKind<string> = oneText('TOKEN', (seen) => {
     : refused('a token', 'one line of letters, digits and signs without blanks');
 });
 
-/** Trimmed. `whsec_` and base64 as the Standard Webhooks specification has it, or any text of one line. */
+/**
+ * Trimmed. `whsec_` and base64 as the Standard Webhooks specification has it, or any text of one
+ * line.
+ */
 export const notifySecretValue: ValueKind<string> = oneText('SECRET', (seen) => {
   const secret = seen.trim();
   const isRight =
@@ -49,9 +56,9 @@ export const dashboardPasswordValue: ValueKind<string> = oneText('PASSWORD', (se
 });
 
 /**
- * The token that the settings name, trimmed. null when they name none.
- * Throws `NeverStartError`: `usage-token-missing` when the file cannot be read or holds nothing, `usage-invalid`
- * when it holds more than one line or what no HTTP header can carry.
+ * The token that the settings name, trimmed. null when they name none. Throws `NeverStartError`:
+ * `usage-token-missing` when the file cannot be read or holds nothing, `usage-invalid` when it
+ * holds more than one line or what no HTTP header can carry.
  */
 export function readToken(settings: {
   readonly token: string | null;
@@ -77,7 +84,10 @@ export function readToken(settings: {
   });
 }
 
-/** null when the settings name none. Throws `NeverStartError` when the file cannot be read or holds no secret. */
+/**
+ * null when the settings name none. Throws `NeverStartError` when the file cannot be read or holds
+ * no secret.
+ */
 export function readNotifySecret(settings: {
   readonly notifySecret: string | null;
   readonly notifySecretFile: string | null;
@@ -95,9 +105,9 @@ export function readNotifySecret(settings: {
 }
 
 /**
- * The password that the settings name; null when they name none, which only a dashboard on loopback may do.
- * Throws `NeverStartError` `usage-invalid` when others could reach a dashboard without one, and when the file cannot be read
- * or holds no password.
+ * The password that the settings name; null when they name none, which only a dashboard on loopback
+ * may do. Throws `NeverStartError` `usage-invalid` when others could reach a dashboard without one,
+ * and when the file cannot be read or holds no password.
  */
 export function readDashboardPassword(settings: {
   readonly dashboardHost: string;
@@ -141,7 +151,8 @@ function readSecretFile(path: string, name: string, code: ErrorCode, flag: strin
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
-    // Message and cause of a system error name the path, which may be the secret in the wrong place.
+    // Message and cause of a system error name the path, which may be the secret in the wrong
+    // place.
     const reason =
       error instanceof Error && 'code' in error
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })

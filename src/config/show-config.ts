@@ -1,6 +1,6 @@
 /**
- * What `brand-enrich config` prints: each setting, its value and where it came from, as text for people or as data
- * for `--json`. Secrets are masked by `show-value.ts`.
+ * What `brand-enrich config` prints: each setting, its value and where it came from, as text for
+ * people or as data for `--json`. Secrets are masked by `show-value.ts`.
  */
 
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
@@ -14,7 +14,7 @@ import {
   settingsOf,
 } from './settings.js';
 
-/** One setting, ready to be shown. */
+/** One setting, ready to show. */
 interface ShownSetting {
   /** Its name in the config file; the environment variable where it cannot stand there. */
   readonly name: string;
@@ -31,7 +31,10 @@ export function shownSettings({ settings, origins }: LoadedSettings): readonly S
   }));
 }
 
-/** A table in aligned columns, ending with a line end; the config file that was read stands above it. */
+/**
+ * A table in aligned columns, ending with a line end; the config file that was read stands above
+ * it.
+ */
 export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'> | null): string {
   const shown = shownSettings(loaded);
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
@@ -55,7 +58,10 @@ export function formatDuration(ms: number): string {
   return unit === undefined ? `${ms}ms` : `${ms / unit[1]}${unit[0]}`;
 }
 
-/** Never holds a secret: a token is `set, not shown`, an address has neither credentials nor query. `-` when nobody said anything. */
+/**
+ * Never holds a secret: a token is `set, not shown`, an address has neither credentials nor query.
+ * `-` when nobody said anything.
+ */
 export function showValue(settings: Settings, name: SettingName): string {
   const value: unknown = settings[name];
   const { secrecy } = SETTINGS[name];

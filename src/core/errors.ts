@@ -52,7 +52,7 @@ export const ERROR_CATALOGUE = {
   'engine-held': 'another process owns the state folder',
   'service-unreachable': 'an address cannot be reached, or cannot be listened on',
   interrupted: 'stopped by a signal',
-  declined: 'nothing was done, because you said no',
+  declined: 'nothing was done: you declined',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
