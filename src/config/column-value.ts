@@ -7,10 +7,13 @@ import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { nearest } from '../core/nearest.js';
 import { accepted, eachText, oneText, refused, type ValueKind } from './parse-value.js';
 
-/** A column that the user named. */
-export interface ColumnChoice {
+/**
+ * One `--column NAME[:KIND]`. The name may also be a position from 1, as `position:3` or, where no
+ * column has that name, `3`.
+ */
+export interface ColumnRequest {
   readonly name: string;
-  /** null: not said; `--kind` or the column's values decide. */
+  /** null: not given; `--kind` or the column's values decide. */
   readonly kind: IdentifierKind | null;
 }
 
@@ -19,7 +22,7 @@ export interface ColumnChoice {
  * when it is a kind, is taken off. An ending that is nearly a kind is refused, since it is more
  * likely a slip than a name.
  */
-export const columnChoices: ValueKind<readonly ColumnChoice[]> = eachText(
+export const columnChoices: ValueKind<readonly ColumnRequest[]> = eachText(
   'repeated',
   'NAME[:KIND]',
   (seen) => {

@@ -6,12 +6,11 @@
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
+import { type ColumnChoice, columnFlag, columnLabel } from './find-column.js';
 import { type HeaderMeaning, readHeader } from './header-words.js';
-import { identifyCell } from './identify-cell.js';
+import { identifyCell, LONGEST_EXCHANGE_SUFFIX } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
-import { type JudgeInput, judgeColumn } from './judge-columns.js';
-import { isFilled, sampledRows } from './sample-column.js';
+import { isFilled, type JudgeInput, judgeColumn, sampledRows } from './judge-columns.js';
 
 /** From this share of impossible values on the kind is taken for a mistake. */
 const MOST_IMPOSSIBLE = 0.8;
@@ -89,8 +88,6 @@ function faultOf(cell: string, kind: IdentifierKind): Fault | null {
 
 /** Suffixes that are no exchange's, whatever the case. */
 const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
-/** Longer top-level domains are no exchange suffix, as long as nobody wrote them in capitals (`BHP.ASX`). */
-const LONGEST_EXCHANGE_SUFFIX = 2;
 /** `sap.de` may be a ticker in lower case, `siemens.de` hardly. */
 const LONGEST_LOWER_TICKER = 6;
 

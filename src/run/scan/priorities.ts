@@ -5,8 +5,7 @@
  * The order says who is bought first when the limit will not cover the file; the output's order is not its business.
  */
 import { NeverStartError } from '../../core/errors.js';
-import { columnLabel } from '../../identify/column-choice.js';
-import { findColumn } from '../../identify/find-column.js';
+import { columnLabel, findColumn } from '../../identify/find-column.js';
 import { priorityValueOf } from './priority-value.js';
 
 /** One `--priority COLUMN[:asc|desc]`. The column may also be a position, as in `--column`. */

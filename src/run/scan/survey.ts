@@ -2,12 +2,14 @@
  * The first pass: the whole input is read once before anything is spent. Rows go to disk as they stand, identifiers
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
+
+import type { ColumnRequest } from '../../config/column-value.js';
 import { NeverStartError } from '../../core/errors.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import type { Row, TableShape } from '../../core/table.js';
-import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../../identify/choose-columns.js';
-import { identifyRow } from '../../identify/identify-row.js';
+import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
+import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
