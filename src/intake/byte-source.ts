@@ -3,15 +3,15 @@
  * are gzip. Read as often as asked, always the file that was opened. What the bytes mean is not known here.
  */
 import { constants, openSync } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
+import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
 import type { IntakeOptions } from './input.js';
-import { spoolStream } from './spool-stream.js';
 
 export interface ByteSource {
   /** The path, or `stdin`. */
@@ -205,4 +205,60 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
 /** A stream keeps several chunks at once, so each must own its memory. */
 async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/**
+ * @param name what is read, for messages
+ * @returns the open file, to be dropped by the caller
+ * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used, `input-missing`
+ * when reading fails.
+ */
+async function spoolStream(
+  chunks: AsyncIterable<Buffer | string>,
+  name: string,
+  folder: string,
+): Promise<PrivateFile> {
+  let file: PrivateFile;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    file = await openPrivateFile(folder, 'input');
+  } catch (error) {
+    throw new FailFileError({
+      code: 'output-unwritable',
+      what: 'the input cannot be kept while it is processed',
+      subject: folder,
+      todo: 'make the folder writable or name another one with --state',
+      cause: error,
+    });
+  }
+  try {
+    for await (const chunk of chunks) {
+      await append(file.handle, Buffer.from(chunk), folder);
+    }
+    return file;
+  } catch (error) {
+    await file.drop();
+    if (error instanceof FailFileError) throw error;
+    throw new FailFileError({
+      code: 'input-missing',
+      what: 'the input broke off while it was read',
+      subject: name,
+      todo: 'run again, or save it to a file first',
+      cause: error,
+    });
+  }
+}
+
+async function append(handle: FileHandle, bytes: Buffer, folder: string): Promise<void> {
+  try {
+    await handle.appendFile(bytes);
+  } catch (error) {
+    throw new FailFileError({
+      code: 'disk-low',
+      what: 'the input cannot be kept while it is processed',
+      subject: folder,
+      todo: 'free disk space or name another folder with --state',
+      cause: error,
+    });
+  }
 }

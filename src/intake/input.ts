@@ -59,3 +59,33 @@ export interface Input {
   /** Lets go of the file and removes the copy of standard input. Safe to call twice. */
   close(): Promise<void>;
 }
+
+/** One cell, in bytes of UTF-8. */
+export const MAX_FIELD_BYTES = 64 * 1024;
+/** One record, in bytes of UTF-8; of a longer one the text up to here is kept. */
+export const MAX_RECORD_BYTES = 1024 * 1024;
+/** Line breaks inside one quoted cell. */
+export const MAX_QUOTED_LINE_BREAKS = 100;
+/** Keys of JSON objects that become columns; more of them would make memory grow with the file. */
+export const MAX_JSON_COLUMNS = 4096;
+/** Rows in one batch. */
+export const MAX_BATCH_ROWS = 4096;
+/** Records looked at for the choice of columns. */
+export const MAX_SAMPLE_ROWS = 1000;
+
+/** Whether the text takes more than `maxBytes` in UTF-8; counts bytes only when the length leaves a doubt. */
+export function isLongerThan(text: string, maxBytes: number): boolean {
+  if (text.length > maxBytes) return true;
+  return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
+}
+
+export interface RowReader {
+  /** The rows that are complete with this text. `isLast`: no more text comes. */
+  push(text: string, isLast: boolean): Row[];
+  /** What was odd but no problem of one row, as sentences; after the last push. */
+  notes(): string[];
+  /** Columns seen until now, where they are not fixed from the start. */
+  columns(): readonly string[] | null;
+  /** Line and text that wait for more: where a fault in the bytes that follow will be. */
+  position(): { readonly line: number; readonly rest: string };
+}

@@ -5,11 +5,14 @@
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { recogniseBinary } from './binary-signature.js';
 import { type ByteSource, openByteSource, readingStopped } from './byte-source.js';
-import { type ChosenEncoding, checkEncodingName, chooseEncoding } from './choose-encoding.js';
-import { encodingFault } from './encoding-fault.js';
-import type { Input, IntakeOptions } from './input.js';
-import { MAX_SAMPLE_ROWS } from './limits.js';
-import { lookAhead } from './look-ahead.js';
+import {
+  type ChosenEncoding,
+  checkEncodingName,
+  chooseEncoding,
+  encodingFault,
+  lookAhead,
+} from './choose-encoding.js';
+import { type Input, type IntakeOptions, MAX_SAMPLE_ROWS } from './input.js';
 import { createPasses, type Passes } from './row-passes.js';
 import { showDelimiter, sniffTable, type TableLayout } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault } from './strict-decoder.js';

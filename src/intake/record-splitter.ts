@@ -4,10 +4,9 @@
  * which its faulty cell begins, and reading resumes on the next line. The meaning of cells, columns and blank
  * lines is left to `csv-rows.ts` and `jsonl-rows.ts`.
  */
-import { MAX_RECORD_BYTES } from './limits.js';
+
+import { MAX_FIELD_BYTES, MAX_RECORD_BYTES, MAX_QUOTED_LINE_BREAKS as MOST_BREAKS } from './input.js';
 import { CharFinder, LineFinder, type LineMode } from './line-finder.js';
-import { looksMerged } from './merged-lines.js';
-import { type ScanWindow, scanQuotedRecord } from './quoted-record.js';
 
 export interface SplitRecord {
   /** Line on which it begins, from 1. */
@@ -31,7 +30,7 @@ export interface SplitterOptions {
   readonly passLines: number;
 }
 
-export interface RecordSplitter {
+interface RecordSplitter {
   /** The records that are complete with this text. `isLast`: no more text comes. */
   push(text: string, isLast: boolean): SplitRecord[];
   /** Line and text that wait for more: where the next fault will be. */
@@ -139,4 +138,126 @@ export function createRecordSplitter(options: SplitterOptions): RecordSplitter {
 export function cutText(text: string): string {
   const isHalf = (text.charCodeAt(MAX_RECORD_BYTES - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHalf ? MAX_RECORD_BYTES - 1 : MAX_RECORD_BYTES);
+}
+
+interface ScanWindow {
+  readonly text: string;
+  /** No text follows this window. */
+  readonly isLast: boolean;
+  readonly lines: LineFinder;
+  readonly quotes: CharFinder;
+  readonly delimiters: CharFinder;
+  readonly delimiter: string;
+}
+
+type QuotedScan =
+  | {
+      readonly type: 'record';
+      /** Where its text ends, and where the next record begins. */
+      readonly end: number;
+      readonly next: number;
+      /** Still with doubled quotes when `isDoubled`. */
+      readonly cells: string[];
+      readonly isDoubled: boolean;
+      /** Where the first cell that holds a line break begins; -1 when none does. */
+      readonly brokenAt: number;
+    }
+  /** The window ends too early; `fieldAt` is where the unfinished cell begins. */
+  | { readonly type: 'more'; readonly fieldAt: number }
+  | { readonly type: 'fault'; readonly fieldAt: number; readonly reason: string };
+
+const QUOTE = 34;
+const LF = 10;
+const CR = 13;
+
+function scanQuotedRecord(window: ScanWindow, start: number): QuotedScan {
+  const { text, isLast, lines, delimiters } = window;
+  const delimiterCode = window.delimiter.charCodeAt(0);
+  const cells: string[] = [];
+  let isDoubled = false;
+  let brokenAt = -1;
+  let fieldAt = start;
+  const record = (end: number, next: number): QuotedScan => ({
+    type: 'record',
+    end,
+    next,
+    cells,
+    isDoubled,
+    brokenAt,
+  });
+
+  for (;;) {
+    if (text.charCodeAt(fieldAt) !== QUOTE) {
+      const delimiterAt = delimiters.next(fieldAt);
+      const lineEnd = lines.next(fieldAt);
+      if (delimiterAt < lineEnd) {
+        cells.push(text.slice(fieldAt, delimiterAt));
+        fieldAt = delimiterAt + 1;
+        continue;
+      }
+      if (lineEnd === Number.POSITIVE_INFINITY && !isLast) return { type: 'more', fieldAt };
+      const end = Math.min(lineEnd, text.length);
+      const stop = lines.stop(end, fieldAt);
+      cells.push(text.slice(fieldAt, stop));
+      return record(stop, lineEnd < text.length ? lines.after(lineEnd) : text.length);
+    }
+
+    const close = findClose(window, fieldAt);
+    if (typeof close !== 'number') return close;
+    if (close < 0) isDoubled = true;
+    const closeAt = Math.abs(close);
+    if (brokenAt < 0 && lines.next(fieldAt) < closeAt) brokenAt = fieldAt;
+    cells.push(text.slice(fieldAt + 1, closeAt));
+    const stop = closeAt + 1;
+    const code = text.charCodeAt(stop);
+    if (code === delimiterCode) {
+      fieldAt = stop + 1;
+      continue;
+    }
+    // A quote at the window's end may be the first half of a doubled one.
+    if (stop === text.length) return isLast ? record(stop, stop) : { type: 'more', fieldAt };
+    if (code === LF || lines.next(stop) === stop) return record(stop, lines.after(stop));
+    if (code === CR && stop + 1 === text.length) {
+      return isLast ? record(stop, stop + 1) : { type: 'more', fieldAt };
+    }
+    if (code === CR && text.charCodeAt(stop + 1) === LF) return record(stop, stop + 2);
+    return { type: 'fault', fieldAt, reason: 'text after the closing quote of a cell' };
+  }
+}
+
+/** Index of the closing quote of the cell, negative when doubled quotes stand before it; or why there is none. */
+function findClose(window: ScanWindow, fieldAt: number): number | QuotedScan {
+  const { text, isLast, lines, quotes } = window;
+  let isDoubled = false;
+  let quoteAt = quotes.next(fieldAt + 1);
+  while (quoteAt < text.length && text.charCodeAt(quoteAt + 1) === QUOTE) {
+    isDoubled = true;
+    quoteAt = quotes.next(quoteAt + 2);
+  }
+  const isOpen = quoteAt === Number.POSITIVE_INFINITY;
+  const until = isOpen ? text.length : quoteAt;
+  if (until - fieldAt - 1 > MAX_FIELD_BYTES) {
+    return { type: 'fault', fieldAt, reason: 'a quoted cell runs over more than 64 KiB' };
+  }
+  if (lines.next(fieldAt) < until && lines.count(fieldAt, until, MOST_BREAKS + 1) > MOST_BREAKS) {
+    return { type: 'fault', fieldAt, reason: `a quoted cell runs over more than ${MOST_BREAKS} line breaks` };
+  }
+  if (isOpen && isLast) return { type: 'fault', fieldAt, reason: 'a quoted cell is never closed' };
+  if (isOpen) return { type: 'more', fieldAt };
+  return isDoubled ? -quoteAt : quoteAt;
+}
+
+/** Below this many lines an address in a cell could bear the mark by chance. */
+const LEAST_LINES = 5;
+
+/**
+ * @param raw the record as it stands
+ * @param cellCount cells that it was read into
+ * @param columnCount columns of the table; nothing is judged in a table of one
+ */
+function looksMerged(raw: string, cellCount: number, columnCount: number, delimiter: string): boolean {
+  if (columnCount < 2) return false;
+  const lines = raw.split(/\r\n|\n|\r/);
+  if (cellCount === columnCount && (lines.length < LEAST_LINES || raw.split('"').length !== 3)) return false;
+  return lines.every((line) => line.split(delimiter).length === columnCount);
 }

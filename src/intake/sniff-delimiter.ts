@@ -2,9 +2,7 @@
  * Which character separates the cells, judged from the first records: each candidate cuts the sample with
  * quotes respected, and the one under which the records agree best with the header wins. Pure.
  */
-
-import { cellsOfRecords } from './csv-cells.js';
-import { isBlankLine } from './csv-rows.js';
+import { cellsOfRecords, isBlankLine } from './csv-rows.js';
 import { findTable } from './header-check.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
@@ -21,7 +19,7 @@ export interface SampleRecord extends SplitRecord {
   readonly texts: readonly string[];
 }
 
-export interface DelimiterVerdict {
+interface DelimiterVerdict {
   readonly delimiter: string;
   /** Others under which the records agree just as well. */
   readonly rivals: readonly string[];
@@ -59,7 +57,7 @@ interface Score {
   readonly occurrences: number;
 }
 
-export interface DelimiterHints {
+interface DelimiterHints {
   readonly mode: LineMode;
   /** Whether the text is the whole input. */
   readonly isWhole: boolean;
@@ -113,4 +111,27 @@ function judge(delimiter: string, records: readonly SampleRecord[]): Score {
 
 function agrees(texts: readonly string[], width: number): boolean {
   return texts.length === width || (texts.length > width && hasBlankEnd(texts, width));
+}
+
+/** A sentence about the first record with such quotes; null when there is none. `lineOf`: its line in the file. */
+export function findOddQuotes(
+  records: readonly SampleRecord[],
+  lineOf: (line: number) => number,
+): string | null {
+  const readable = records.filter((record) => record.problem === null);
+  const spaced = readable.find(({ texts }) => isEnclosed(texts, /^[ \t]+"/, /"\s*$/));
+  if (spaced !== undefined) {
+    return `in line ${lineOf(spaced.line)} a blank stands before a quote, so that it encloses nothing: take such blanks away`;
+  }
+  const single = readable.filter(({ texts }) => isEnclosed(texts, /^\s*'/, /.'\s*$/));
+  const [first] = single;
+  // One alone may be a name ('s-Hertogenbosch, the '90s').
+  if (first === undefined || single.length < Math.max(2, readable.length / 5)) return null;
+  return `in line ${lineOf(first.line)} cells stand in single quotes, which enclose nothing: write double ones`;
+}
+
+/** Whether a cell, or several that belong together, begins and ends so. */
+function isEnclosed(texts: readonly string[], opening: RegExp, closing: RegExp): boolean {
+  const from = texts.findIndex((text) => opening.test(text));
+  return from >= 0 && texts.slice(from).some((text) => closing.test(text));
 }

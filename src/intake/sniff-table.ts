@@ -13,14 +13,11 @@ import {
   isBareList,
   type PreambleVerdict,
 } from './header-check.js';
-import type { IntakeOptions } from './input.js';
+import type { IntakeOptions, RowReader } from './input.js';
 import { createJsonlReader } from './jsonl-rows.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
-import type { TableGuess } from './misfit-tally.js';
-import { findOddQuotes } from './odd-quotes.js';
-import { fitTable } from './row-fit.js';
-import type { RowReader } from './row-reader.js';
-import { readSample, type SampleRecord, sniffDelimiter } from './sniff-delimiter.js';
+import { fitTable, type TableGuess } from './row-fit.js';
+import { findOddQuotes, readSample, type SampleRecord, sniffDelimiter } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   readonly warnings: readonly string[];

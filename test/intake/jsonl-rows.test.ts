@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { memberTexts } from '../../src/intake/json-members.js';
-import { createJsonlReader } from '../../src/intake/jsonl-rows.js';
+import { createJsonlReader, memberTexts } from '../../src/intake/jsonl-rows.js';
 
 function read(text: string) {
   const reader = createJsonlReader({ mode: 'lf', passLines: 0 });
