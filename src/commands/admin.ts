@@ -13,7 +13,7 @@ import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { printJson, printText } from '../core/terminal-text.js';
-import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/closed-inboxes.js';
+import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
 import { openEngine } from '../engine/open-engine.js';

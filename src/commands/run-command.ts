@@ -32,13 +32,9 @@ export async function runCommand(
     case 'up':
       return (await import('./up.js')).runUp(loaded, door);
     case 'serve':
-      return (await import('./serve-command.js')).runServe(settings, door);
+      return (await import('./local-service.js')).runServe(settings, door);
     case 'generate-catalogue':
-      return (await import('./generate-catalogue-command.js')).runGenerateCatalogue(
-        args[0] ?? '',
-        settings,
-        door,
-      );
+      return (await import('./local-service.js')).runGenerateCatalogue(args[0] ?? '', settings, door);
     case 'config':
       if (settings.json) printJson(door.stdout, shownSettings(loaded));
       else printText(door.stdout, `${showConfig(loaded, door.configFile)}\n`);

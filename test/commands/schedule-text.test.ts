@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { schedulesText } from '../../src/commands/schedule-text.js';
+import { schedulesText } from '../../src/commands/schedule.js';
 import type { ScheduleState } from '../../src/daemon/schedules/schedule-book.js';
 
 const NOW = Date.parse('2026-01-14T12:00:00Z');

@@ -3,12 +3,15 @@
  * it regularly. Whoever finds one that has not been touched for a while may take over what its watcher was at.
  */
 import { constants } from 'node:fs';
-import { lstat, mkdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { isRunning } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
-import { isErrorCode } from './file-trouble.js';
+import { isErrorCode, lookAt } from './inbox-file.js';
+import type { InboxFolders } from './inbox-folders.js';
+import { claim, type Job, jobFoldersIn, removeDesk, take, writeNote } from './job-folder.js';
 
 export const HEARTBEAT_FILE = '.heartbeat';
 export const BEAT_MS = 5_000;
@@ -28,7 +31,7 @@ const identityShape = z.object({
   /** Which process numbers can be compared: this start of the machine, and this container. Empty: unknown. */
   space: z.string(),
 });
-export type WatcherIdentity = z.infer<typeof identityShape>;
+type WatcherIdentity = z.infer<typeof identityShape>;
 
 /** Who this process is, for other watchers. */
 export async function ownIdentity(): Promise<WatcherIdentity> {
@@ -55,7 +58,7 @@ export async function beat(desk: string, identity: WatcherIdentity): Promise<num
 }
 
 /** What is known of another watcher. */
-export interface SignOfLife {
+interface SignOfLife {
   /** When its heartbeat was touched, by the file system's clock. */
   readonly beatAt: number;
   /** Who it is; null when that cannot be read. */
@@ -92,4 +95,48 @@ export function isDead(
   if (now - beatAt > DEAD_AFTER_MS) return true;
   if (identity === null || identity.space === '' || identity.space !== own.space) return false;
   return identity.host === own.host && !isRunning(identity.pid);
+}
+
+interface Adopter {
+  readonly folders: InboxFolders;
+  /** Our own folder under `processing`. */
+  readonly desk: string;
+  readonly identity: WatcherIdentity;
+}
+
+/** `now`: the file system's time, ms. The jobs are ours when this resolves. */
+export async function adoptJobs(adopter: Adopter, now: number): Promise<Job[]> {
+  const { folders, desk, identity } = adopter;
+  const adopted: Job[] = [];
+  for (const other of await jobFoldersIn(folders.processing)) {
+    if (other === desk) continue;
+    const sign = await readSignOfLife(other);
+    if (sign === null || !isDead(sign, identity, now, isRunning)) continue;
+    for (const folder of await jobFoldersIn(other)) {
+      const job = await take(folders, desk, folder);
+      if (job !== null) adopted.push(await noteAdoption(job));
+    }
+    adopted.push(...(await adoptLooseFiles(adopter, other, now)));
+    await removeDesk(other, HEARTBEAT_FILE);
+  }
+  return adopted;
+}
+
+async function noteAdoption(job: Job): Promise<Job> {
+  const note = { ...job.note, adoptions: job.note.adoptions + 1 };
+  await writeNote(job.folder, note);
+  return { ...job, note };
+}
+
+/** Files that lie in a watcher's folder without one of their own: somebody put them there by hand. */
+async function adoptLooseFiles({ folders, desk }: Adopter, other: string, now: number): Promise<Job[]> {
+  const adopted: Job[] = [];
+  for (const name of await readdir(other).catch(() => [])) {
+    if (name.startsWith('.')) continue;
+    const seen = await lookAt(join(other, basename(name)));
+    if (seen === null || seen === 'folder' || seen.kind !== 'file') continue;
+    const job = await claim(folders, desk, seen, now, other);
+    if (job !== null) adopted.push(job);
+  }
+  return adopted;
 }

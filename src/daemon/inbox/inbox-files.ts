@@ -2,16 +2,13 @@
  * What lies in the inbox, look by look: files that are whole, and links that are refused. Folders are left alone, with
  * a word about it. Taking a file is `job-folder.ts`'s.
  */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Log } from '../../core/log.js';
-import { isLeftAlone } from './file-names.js';
-import { lookAt } from './job-folder.js';
-import { openForWriting } from './open-writers.js';
-import { createSettledFiles, type SeenFile } from './settled-files.js';
+import { isLeftAlone, isSameFile, lookAt, type SeenFile } from './inbox-file.js';
 
-export interface InboxFiles {
+interface InboxFiles {
   /** One look, at a moment in milliseconds. Throws errors of the file system. */
   look(now: number): Promise<InboxLook>;
 }
@@ -69,4 +66,93 @@ export function createInboxFiles(folder: string, options: { settleMs: number; lo
       };
     },
   };
+}
+
+interface SettledFiles {
+  /** One look at all files, at a moment in milliseconds. */
+  look(files: readonly SeenFile[], now: number): Settled;
+}
+
+interface Settled {
+  /** In the order in which they became still. */
+  readonly ready: readonly SeenFile[];
+  /** When the next one can be ready; null when none is waited for. */
+  readonly nextAt: number | null;
+}
+
+interface Watched {
+  readonly file: SeenFile;
+  readonly since: number;
+  readonly longestPauseMs: number;
+}
+
+const EMPTY_FACTOR = 5;
+const PAUSE_FACTOR = 2;
+/** However a file was written: nobody waits longer than this for its next byte. */
+const MOST_MS = 60_000;
+
+/** `settleMs`: how long a file must have been still. */
+export function createSettledFiles(settleMs: number): SettledFiles {
+  let watched = new Map<string, Watched>();
+  return {
+    look(files, now) {
+      const next = new Map<string, Watched>();
+      for (const file of files) next.set(file.name, follow(watched.get(file.name), file, now));
+      watched = next;
+      const ready: Watched[] = [];
+      let nextAt: number | null = null;
+      for (const each of next.values()) {
+        const at = each.since + stillnessMs(each, settleMs);
+        if (at <= now) ready.push(each);
+        else nextAt = Math.min(nextAt ?? at, at);
+      }
+      ready.sort((a, b) => a.since - b.since || (a.file.name < b.file.name ? -1 : 1));
+      return { ready: ready.map(({ file }) => file), nextAt };
+    },
+  };
+}
+
+function follow(before: Watched | undefined, file: SeenFile, now: number): Watched {
+  if (before === undefined) return { file, since: now, longestPauseMs: 0 };
+  if (isSameFile(before.file, file)) return before;
+  return { file, since: now, longestPauseMs: Math.max(before.longestPauseMs, now - before.since) };
+}
+
+function stillnessMs({ file, longestPauseMs }: Watched, settleMs: number): number {
+  const wanted = Math.max(
+    settleMs * (file.kind === 'file' && file.size === 0 ? EMPTY_FACTOR : 1),
+    longestPauseMs * PAUSE_FACTOR,
+  );
+  return Math.max(settleMs, Math.min(wanted, MOST_MS));
+}
+
+/** `/proc/<pid>/fdinfo/<fd>` gives the flags of `open` in octal; the lowest two bits say read, write or both. */
+const ACCESS_BITS = 0o3;
+
+/** Those of these absolute paths that are open for writing in another process, as far as can be told. */
+async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (paths.length === 0) return found;
+  const wanted = new Set(paths);
+  const processes = (await readdir('/proc').catch(() => [])).filter(
+    (name) => /^\d+$/.test(name) && name !== String(process.pid),
+  );
+  const limit = pLimit(AT_ONCE);
+  await Promise.all(
+    processes.map((pid) =>
+      limit(async () => {
+        for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
+          const path = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '');
+          if (wanted.has(path) && (await isWriting(pid, fd))) found.add(path);
+        }
+      }),
+    ),
+  );
+  return found;
+}
+
+async function isWriting(pid: string, fd: string): Promise<boolean> {
+  const info = await readFile(`/proc/${pid}/fdinfo/${fd}`, 'utf8').catch(() => '');
+  const flags = /^flags:\s*([0-7]+)$/m.exec(info)?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & ACCESS_BITS) !== 0;
 }

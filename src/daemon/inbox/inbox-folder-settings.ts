@@ -5,7 +5,10 @@
  *
  * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower holds.
  */
+
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { findSettings } from '../../config/load-settings.js';
 import { didYouMean, type Problem, throwProblems, usageProblem } from '../../config/problems.js';
 import { type ConfigFile, parseConfigFile } from '../../config/read-config-file.js';
@@ -21,7 +24,8 @@ import { errorText, NeverStartError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
-import { isErrorCode } from './file-trouble.js';
+import type { NoteStore } from '../../stores/notes.js';
+import { isErrorCode } from './inbox-file.js';
 
 export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 
@@ -129,4 +133,55 @@ function lowerCount(one: number | null, other: number | null): number | null {
 function lowerAmount(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return isMoreThan(one, other) ? other : one;
+}
+
+const SCOPE = 'closed-inbox';
+/** A note is written anew with every look at the inbox; an older one is of a watcher that is no more. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+const noteShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
+type ClosedInbox = z.infer<typeof noteShape>;
+
+/** Of one inbox. */
+interface ClosedNote {
+  /** `why` null: the inbox is open. An engine that does not answer is no trouble of it. Never rejects. */
+  note(why: string | null): Promise<void>;
+}
+
+export function createClosedNote(notes: NoteStore, folder: string): ClosedNote {
+  const host = hostname();
+  const name = `${host}:${folder}`;
+  let isNoted = false;
+  return {
+    async note(why) {
+      if (why === null && !isNoted) return;
+      try {
+        if (why === null) await notes.remove(SCOPE, name, null);
+        else await notes.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
+        isNoted = why !== null;
+      } catch {
+        // The log has it, and the next look notes it.
+      }
+    },
+  };
+}
+
+/** All of them, on every machine. Throws what the store throws. */
+export async function listClosedInboxes(notes: Pick<NoteStore, 'list'>): Promise<ClosedInbox[]> {
+  const found = await notes.list(SCOPE);
+  return found
+    .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
+    .map(({ text }) => noteShape.parse(JSON.parse(text)));
+}
+
+/** Why the inbox with this folder on this machine is closed; null: it is open. */
+export function whyClosedHere(closed: readonly ClosedInbox[], folder: string): string | null {
+  return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
+}
+
+/** A line for each; nothing when all are open. */
+export function closedInboxesText(closed: readonly ClosedInbox[]): string {
+  return closed
+    .map(({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`)
+    .join('');
 }

@@ -10,7 +10,9 @@
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FailFileError } from '../../core/errors.js';
+import { watch } from 'chokidar';
+import { errorText, FailFileError } from '../../core/errors.js';
+import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
@@ -73,4 +75,33 @@ function unfit(path: string, why: string, todo: string, cause?: unknown): FailFi
     todo,
     cause,
   });
+}
+
+export interface FolderWatch {
+  close(): Promise<void>;
+}
+
+interface FolderWatchOptions {
+  /** How often to look where there are no events (network shares); null: the system's events. */
+  readonly pollMs: number | null;
+  readonly log: Log;
+  readonly onChange: () => void;
+}
+
+export function watchFolder(folder: string, { pollMs, log, onChange }: FolderWatchOptions): FolderWatch {
+  let isTold = false;
+  const watcher = watch(folder, {
+    depth: 0,
+    ignoreInitial: true,
+    followSymlinks: false,
+    ignorePermissionErrors: true,
+    ...(pollMs === null ? {} : { usePolling: true, interval: pollMs, binaryInterval: pollMs }),
+  });
+  watcher.on('all', onChange);
+  watcher.on('error', (error) => {
+    // Such as a system that allows too few watches: looking now and then finds the files all the same.
+    if (!isTold) log.warn({ folder, reason: errorText(error) }, 'changes of the folder may be noticed late');
+    isTold = true;
+  });
+  return { close: () => watcher.close() };
 }

@@ -12,7 +12,7 @@ import type { LedgerState } from '../../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../../ledger/period.js';
 import { roomOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
-import type { ParkedJob } from './job-end.js';
+import type { ParkedJob } from './job-folder.js';
 
 const memoShape = z.object({
   why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),

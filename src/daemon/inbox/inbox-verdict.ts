@@ -2,6 +2,9 @@
  * What becomes of a file of the inbox, from how its run ended or what prevented it. Pure: result or error in, verdict with
  * the words for its owner out.
  */
+
+import type { Setting } from '../../config/setting.js';
+import { SETTING_ENTRIES } from '../../config/settings.js';
 import {
   BrandEnrichError,
   ERROR_CATALOGUE,
@@ -12,10 +15,9 @@ import {
 import type { EnrichResult } from '../../run/enrich-request.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
-import { isPassingTrouble } from './file-trouble.js';
-import { settingsAdvice } from './inbox-settings-advice.js';
-import type { JobEnd } from './job-end.js';
-import { reasonText, waitingText } from './reason-text.js';
+import { isPassingTrouble } from './inbox-file.js';
+import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
+import { type JobEnd, reasonText, waitingText } from './job-end.js';
 
 /** Nothing is taken for so long while the service is away: each file would only find that out for itself. */
 const SERVICE_AWAY_MS = 60_000;
@@ -25,7 +27,7 @@ const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
 /** Why a parked file is parked; part of its memo. What costs money and is of no use is not tried again by itself. */
-export type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
+type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
 
 /** `memo`: what is to be remembered when it is parked. */
 export function verdictOfResult(
@@ -103,4 +105,70 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
     return { type: 'again', why: error.message, inMs: ENGINE_AWAY_MS, holds: true };
   }
   return { type: 'failed', reason: reasonText(what, todo, settingsAdvice(todo)) };
+}
+
+/** A flag; its value, bare or quoted for a shell; and whether nothing but a blank stands before it. */
+const FLAG =
+  /(leave )?(--[a-z]+(?:-[a-z]+)*)(?: ('(?:[^']|'\\'')*'|(?!--|(?:or|and|if|to|for|falls)\b)[^\s,;()]*[^\s,;().]))?/g;
+/** A value that a message leaves to its reader. */
+const OPEN_VALUE = /^(?:NAME:|\S*:KIND)/;
+
+/**
+ * The lines for `brand-enrich.json` that say what the flags of a "what to do" say, one for each alternative. Flags that an inbox may not
+ * set, that are to be left out, or that stand there without their value give none.
+ */
+export function settingsLines(todo: string): string[] {
+  const groups: { values: Record<string, unknown>; end: number; isWhole: boolean }[] = [];
+  for (const match of todo.matchAll(FLAG)) {
+    const [text, leave, flag, shown] = match;
+    const last = groups.at(-1);
+    const found = readFlag(flag ?? '', shown);
+    const end = match.index + (found?.isSwitch ? (leave ?? '').length + (flag ?? '').length : text.length);
+    // Flags beside each other belong together, others are alternatives.
+    const isBeside = last !== undefined && match.index === last.end + 1;
+    const group = isBeside ? last : { values: {}, end, isWhole: true };
+    if (!isBeside) groups.push(group);
+    group.end = end;
+    if (found === null || leave !== undefined) group.isWhole = false;
+    else group.values[found.key] = joined(group.values[found.key], found.value);
+  }
+  const lines = groups.filter(({ isWhole }) => isWhole).map(({ values }) => JSON.stringify(values));
+  return [...new Set(lines)];
+}
+
+interface ReadFlag {
+  readonly key: string;
+  readonly value: unknown;
+  readonly isSwitch: boolean;
+}
+
+function readFlag(flag: string, shown: string | undefined): ReadFlag | null {
+  const line: Setting<unknown> | undefined = SETTING_ENTRIES.find(([, each]) => each.flag === flag)?.[1];
+  const isAllowed = FOLDER_ENTRIES.some(([, each]) => each.flag === flag);
+  if (line === undefined || line.key === null || !isAllowed) return null;
+  if (line.kind.arity === 'switch') {
+    return { key: line.key, value: !flag.startsWith('--no-'), isSwitch: true };
+  }
+  if (shown === undefined) return null;
+  const value = shown.startsWith("'") ? shown.slice(1, -1).replaceAll("'\\''", "'") : shown;
+  if (!line.kind.parse([value]).ok) return null;
+  return { key: line.key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
+}
+
+function joined(known: unknown, value: unknown): unknown {
+  if (known === undefined) return value;
+  return Array.isArray(known) ? [...known, value] : [known, value];
+}
+
+/** The paragraph of `reason.txt` that holds the lines; empty when there is none. */
+export function settingsAdvice(todo: string): string {
+  const lines = settingsLines(todo);
+  if (lines.length === 0) return '';
+  const which = lines.length === 1 ? 'save this line' : 'save the one of these lines that is meant';
+  const open = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
+  return (
+    `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} beside the folder inbox` +
+    `${open ? ', with name and kind of the column' : ''} (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n` +
+    `${lines.join('\n')}`
+  );
 }

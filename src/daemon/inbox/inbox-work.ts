@@ -20,14 +20,13 @@ import { exitCodeOf } from '../../run/exit-code.js';
 import { makeReport, type RunReport, writeReport } from '../../run/report/report.js';
 import { writeReportPage } from '../../run/report/write-report-page.js';
 import { requestOf, runSettingsOf } from '../../run/run-request.js';
-import { createClosedNote } from './closed-inboxes.js';
-import { isLongName, stemOf } from './file-names.js';
-import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
+import { isLongName, stemOf } from './inbox-file.js';
+import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
 import type { InboxNotices } from './inbox-notices.js';
 import { chooseRetries, memoOf } from './inbox-retries.js';
 import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
-import type { InboxWork, JobEnd, ParkedJob } from './job-end.js';
-import type { Job } from './job-folder.js';
+import type { InboxWork, JobEnd } from './job-end.js';
+import type { Job, ParkedJob } from './job-folder.js';
 
 export interface InboxWorkOptions {
   /** The watched folder, where `brand-enrich.json` may lie. */

@@ -1,7 +1,9 @@
 /**
  * What the inbox asks of whoever processes its files, and what it is told. How a file is processed is not known here.
  */
-import type { Job } from './job-folder.js';
+
+import { visible } from '../../core/terminal-text.js';
+import type { Job, ParkedJob } from './job-folder.js';
 
 /** What became of a file. Sentences are for the people who dropped it. */
 export type JobEnd =
@@ -30,14 +32,6 @@ export type JobEnd =
   /** The service refuses the credentials: nothing is taken any more. */
   | { readonly type: 'refused'; readonly why: string };
 
-/** A file in `waiting/`. */
-export interface ParkedJob {
-  readonly folder: string;
-  readonly file: string;
-  readonly parkedAt: number;
-  readonly memo: string;
-}
-
 export interface InboxWork {
   /** Why no file of this inbox can be processed at all, for its owner; null: they can. Never rejects. */
   whyClosed(): Promise<string | null>;
@@ -50,4 +44,34 @@ export interface InboxWork {
   ended?(job: Job, end: JobEnd, folder: string | null): void;
   /** Which of the waiting files, oldest first, may go on at this moment. Never rejects. */
   chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]>;
+}
+
+const DROP_AGAIN =
+  'Answers that were paid for are kept, and are not bought again when the file is put into the inbox once more.';
+
+/** The first line says what happened; it is also what the log shows. `settings`: what to save for the inbox, if anything. */
+export function reasonText(what: string, todo: string, settings = ''): string {
+  const paragraphs = [`${capital(what)}.`, `What to do: ${todo}.`, settings, DROP_AGAIN];
+  return visible(`${paragraphs.filter((each) => each !== '').join('\n\n')}\n`);
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+export const LINK_REFUSED = reasonText(
+  'This is a link to another place, and only files that lie in the inbox themselves are processed',
+  'put the file itself into the inbox folder',
+);
+
+export const CRASHED_TOO_OFTEN = reasonText(
+  'The program crashed each time it processed this file',
+  'show the file to whoever runs the inbox; to try it once more, put it into the inbox again',
+);
+
+/** For a file in `waiting/`. */
+export function waitingText(why: string): string {
+  return visible(
+    `Not finished yet: ${why}.\n\nNothing needs to be done: the rest is asked for when quota and budget allow it and the service answers, and the\nfile then moves to the folder done. What there is so far lies beside this file (partial), rows that were not asked yet in the errors file.\n`,
+  );
 }

@@ -6,13 +6,13 @@
  *                               |        ^                                              |
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
  */
-import { link, lstat, mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { jobName, withFreeName } from './file-names.js';
-import { isErrorCode } from './file-trouble.js';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { readPlainFile } from '../../core/plain-file.js';
+import { isErrorCode, isSameFile, jobName, lookAt, type SeenFile, withFreeName } from './inbox-file.js';
 import type { InboxFolders } from './inbox-folders.js';
-import { type JobNote, REASON_FILE, readNote, removeNote, writeAnew, writeNote } from './job-note.js';
-import { isSameFile, type SeenFile } from './settled-files.js';
 
 /** A file that is being processed, alone in a folder with what is made of it. */
 export interface Job {
@@ -21,15 +21,6 @@ export interface Job {
   readonly file: string;
   readonly path: string;
   readonly note: JobNote;
-}
-
-/** What one look says of a file; null when it is gone. */
-export async function lookAt(path: string): Promise<SeenFile | 'folder' | null> {
-  const stat = await lstat(path).catch(() => null);
-  if (stat === null) return null;
-  if (stat.isDirectory()) return 'folder';
-  const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
-  return { name: basename(path), size: stat.size, mtimeMs: stat.mtimeMs, ino: stat.ino, kind };
 }
 
 /**
@@ -104,7 +95,7 @@ function jobOf(folder: string, note: JobNote): Job {
   return { folder, file: note.file, path: join(folder, note.file), note };
 }
 
-export interface Arrival {
+interface Arrival {
   readonly place: 'done' | 'failed' | 'waiting';
   /** For `reason.txt`; null: none is needed. */
   readonly reason: string | null;
@@ -178,4 +169,91 @@ export async function removeDesk(desk: string, heartbeatFile: string): Promise<v
   if ((await jobFoldersIn(desk)).length > 0) return;
   await rm(join(desk, heartbeatFile), { force: true });
   await rmdir(desk).catch(() => undefined);
+}
+
+/** A file in `waiting/`. */
+export interface ParkedJob {
+  readonly folder: string;
+  readonly file: string;
+  readonly parkedAt: number;
+  readonly memo: string;
+}
+
+const NOTE = '.brand-enrich-job.json';
+export const REASON_FILE = 'reason.txt';
+
+const noteShape = z.object({
+  file: z.string().min(1),
+  /** How often a watcher ended without a word while it was at it. */
+  adoptions: z.number().int().nonnegative(),
+  parked: z
+    .object({
+      /** Milliseconds since 1970. */
+      at: z.number(),
+      /** What the one who parked it wants to remember. */
+      memo: z.string(),
+    })
+    .nullable(),
+});
+type JobNote = z.infer<typeof noteShape>;
+
+/** Writes it through to the disk: after a loss of power it tells what is the original. */
+export async function writeNote(folder: string, note: JobNote): Promise<void> {
+  await writeAnew(join(folder, NOTE), `${JSON.stringify(note)}\n`);
+}
+
+/** Writes a file in place of whatever lies there: written into, a link would lead out of the folder. */
+async function writeAnew(path: string, text: string): Promise<void> {
+  await rm(path, { force: true });
+  await writeFile(path, text, { flag: 'wx', flush: true });
+}
+
+/**
+ * Reads it; without a readable one it is made up from what lies in the folder. null: there is no original, and nothing
+ * to be done.
+ */
+async function readNote(folder: string): Promise<JobNote | null> {
+  const names = await readdir(folder);
+  const note = await readPlainFile(join(folder, NOTE)).then(parseNote, () => null);
+  if (note !== null) return names.includes(note.file) ? note : null;
+  const originals = names.filter((name) => !isOurs(name));
+  const [file] = originals;
+  return file === undefined || originals.length > 1 ? null : { file, adoptions: 0, parked: null };
+}
+
+async function removeNote(folder: string): Promise<void> {
+  await rm(join(folder, NOTE), { force: true });
+}
+
+function parseNote(text: string): JobNote | null {
+  try {
+    return noteShape.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
+
+/** Files of ours beside an original; see `collate/output-names.ts`. */
+function isOurs(name: string): boolean {
+  return (
+    name.startsWith('.') ||
+    name === REASON_FILE ||
+    /\.enriched(\.partial)?\.[^.]+(\.gz)?$|\.errors\.[^.]+(\.gz)?$|\.report\.(json|html)$/.test(name)
+  );
+}
+
+const AT_ONCE = 16;
+
+/** All of them, longest waiting first. A folder in which no original can be told is left alone. */
+export async function listWaiting(folder: string): Promise<ParkedJob[]> {
+  const limit = pLimit(AT_ONCE);
+  const folders = await jobFoldersIn(folder);
+  const parked = await Promise.all(folders.map((each) => limit(() => readParked(each))));
+  return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);
+}
+
+async function readParked(folder: string): Promise<ParkedJob | null> {
+  const note = await readNote(folder).catch(() => null);
+  if (note === null) return null;
+  return { folder, file: note.file, parkedAt: note.parked?.at ?? 0, memo: note.parked?.memo ?? '' };
 }

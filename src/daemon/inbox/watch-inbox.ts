@@ -19,15 +19,12 @@ import type { Clock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { adoptJobs } from './adopt-jobs.js';
-import { BEAT_MS, beat, HEARTBEAT_FILE, ownIdentity } from './heartbeat.js';
+import { adoptJobs, BEAT_MS, beat, HEARTBEAT_FILE, ownIdentity } from './heartbeat.js';
 import { createInboxFiles } from './inbox-files.js';
-import { openFolders } from './inbox-folders.js';
-import { createJobDesk, type JobDesk } from './job-desk.js';
+import { type FolderWatch, openFolders, watchFolder } from './inbox-folders.js';
+import { createJobDesk, type JobDesk } from './inbox-scheduler.js';
 import type { InboxWork } from './job-end.js';
-import { removeDesk } from './job-folder.js';
-import { listWaiting } from './waiting-files.js';
-import { type FolderWatch, watchFolder } from './watch-folder.js';
+import { listWaiting, removeDesk } from './job-folder.js';
 
 export interface InboxOptions {
   /** The folder that holds, or will hold, `inbox/` and the others. */

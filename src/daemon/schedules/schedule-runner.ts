@@ -9,9 +9,16 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { dueAtOf, type TickJob } from '../../stores/ticks.js';
-import { judgeTick, LATE_AFTER_MS } from './judge-tick.js';
-import type { EndedRun, PassedTick, Schedule } from './schedule.js';
-import { AWAY_AFTER_MS, createScheduleBook, SCOPES, setClock, tickQueueOf } from './schedule-book.js';
+import {
+  AWAY_AFTER_MS,
+  createScheduleBook,
+  type EndedRun,
+  type PassedTick,
+  SCOPES,
+  type Schedule,
+  setClock,
+  tickQueueOf,
+} from './schedule-book.js';
 
 const BEAT_MS = 5_000;
 const AT_ONCE = 20;
@@ -160,4 +167,22 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       await notes.remove(SCOPES.runner, host, options.name).catch(noteTrouble);
     },
   };
+}
+
+/** A tick that is taken later than this was missed: the machine or its runner was away. */
+const LATE_AFTER_MS = 60_000;
+
+interface TakenTick {
+  /** Milliseconds since 1970; null for one by hand, which never is late. */
+  readonly dueAt: number | null;
+  /** Whether its run had begun before, and was interrupted: it goes on, however late it is. */
+  readonly hasBegun: boolean;
+}
+
+export function judgeTick(
+  { dueAt, hasBegun }: TakenTick,
+  { now, catchesUp, lateAfterMs }: { now: number; catchesUp: boolean; lateAfterMs: number },
+): 'run' | 'missed' {
+  if (dueAt === null || hasBegun || catchesUp) return 'run';
+  return now - dueAt > lateAfterMs ? 'missed' : 'run';
 }

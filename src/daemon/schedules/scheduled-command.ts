@@ -8,8 +8,8 @@ import { parseCommandLine } from '../../config/command-line.js';
 import { type Problem, throwProblems, usageProblem } from '../../config/problems.js';
 import type { CommandName } from '../../config/setting.js';
 import { type LoadedSettings, SETTING_ENTRIES } from '../../config/settings.js';
-import { unknownStamps } from './path-stamps.js';
-import type { Schedule, ScheduledFlags } from './schedule.js';
+import type { Schedule, ScheduledFlags } from './schedule-book.js';
+import { unknownStamps } from './schedule-times.js';
 
 /** Settings for a command from these flags and the surroundings of the process. Throws as `loadSettings` does. */
 export type LoadFlags = (command: CommandName, flags: Record<string, unknown>) => LoadedSettings;

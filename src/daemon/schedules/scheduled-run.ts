@@ -27,9 +27,9 @@ import { createRunNotices, type RunNotices } from '../../run/notices/run-notices
 import { makeReport, writeReport } from '../../run/report/report.js';
 import { writeReportPage } from '../../run/report/write-report-page.js';
 import { requestOf } from '../../run/run-request.js';
-import { stampPath } from './path-stamps.js';
-import type { EndedRun } from './schedule.js';
+import type { EndedRun } from './schedule-book.js';
 import { createScheduleRunner, type ScheduledWork, type ScheduleRunner } from './schedule-runner.js';
+import { stampPath } from './schedule-times.js';
 import { type LoadFlags, STAMPED } from './scheduled-command.js';
 
 export interface ScheduleHostOptions {

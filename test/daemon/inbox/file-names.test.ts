@@ -6,7 +6,7 @@ import {
   jobName,
   stemOf,
   withFreeName,
-} from '../../../src/daemon/inbox/file-names.js';
+} from '../../../src/daemon/inbox/inbox-file.js';
 
 describe('names', () => {
   it.each([

@@ -2,10 +2,9 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { lookAt, type SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
 import { type InboxFolders, openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
-import { arrive, claim, type Job, lookAt, putBack, take } from '../../../src/daemon/inbox/job-folder.js';
-import { writeNote } from '../../../src/daemon/inbox/job-note.js';
-import type { SeenFile } from '../../../src/daemon/inbox/settled-files.js';
+import { arrive, claim, type Job, putBack, take, writeNote } from '../../../src/daemon/inbox/job-folder.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);

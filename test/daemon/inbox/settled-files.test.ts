@@ -1,6 +1,7 @@
 /** When a file of the inbox is whole. */
 import { describe, expect, it } from 'vitest';
-import { createSettledFiles, type SeenFile } from '../../../src/daemon/inbox/settled-files.js';
+import type { SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
+import { createSettledFiles } from '../../../src/daemon/inbox/inbox-files.js';
 
 const SETTLE_MS = 2_000;
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../../../src/daemon/schedules/cron-time.js';
+import {
+  findCronProblem,
+  findTimeZoneProblem,
+  nextTickAt,
+} from '../../../src/daemon/schedules/schedule-times.js';
 
 const NOW = Date.parse('2026-01-14T12:00:00Z');
 

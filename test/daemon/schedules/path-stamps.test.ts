@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { stampPath, unknownStamps } from '../../../src/daemon/schedules/path-stamps.js';
+import { stampPath, unknownStamps } from '../../../src/daemon/schedules/schedule-times.js';
 
 const AT = Date.parse('2026-01-14T23:30:05Z');
 

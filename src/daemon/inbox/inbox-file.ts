@@ -1,7 +1,8 @@
 /**
  * Names in an inbox: which files are left alone, and how the folder of a job is called. Pure.
  */
-import { isErrorCode } from './file-trouble.js';
+import { lstat } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 /** Unfinished downloads and copies, lock files of office programs, hidden files, and what file browsers leave behind. */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
@@ -52,4 +53,54 @@ export async function withFreeName(name: string, action: (name: string) => Promi
       if (!isErrorCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
     }
   }
+}
+
+/** Whether it is an error of the system with one of these codes. */
+export function isErrorCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/** Disk full, read-only, no permission, a share that went away: it has nothing to do with the file and may pass. */
+export function isPassingTrouble(error: unknown): boolean {
+  return isErrorCode(
+    error,
+    'ENOSPC',
+    'EDQUOT',
+    'EROFS',
+    'EIO',
+    'EACCES',
+    'EPERM',
+    'EMFILE',
+    'ENFILE',
+    'ENOMEM',
+    'EBUSY',
+    'ESTALE',
+    'ETIMEDOUT',
+    'EHOSTDOWN',
+    'ENOTCONN',
+  );
+}
+
+/** A file as one look found it. */
+export interface SeenFile {
+  readonly name: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+  /** `other`: symbolic links, and whatever else is no file and no folder. */
+  readonly kind: 'file' | 'link' | 'other';
+}
+
+/** What one look says of a file; null when it is gone. */
+export async function lookAt(path: string): Promise<SeenFile | 'folder' | null> {
+  const stat = await lstat(path).catch(() => null);
+  if (stat === null) return null;
+  if (stat.isDirectory()) return 'folder';
+  const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
+  return { name: basename(path), size: stat.size, mtimeMs: stat.mtimeMs, ino: stat.ino, kind };
+}
+
+/** Whether nothing was written between two looks, and nothing put in its place. */
+export function isSameFile(a: SeenFile, b: SeenFile): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.kind === b.kind;
 }

@@ -8,11 +8,10 @@ import { basename, join } from 'node:path';
 import type { Clock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { isSameFile, lookAt, type SeenFile } from './inbox-file.js';
 import type { InboxFolders } from './inbox-folders.js';
-import type { InboxWork, JobEnd, ParkedJob } from './job-end.js';
-import { arrive, claim, type Job, lookAt, putBack, take } from './job-folder.js';
-import { CRASHED_TOO_OFTEN, LINK_REFUSED } from './reason-text.js';
-import { isSameFile, type SeenFile } from './settled-files.js';
+import { CRASHED_TOO_OFTEN, type InboxWork, type JobEnd, LINK_REFUSED } from './job-end.js';
+import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
 
 export interface JobDeskOptions {
   readonly folders: InboxFolders;
