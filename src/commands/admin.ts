@@ -1,6 +1,6 @@
 /**
- * The doors of looking after accounts, answers and runs: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They
- * look and give orders; spending is `run`'s and `worker`'s.
+ * The admin commands: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They read and
+ * change accounts, answers and runs, and spend nothing.
  */
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
@@ -23,24 +23,24 @@ import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { listSpooled } from '../worker/answer-spool.js';
 import { ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
 
-export interface KeepingDoor {
+export interface AdminContext {
   readonly stdout: NodeJS.WritableStream;
   readonly log: Log;
-  /** After it an engine that is away is hardly waited for. */
+  /** Once aborted, an engine that does not answer is hardly waited for. */
   readonly stop: AbortSignal;
 }
 
 const RUNS_SHOWN = 10;
 
-/** Throws NeverStartError for arguments that mean nothing, and what opening the engine throws. */
-export function runKeeping(
+/** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
+export function runAdmin(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
-  door: KeepingDoor,
+  context: AdminContext,
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = door;
+    const { log, stop } = context;
     const stores = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
@@ -49,9 +49,9 @@ export function runKeeping(
       stop,
     });
     releasers.push(() => stores.close());
-    const answer = await obey(command, args, settings, stores);
-    if (settings.json) printJson(door.stdout, answer.data);
-    else printText(door.stdout, answer.text);
+    const answer = await carryOut(command, args, settings, stores);
+    if (settings.json) printJson(context.stdout, answer.data);
+    else printText(context.stdout, answer.text);
     return EXIT.done;
   });
 }
@@ -61,7 +61,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function obey(
+async function carryOut(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
@@ -82,7 +82,7 @@ async function obey(
     case 'cancel': {
       const id = args[0] ?? '';
       if (await stores.runs.cancel(id))
-        return said({ cancelled: id }, `${id} is cancelled; what it has bought stays stored`);
+        return said({ cancelled: id }, `${id} is cancelled; the answers that it paid for stay stored`);
       throw unknownRun(id);
     }
     case 'ledger show': {
@@ -155,7 +155,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
     ...each,
     isOwn: each.engine !== null && each.engine === engineId,
   }));
-  // Heartbeats are dated by the store's clock, which this machine's may be far from.
+  // Heartbeats are dated by the store's clock; this machine's may differ by a lot.
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
   const data = { ...account, runs, closedInboxes, spools };
@@ -174,7 +174,7 @@ function keysOf(args: readonly string[], settings: Settings): string[] {
     throw new NeverStartError({
       code: 'usage-service-missing',
       subject: '--base-url',
-      todo: 'name the service whose answers are to be forgotten',
+      todo: 'name the service whose answers should be forgotten',
     });
   }
   return args.flatMap((text) => {

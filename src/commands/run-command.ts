@@ -8,9 +8,9 @@ import type { LoadedSettings } from '../config/settings.js';
 import { showConfig, shownSettings } from '../config/show-config.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { printJson, printText } from '../core/terminal-text.js';
-import type { ScheduleDoor } from './schedule.js';
+import type { ScheduleContext } from './schedule.js';
 
-export interface CommandDoor extends ScheduleDoor {
+export interface CommandDoor extends ScheduleContext {
   readonly configFile: ConfigFile | null;
 }
 
@@ -48,6 +48,6 @@ export async function runCommand(
     case 'schedule serve':
       return (await import('./schedule.js')).runSchedule(command, args, settings, door);
     default:
-      return (await import('./admin.js')).runKeeping(command, args, settings, door);
+      return (await import('./admin.js')).runAdmin(command, args, settings, door);
   }
 }

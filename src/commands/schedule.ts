@@ -1,6 +1,6 @@
 /**
- * The doors of schedules: `schedule add`, `list`, `remove` and `run-now` look and give orders, through the holder of the state
- * folder where there is one; `schedule serve` takes the ticks of this machine until it is stopped.
+ * The schedule commands: `add`, `list`, `remove` and `run-now` read and change the schedules;
+ * `serve` runs those of this machine when they are due, until it is stopped.
  */
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
@@ -26,10 +26,12 @@ import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js
 import { openEngine } from '../engine/open-engine.js';
 import type { RunDoor } from './run.js';
 
-export interface ScheduleDoor extends RunDoor {
+export interface ScheduleContext extends RunDoor {
   /** What relative paths count from. */
   readonly folder: string;
-  /** Settings of a command from flags and the surroundings of the process; `fallback` for variables that are not set. */
+  /**
+   * Settings of a command from flags, environment and config file; `fallback` for unset variables.
+   */
   readonly load: (
     command: CommandName,
     flags: Record<string, unknown>,
@@ -37,7 +39,7 @@ export interface ScheduleDoor extends RunDoor {
   ) => LoadedSettings;
 }
 
-/** Address and token are the runner's: where a schedule is added, they need not be known. */
+/** The runner has address and token: they need not be known where a schedule is added. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
 
 interface Answer {
@@ -45,34 +47,34 @@ interface Answer {
   readonly text: string;
 }
 
-/** Throws NeverStartError for what means nothing, and what opening the engine throws. */
+/** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
 export function runSchedule(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
-  door: ScheduleDoor,
+  context: ScheduleContext,
 ): Promise<ExitCode> {
-  if (command === 'schedule serve') return serveSchedules(settings, door);
-  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, door) : null;
+  if (command === 'schedule serve') return serveSchedules(settings, context);
+  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, context) : null;
   return withReleasers(async (releasers) => {
     const stores = await openEngine({
       engine: settings.engine,
       stateFolder: settings.state,
       startsEmpty: settings.startEmpty,
-      log: door.log,
-      stop: door.stop,
+      log: context.log,
+      stop: context.stop,
     });
     releasers.push(() => stores.close());
     const book = createScheduleBook(stores);
     const answer =
-      schedule === null ? await obey(command, args[0] ?? '', book) : await add(schedule, book, door);
-    if (settings.json) printJson(door.stdout, answer.data);
-    else printText(door.stdout, answer.text);
+      schedule === null ? await carryOut(command, args[0] ?? '', book) : await add(schedule, book, context);
+    if (settings.json) printJson(context.stdout, answer.data);
+    else printText(context.stdout, answer.text);
     return EXIT.done;
   });
 }
 
-function readNewSchedule(args: readonly string[], settings: Settings, door: ScheduleDoor): Schedule {
+function readNewSchedule(args: readonly string[], settings: Settings, context: ScheduleContext): Schedule {
   const [name = '', ...command] = args;
   const tz = settings.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const problems = [];
@@ -86,9 +88,7 @@ function readNewSchedule(args: readonly string[], settings: Settings, door: Sche
     problems.push(usageProblem(`not ${zoneProblem}`, `--tz ${tz}`, 'write one such as Europe/Berlin'));
   }
   if (settings.cron === null) {
-    problems.push(
-      usageProblem('--cron is missing', name, "say when it is due, for example --cron '0 2 * * *'"),
-    );
+    problems.push(usageProblem('--cron is missing', name, "give the time, for example --cron '0 2 * * *'"));
   } else {
     const cronProblem = zoneProblem === null ? findCronProblem(settings.cron, tz, Date.now()) : null;
     if (cronProblem !== null) {
@@ -102,7 +102,9 @@ function readNewSchedule(args: readonly string[], settings: Settings, door: Sche
     }
   }
   throwProblems(problems);
-  const read = readScheduledCommand(command, door.folder, (of, flags) => door.load(of, flags, KNOWN_LATER));
+  const read = readScheduledCommand(command, context.folder, (of, flags) =>
+    context.load(of, flags, KNOWN_LATER),
+  );
   return {
     name,
     id: randomBytes(8).toString('hex'),
@@ -115,7 +117,7 @@ function readNewSchedule(args: readonly string[], settings: Settings, door: Sche
   };
 }
 
-async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleDoor): Promise<Answer> {
+async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleContext): Promise<Answer> {
   const { name, cron, tz, host, input } = schedule;
   if (!(await book.add(schedule))) {
     throwProblems([
@@ -126,26 +128,26 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: ScheduleD
       ),
     ]);
   }
-  await access(input).catch(() => printText(stderr, `note: ${input} is not there yet\n`));
+  await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
   const state = (await book.list()).find((each) => each.schedule.name === name);
-  const away = state?.isHostAway
-    ? `; start \`brand-enrich up\` or \`schedule serve\` on ${host}, which take its ticks`
+  const unavailable = state?.isHostAway
+    ? `; start \`brand-enrich up\` or \`brand-enrich schedule serve\` on ${host} to run it`
     : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
   return {
     data: { schedule, nextAt },
-    text: `${name} is added, next on ${zonedTime(nextAt, tz)}${away}\n`,
+    text: `${name} is added; next run ${zonedTime(nextAt, tz)}${unavailable}\n`,
   };
 }
 
-async function obey(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
+async function carryOut(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
   if (command === 'schedule list') {
     const states = await book.list();
     return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
   if (command === 'schedule remove') {
     if (!(await book.remove(name))) throw unknownSchedule(name);
-    return { data: { removed: name }, text: `${name} is removed; a run that is going on comes to its end\n` };
+    return { data: { removed: name }, text: `${name} is removed; a run in progress finishes\n` };
   }
   const state = (await book.list()).find((each) => each.schedule.name === name);
   if (state === undefined) throw unknownSchedule(name);
@@ -154,8 +156,8 @@ async function obey(command: CommandName, name: string, book: ScheduleBook): Pro
   return {
     data: { asked: name, isHostAway: state.isHostAway },
     text: state.isHostAway
-      ? `${name} runs as soon as \`brand-enrich up\` or \`schedule serve\` is there on ${host}, which is away\n`
-      : `${name} runs on ${host}; \`brand-enrich schedule list\` says what it comes to\n`,
+      ? `${name} runs as soon as \`brand-enrich up\` or \`brand-enrich schedule serve\` is started on ${host}\n`
+      : `${name} runs on ${host}; \`brand-enrich schedule list\` shows the result\n`,
   };
 }
 
@@ -168,9 +170,9 @@ function unknownSchedule(name: string): Error {
   });
 }
 
-function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCode> {
+function serveSchedules(settings: Settings, context: ScheduleContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop, graceMs } = door;
+    const { log, stop, graceMs } = context;
     const traces = await openTelemetry(settings, log, releasers);
     const engine = await openEngine({
       engine: settings.engine,
@@ -188,8 +190,8 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
     const runner = createHostedScheduleRunner({
       engine,
       settings,
-      load: door.load,
-      streams: door,
+      load: context.load,
+      streams: context,
       metrics,
       traces,
       shared: null,
@@ -198,13 +200,13 @@ function serveSchedules(settings: Settings, door: ScheduleDoor): Promise<ExitCod
     });
     releasers.push(() => runner.stop());
     await runner.start();
-    log.info({ host: hostname(), engine: engine.address }, 'taking the ticks of schedules');
+    log.info({ host: hostname(), engine: engine.address }, 'running the schedules of this machine');
     await untilAborted(stop);
     return EXIT.done;
   });
 }
 
-/** `2026-01-14 02:00:00` in the schedule's own zone, which is named. */
+/** `2026-01-14 02:00:00` in the schedule's time zone, with its name. */
 export function zonedTime(ms: number, tz: string): string {
   const text = new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short', timeStyle: 'medium' });
   return `${text.format(ms)} ${tz}`;
@@ -225,8 +227,8 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
   const lines = [
     `${name}`,
     `  runs     ${line}`,
-    `  when     ${cron} (${tz})${catchesUp ? ', missed ones on return' : ''}`,
-    `  host     ${where}${state.isHostAway ? ', away: nobody takes its ticks until `brand-enrich up` or `schedule serve` runs there' : ''}`,
+    `  when     ${cron} (${tz})${catchesUp ? ', a missed run is caught up' : ''}`,
+    `  host     ${where}${state.isHostAway ? ', not running: start `brand-enrich up` or `brand-enrich schedule serve` there' : ''}`,
     `  next     ${nextText(state, now)}`,
     `  last     ${lastText(state)}`,
   ];
@@ -234,9 +236,7 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
   if (state.passed !== null && state.passed.at > (state.ended?.startedAt ?? 0)) {
     lines.push(
       `  ${state.passed.why.padEnd(8)} ${zonedTime(state.passed.dueAt ?? state.passed.at, tz)}: ${
-        state.passed.why === 'skipped'
-          ? 'the run before was still going'
-          : 'nobody was there in time to run it'
+        state.passed.why === 'skipped' ? 'the previous run was still going' : 'no runner was there in time'
       }`,
     );
   }
@@ -244,7 +244,7 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
 }
 
 function nextText({ nextAt, schedule }: ScheduleState, now: number): string {
-  if (nextAt === null) return 'not known before a runner of its host is there';
+  if (nextAt === null) return 'not known until a runner of its host is up';
   return nextAt < now ? `was due ${zonedTime(nextAt, schedule.tz)}` : zonedTime(nextAt, schedule.tz);
 }
 

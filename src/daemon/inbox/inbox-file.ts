@@ -1,21 +1,30 @@
 /**
- * Names in an inbox: which files are left alone, and how the folder of a job is called. Pure.
+ * Files of an inbox: what a look finds, names that are ignored, names of jobs, and passing faults.
  */
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Unfinished downloads and copies, lock files of office programs, hidden files, and what file browsers leave behind. */
+/**
+ * Unfinished downloads and copies, lock files of office programs, hidden files, and what file
+ * browsers leave behind.
+ */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
 
-/** Whether a file of this name is none that somebody wants to have enriched. */
+/** Whether nobody wants a file of this name enriched. */
 export function isLeftAlone(name: string): boolean {
   return LEFT_ALONE.some((pattern) => pattern.test(name));
 }
 
-/** A name may have 255 bytes on the usual file systems; time, number and the endings of our files need some of them. */
+/**
+ * A name may have 255 bytes on the usual file systems; time, number and the endings of our files
+ * need some of them.
+ */
 const STEM_BYTES = 180;
 
-/** What a file is called without its extensions: `customers.csv.gz` is `customers`. Cut between characters when very long. */
+/**
+ * What a file is called without its extensions: `customers.csv.gz` is `customers`. Cut between
+ * characters when very long.
+ */
 export function stemOf(name: string): string {
   const plain = name.replace(/\.gz$/i, '');
   const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
@@ -34,14 +43,17 @@ export function isLongName(name: string): boolean {
   return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
 }
 
-/** `customers-2026-01-14T09-30-05Z`: sorts by time, and without the colons that Windows refuses. `now` in milliseconds. */
+/**
+ * `customers-2026-01-14T09-30-05Z`: sorts by time, and without the colons that Windows refuses.
+ * `now` in milliseconds.
+ */
 export function jobName(fileName: string, now: number): string {
   return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
 /**
- * Does `action` with the first of `name`, `name-2`, `name-3` … that is not taken, and returns that name. Whether one is
- * taken is for `action` to find out, in one step with using it: it fails with EEXIST or ENOTEMPTY.
+ * Calls `action` with `name`, `name-2`, `name-3` … until it does not fail with EEXIST or ENOTEMPTY,
+ * and returns that name: trying and taking it is one step.
  */
 export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number += 1) {
@@ -60,8 +72,11 @@ export function isErrorCode(error: unknown, ...codes: readonly string[]): boolea
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/** Disk full, read-only, no permission, a share that went away: it has nothing to do with the file and may pass. */
-export function isPassingTrouble(error: unknown): boolean {
+/**
+ * Disk full, read-only, no permission, a share that was unmounted: not the file's fault, and it may
+ * pass.
+ */
+export function isPassingFault(error: unknown): boolean {
   return isErrorCode(
     error,
     'ENOSPC',
@@ -87,11 +102,11 @@ export interface SeenFile {
   readonly size: number;
   readonly mtimeMs: number;
   readonly ino: number;
-  /** `other`: symbolic links, and whatever else is no file and no folder. */
+  /** `other`: neither file, folder nor symbolic link. */
   readonly kind: 'file' | 'link' | 'other';
 }
 
-/** What one look says of a file; null when it is gone. */
+/** What one look finds at a path; null: nothing. */
 export async function lookAt(path: string): Promise<SeenFile | 'folder' | null> {
   const stat = await lstat(path).catch(() => null);
   if (stat === null) return null;

@@ -1,6 +1,13 @@
 /**
- * What lies in the inbox, look by look: files that are whole, and links that are refused. Folders are left alone, with
- * a word about it. Taking a file is `job-folder.ts`'s.
+ * The files in the inbox, look by look: which are complete, and links that are refused. Folders are
+ * ignored with a warning. A file is complete when size and time have not changed for long enough
+ * and nobody has it open for writing.
+ *
+ *   seen first, or changed  ->  unchanged since now
+ *   unchanged long enough   ->  ready. An empty file has to be unchanged for longer: some programs
+ *                               create it first and fill it later. A file that grew in fits and
+ *                               starts has to be unchanged for twice its longest pause.
+ *   gone                    ->  forgotten
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,7 +21,7 @@ interface InboxFiles {
 }
 
 interface InboxLook {
-  /** Whole files and links, those that have been still for longest first. */
+  /** Complete files and links, the longest unchanged first. */
   readonly ready: readonly SeenFile[];
   /** When another look may find more; null: when something changes. */
   readonly nextAt: number | null;
@@ -26,11 +33,11 @@ export function createInboxFiles(folder: string, options: { settleMs: number; lo
   const { settleMs, log } = options;
   const settled = createSettledFiles(settleMs);
   const limit = pLimit(AT_ONCE);
-  const told = new Set<string>();
+  const warned = new Set<string>();
 
-  function tellOnce(name: string, sentence: string): void {
-    if (told.has(name)) return;
-    told.add(name);
+  function warnOnce(name: string, sentence: string): void {
+    if (warned.has(name)) return;
+    warned.add(name);
     log.warn({ file: name }, sentence);
   }
 
@@ -41,15 +48,15 @@ export function createInboxFiles(folder: string, options: { settleMs: number; lo
         limit(async () => {
           const file = await lookAt(join(folder, name));
           if (file === 'folder')
-            tellOnce(name, 'a folder in the inbox is left alone: put files in, one by one');
-          else if (file?.kind === 'other') tellOnce(name, 'this is no file: it is left alone');
+            warnOnce(name, 'a folder in the inbox is ignored: put the files in themselves');
+          else if (file?.kind === 'other') warnOnce(name, 'this is not a file: ignored');
           else if (file === null && name.includes('\ufffd'))
-            tellOnce(name, 'the name of this file is not UTF-8: rename it, so that it can be opened');
+            warnOnce(name, 'the name of this file is not UTF-8: rename it, so that it can be opened');
           return file === 'folder' || file?.kind === 'other' ? null : file;
         }),
       ),
     );
-    for (const name of told) if (!names.includes(name)) told.delete(name);
+    for (const name of warned) if (!names.includes(name)) warned.delete(name);
     return seen.filter((file) => file !== null);
   }
 
@@ -74,7 +81,7 @@ interface SettledFiles {
 }
 
 interface Settled {
-  /** In the order in which they became still. */
+  /** The longest unchanged first. */
   readonly ready: readonly SeenFile[];
   /** When the next one can be ready; null when none is waited for. */
   readonly nextAt: number | null;
@@ -88,10 +95,10 @@ interface Watched {
 
 const EMPTY_FACTOR = 5;
 const PAUSE_FACTOR = 2;
-/** However a file was written: nobody waits longer than this for its next byte. */
+/** No file is waited for longer than this. */
 const MOST_MS = 60_000;
 
-/** `settleMs`: how long a file must have been still. */
+/** `settleMs`: how long a file must be unchanged. */
 export function createSettledFiles(settleMs: number): SettledFiles {
   let watched = new Map<string, Watched>();
   return {
@@ -102,7 +109,7 @@ export function createSettledFiles(settleMs: number): SettledFiles {
       const ready: Watched[] = [];
       let nextAt: number | null = null;
       for (const each of next.values()) {
-        const at = each.since + stillnessMs(each, settleMs);
+        const at = each.since + quietMs(each, settleMs);
         if (at <= now) ready.push(each);
         else nextAt = Math.min(nextAt ?? at, at);
       }
@@ -118,7 +125,7 @@ function follow(before: Watched | undefined, file: SeenFile, now: number): Watch
   return { file, since: now, longestPauseMs: Math.max(before.longestPauseMs, now - before.since) };
 }
 
-function stillnessMs({ file, longestPauseMs }: Watched, settleMs: number): number {
+function quietMs({ file, longestPauseMs }: Watched, settleMs: number): number {
   const wanted = Math.max(
     settleMs * (file.kind === 'file' && file.size === 0 ? EMPTY_FACTOR : 1),
     longestPauseMs * PAUSE_FACTOR,
@@ -126,10 +133,16 @@ function stillnessMs({ file, longestPauseMs }: Watched, settleMs: number): numbe
   return Math.max(settleMs, Math.min(wanted, MOST_MS));
 }
 
-/** `/proc/<pid>/fdinfo/<fd>` gives the flags of `open` in octal; the lowest two bits say read, write or both. */
+/**
+ * `/proc/<pid>/fdinfo/<fd>` gives the flags of `open` in octal; the lowest two bits say read, write
+ * or both.
+ */
 const ACCESS_BITS = 0o3;
 
-/** Those of these absolute paths that are open for writing in another process, as far as can be told. */
+/**
+ * Those of these absolute paths that are open for writing in another process, as far as can be
+ * warned.
+ */
 async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   if (paths.length === 0) return found;

@@ -1,9 +1,12 @@
 /**
- * The settings of one inbox: `brand-enrich.json` in the watched folder, for those who drop files and have no command
- * line. Read anew for each file. It chooses how files are read, written and capped, with the keys of the config file; what
- * addresses service, account and engine belongs to whoever runs the watcher.
+ * The settings of one inbox: `brand-enrich.json` in the watched folder, for people who drop files
+ * and have no command line. Read again for each file, with the keys of the config file. It decides
+ * how files are read, written and capped; whoever runs the watcher decides on service, account and
+ * engine. An inbox whose settings cannot be used is closed: noted in the engine's key-value store,
+ * so that `status` and the dashboard of any process show it.
  *
- * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower holds.
+ * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower
+ * applies.
  */
 
 import { hostname } from 'node:os';
@@ -42,10 +45,10 @@ const OTHERS: readonly SettingName[] = [
   'priority',
   'strict',
 ];
-/** What a folder may not say of these groups: which service is asked. */
+/** What a folder must not decide: which service is asked. */
 const NOT_HERE: readonly SettingName[] = ['sample'];
 
-/** What `brand-enrich.json` of an inbox may say. */
+/** The settings that `brand-enrich.json` of an inbox may have. */
 export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, line]) =>
     line.isInFile &&
@@ -55,8 +58,8 @@ export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
 );
 
 /**
- * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every key and value of
- * `brand-enrich.json` that means nothing, with the nearest right one.
+ * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every
+ * key and value of `brand-enrich.json` that is wrong, with the nearest right one.
  */
 export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
   const path = join(folder, FOLDER_SETTINGS_FILE);
@@ -69,7 +72,7 @@ export async function readFolderSettings(folder: string, base: LoadedSettings): 
       code: 'usage-invalid',
       what: 'the settings of this inbox cannot be read',
       subject: `${path} (${errorText(error)})`,
-      todo: 'put a file of its own there that can be read, or remove it',
+      todo: 'put a readable file there (no link), or remove it',
       cause: error,
     });
   }
@@ -113,7 +116,7 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
               subject,
               didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
             )
-          : usageProblem('this setting is not for the folder to say', subject, belongsTo(line));
+          : usageProblem('an inbox cannot have this setting', subject, belongsTo(line));
       return [key, problem];
     });
   return new Map(problems);
@@ -121,8 +124,8 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
 
 function belongsTo(line: Setting<unknown>): string {
   return line.commands.includes('watch')
-    ? `leave it out; whoever runs the watcher says ${line.flag ?? line.env}`
-    : 'leave it out; it means nothing to an inbox';
+    ? `leave it out; whoever runs the watcher sets ${line.flag ?? line.env}`
+    : 'leave it out; it has no effect on an inbox';
 }
 
 function lowerCount(one: number | null, other: number | null): number | null {
@@ -136,15 +139,15 @@ function lowerAmount(one: string | null, other: string | null): string | null {
 }
 
 const SCOPE = 'closed-inbox';
-/** A note is written anew with every look at the inbox; an older one is of a watcher that is no more. */
+/** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-const noteShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
-type ClosedInbox = z.infer<typeof noteShape>;
+const recordShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
+type ClosedInbox = z.infer<typeof recordShape>;
 
 /** Of one inbox. */
 interface ClosedNote {
-  /** `why` null: the inbox is open. An engine that does not answer is no trouble of it. Never rejects. */
+  /** `why` null: the inbox is open. Ignores an engine that does not answer. Never rejects. */
   note(why: string | null): Promise<void>;
 }
 
@@ -171,7 +174,7 @@ export async function listClosedInboxes(notes: Pick<NoteStore, 'list'>): Promise
   const found = await notes.list(SCOPE);
   return found
     .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
-    .map(({ text }) => noteShape.parse(JSON.parse(text)));
+    .map(({ text }) => recordShape.parse(JSON.parse(text)));
 }
 
 /** Why the inbox with this folder on this machine is closed; null: it is open. */

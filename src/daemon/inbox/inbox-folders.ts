@@ -1,11 +1,11 @@
 /**
- * The folders of an inbox: where each is, that they are there, and that they are what they seem. What lies in them is
- * known to others.
+ * The folders of an inbox, and the watch on one of them. The watch is a hint only: events get lost,
+ * so whoever is woken looks at the folder, and looks now and then without being woken.
  *
  *   inbox/                          where people put files
- *   processing/<watcher>/<job>/     what a watcher is at work on
+ *   processing/<watcher>/<job>/     what a watcher is working on
  *   done/<name>-<time>/             the original with its results
- *   waiting/<name>-<time>/          stopped by quota or budget, with what there is so far
+ *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
  *   failed/<name>-<time>/           cannot be processed; reason.txt says why
  */
 import { lstat, mkdir, realpath } from 'node:fs/promises';
@@ -25,8 +25,10 @@ export type InboxFolders = Readonly<Record<Place, string>> & {
 
 /**
  * Makes what is missing of the folders in `folder`, which must be there.
- * @throws FailFileError `input-missing` when it is not, `output-unwritable` when one of the five cannot be made, is no
- * folder of its own (a link could lead anywhere), or lies on another file system (a file could not be moved in one step).
+ * @throws FailFileError `input-missing` when it is not, `output-unwritable` when one of the five
+ * cannot be made, is no
+ * folder of its own (a link could lead anywhere), or lies on another file system (a file could not
+ * be moved in one step).
  */
 export async function openFolders(folder: string): Promise<InboxFolders> {
   const root = await realpath(folder).catch((error: unknown) => {
@@ -89,7 +91,7 @@ interface FolderWatchOptions {
 }
 
 export function watchFolder(folder: string, { pollMs, log, onChange }: FolderWatchOptions): FolderWatch {
-  let isTold = false;
+  let isReported = false;
   const watcher = watch(folder, {
     depth: 0,
     ignoreInitial: true,
@@ -99,9 +101,11 @@ export function watchFolder(folder: string, { pollMs, log, onChange }: FolderWat
   });
   watcher.on('all', onChange);
   watcher.on('error', (error) => {
-    // Such as a system that allows too few watches: looking now and then finds the files all the same.
-    if (!isTold) log.warn({ folder, reason: errorText(error) }, 'changes of the folder may be noticed late');
-    isTold = true;
+    // Such as a system that allows too few watches: looking now and then finds the files all the
+    // same.
+    if (!isReported)
+      log.warn({ folder, reason: errorText(error) }, 'changes of the folder may be noticed late');
+    isReported = true;
   });
   return { close: () => watcher.close() };
 }

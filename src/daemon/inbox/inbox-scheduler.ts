@@ -1,6 +1,6 @@
 /**
- * The work of one watcher: what it may begin next, what is running, and where each file goes when it has ended. What
- * there is to take is offered by `watch-inbox.ts`.
+ * The scheduler of one watcher: what it begins next, what is running, and where each file goes when
+ * it has ended. `watch-inbox.ts` offers the files.
  *
  * Order: what has to be tried again, then parked files that may go on, then files from the inbox.
  */
@@ -13,7 +13,7 @@ import type { InboxFolders } from './inbox-folders.js';
 import { CRASHED_TOO_OFTEN, type InboxWork, type JobEnd, LINK_REFUSED } from './job-end.js';
 import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
 
-export interface JobDeskOptions {
+export interface InboxSchedulerOptions {
   readonly folders: InboxFolders;
   /** This watcher's folder under `processing`. */
   readonly own: string;
@@ -22,21 +22,21 @@ export interface JobDeskOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly stop: AbortSignal;
-  /** Something has changed: fill again. */
+  /** Called when something has changed: fill again. */
   readonly wake: () => void;
 }
 
-export interface JobDesk {
-  /** Whether it could begin more files than it knows of. */
+export interface InboxScheduler {
+  /** Whether it could begin more files than it was offered. */
   readonly isHungry: boolean;
   /** Whether no parked file is waiting to be begun. */
   readonly hasNoParked: boolean;
   readonly isRefused: boolean;
   /** When it should be filled again, in milliseconds; null: when it wakes. */
   readonly nextAt: number | null;
-  /** Jobs that are ours already. */
+  /** Jobs that this watcher owns already. */
   adopt(jobs: readonly Job[]): void;
-  /** Files of the inbox that are whole; replaces what was offered before. */
+  /** Complete files of the inbox; replaces what was offered before. */
   offer(files: readonly SeenFile[]): void;
   offerParked(jobs: readonly ParkedJob[]): void;
   /** Begins as many files as there is room for. Never rejects. */
@@ -45,7 +45,7 @@ export interface JobDesk {
   clear(): Promise<void>;
 }
 
-/** A job of ours that is not running: to be processed, or with its end still to be carried out. */
+/** An own job that is not running: still to be processed, or its end still to be carried out. */
 interface Due {
   readonly job: Job;
   readonly tries: number;
@@ -53,11 +53,13 @@ interface Due {
   readonly end: JobEnd | null;
 }
 
-/** A watcher may be killed now and then while it is at a file, but not by the file. */
+/**
+ * A watcher may be killed now and then while it processes a file; more often, the file is to blame.
+ */
 const ADOPTIONS_AT_MOST = 10;
-const TROUBLE_MS = 10_000;
+const FAULT_MS = 10_000;
 
-export function createJobDesk(options: JobDeskOptions): JobDesk {
+export function createInboxScheduler(options: InboxSchedulerOptions): InboxScheduler {
   const { folders, own, work, clock, log, stop, wake } = options;
   const running = new Set<Promise<void>>();
   const due: Due[] = [];
@@ -99,7 +101,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
 
   function begin(item: Due): void {
     const done = run(item)
-      .catch((error) => log.error({ err: error, file: item.job.file }, 'a file could not be put away'))
+      .catch((error) => log.error({ err: error, file: item.job.file }, 'a file could not be moved'))
       .finally(() => {
         running.delete(done);
         wake();
@@ -113,15 +115,15 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
     if ((await lookAt(job.folder)) === null) {
       log.error(
         { file: job.file },
-        'the folder of this file is gone: removed, or taken over by another watcher; what was paid for is kept',
+        'the folder of this file is gone: removed, or taken over by another watcher; paid answers are stored',
       );
       return;
     }
     try {
       await carryOut(job, tries, end);
     } catch (error) {
-      hold(TROUBLE_MS, errorText(error));
-      due.push({ job, tries, at: clock.monotonic() + TROUBLE_MS, end });
+      hold(FAULT_MS, errorText(error));
+      due.push({ job, tries, at: clock.monotonic() + FAULT_MS, end });
     }
   }
 
@@ -143,22 +145,22 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       }
       case 'parked': {
         const { reason, memo } = end;
-        // Others would fare no better; the next look at the waiting ones tells when.
+        // Others would end the same way; the next look at the waiting files decides when to retry.
         parked = [];
         const name = await arrive(folders, job, { place: 'waiting', reason, memo }, now);
-        log.warn({ file, job: name, reason: reason.split('\n', 1)[0] }, 'waiting: goes on by itself');
+        log.warn({ file, job: name, reason: reason.split('\n', 1)[0] }, 'waiting: retried automatically');
         if (name !== null) work.ended?.(job, end, join(folders.waiting, name));
         if (end.holdMs > 0) hold(end.holdMs, reason.split('\n', 1)[0] ?? '');
         return;
       }
       case 'again':
-        log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `tried again: ${end.why}`);
+        log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `will be tried again: ${end.why}`);
         if (end.holds) hold(end.inMs, end.why);
         due.push({ job, tries: tries + 1, at: clock.monotonic() + end.inMs, end: null });
         return;
       case 'refused':
         isRefused = true;
-        log.error({ file }, `${end.why}; no file is taken any more, all are where they were`);
+        log.error({ file }, `${end.why}; no more files are taken; all are where they were`);
         await giveBack(job);
         work.ended?.(job, end, null);
         return;
@@ -174,8 +176,8 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
     log.info(
       { file },
       isBack
-        ? 'stopped before its end: it is back where it was taken from'
-        : 'stopped before its end: it stays in processing, and the next watcher takes it up',
+        ? 'stopped early: it is back where it was taken from'
+        : 'stopped early: it stays in processing, and the next watcher takes it',
     );
   }
 
@@ -196,8 +198,8 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
     },
     adopt(jobs) {
       for (const job of jobs) {
-        log.info({ file: job.file }, 'taken over: its watcher ended without a word');
-        const isDangerous = job.note.adoptions > ADOPTIONS_AT_MOST;
+        log.info({ file: job.file }, 'taken over from a watcher that died');
+        const isDangerous = job.record.adoptions > ADOPTIONS_AT_MOST;
         const end = isDangerous ? ({ type: 'failed', reason: CRASHED_TOO_OFTEN } as const) : null;
         due.push({ job, tries: 0, at: clock.monotonic(), end });
       }
@@ -216,7 +218,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
           begin(item);
         }
       } catch (error) {
-        hold(TROUBLE_MS, errorText(error));
+        hold(FAULT_MS, errorText(error));
       }
     },
     async clear() {
@@ -224,10 +226,7 @@ export function createJobDesk(options: JobDeskOptions): JobDesk {
       for (const { job, end } of due.splice(0)) {
         const rest = end === null || end.type === 'again' ? ({ type: 'put_back' } as const) : end;
         await carryOut(job, 0, rest).catch((error) =>
-          log.warn(
-            { err: error, file: job.file },
-            'it stays in processing, and the next watcher takes it up',
-          ),
+          log.warn({ err: error, file: job.file }, 'it stays in processing, and the next watcher takes it'),
         );
       }
     },

@@ -1,6 +1,7 @@
 /**
- * What becomes of a file of the inbox, from how its run ended or what prevented it. Pure: result or error in, verdict with
- * the words for its owner out.
+ * What becomes of a file of the inbox, from how its run ended or what prevented it, and what
+ * `reason.txt` says: flags of a message are given as lines for the inbox's settings file, because
+ * people who drop files have no command line. Pure.
  */
 
 import type { Setting } from '../../config/setting.js';
@@ -15,21 +16,23 @@ import {
 import type { EnrichResult } from '../../run/enrich-request.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
-import { isPassingTrouble } from './inbox-file.js';
+import { isPassingFault } from './inbox-file.js';
 import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
 import { type JobEnd, reasonText, waitingText } from './job-end.js';
 
-/** Nothing is taken for so long while the service is away: each file would only find that out for itself. */
-const SERVICE_AWAY_MS = 60_000;
-const ENGINE_AWAY_MS = 15_000;
+/** No file is taken for this long while the service is down. */
+const SERVICE_OUTAGE_MS = 60_000;
+const ENGINE_OUTAGE_MS = 15_000;
 const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
-/** Why a parked file is parked; part of its memo. What costs money and is of no use is not tried again by itself. */
+/**
+ * Why a file is parked; part of its memo. What costs money in vain is not retried automatically.
+ */
 type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
 
-/** `memo`: what is to be remembered when it is parked. */
+/** `memo`: what to remember if it is parked. */
 export function verdictOfResult(
   result: Pick<EnrichResult, 'end' | 'isComplete'> & {
     readonly facts: Pick<EnrichResult['facts'], 'failures'>;
@@ -46,7 +49,7 @@ export function verdictOfResult(
     case 'cancelled':
       return {
         type: 'failed',
-        reason: reasonText('Its run was cancelled by a person', 'put it into the inbox again to go on'),
+        reason: reasonText('Somebody cancelled its run', 'put it into the inbox again to go on'),
       };
     case 'too_many_failures':
       return {
@@ -61,7 +64,7 @@ export function verdictOfResult(
         return { type: 'refused', why: `the service refuses the credentials: ${end.halt.sentence}` };
       if (end.halt.why === 'useless') {
         const todo =
-          'have whoever runs the inbox check the address of the service; for a list that it is known not to have say --allow-unknown';
+          'have whoever runs the inbox check the address of the service; if the service is known not to have this list, use --allow-unknown';
         return { type: 'failed', reason: reasonText(end.halt.sentence, todo, settingsAdvice(todo)) };
       }
       return parked(end.halt.why, end.halt.sentence, memo);
@@ -73,11 +76,11 @@ function parked(why: ParkedWhy, sentence: string, memo: (why: ParkedWhy) => stri
     type: 'parked',
     reason: waitingText(sentence),
     memo: memo(why),
-    holdMs: why === 'limit' ? 0 : SERVICE_AWAY_MS,
+    holdMs: why === 'limit' ? 0 : SERVICE_OUTAGE_MS,
   };
 }
 
-/** It has nothing to do with the file. */
+/** Not the file's fault. */
 const PASSING: readonly ErrorCode[] = [
   'output-unwritable',
   'disk-low',
@@ -86,12 +89,15 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/** `jobFolder`: cut out of messages, because people know the file by its name. `tries`: failed ones before this. */
+/**
+ * `jobFolder`: removed from messages, because people know the file by its name. `tries`: failed
+ * ones before this.
+ */
 export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   if (!(error instanceof BrandEnrichError)) {
     const why = errorText(error);
-    if (isPassingTrouble(error)) return { type: 'again', why, inMs: ENGINE_AWAY_MS, holds: true };
+    if (isPassingFault(error)) return { type: 'again', why, inMs: ENGINE_OUTAGE_MS, holds: true };
     if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
     const todo = 'show this to whoever runs the inbox; the log says more';
     return { type: 'failed', reason: reasonText(`Something unexpected happened: ${why}`, todo) };
@@ -102,20 +108,22 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
     return { type: 'again', why: ERROR_CATALOGUE[code], inMs: CHANGED_MS, holds: false };
   }
   if (PASSING.includes(code)) {
-    return { type: 'again', why: error.message, inMs: ENGINE_AWAY_MS, holds: true };
+    return { type: 'again', why: error.message, inMs: ENGINE_OUTAGE_MS, holds: true };
   }
   return { type: 'failed', reason: reasonText(what, todo, settingsAdvice(todo)) };
 }
 
-/** A flag; its value, bare or quoted for a shell; and whether nothing but a blank stands before it. */
+/**
+ * A flag; its value, bare or quoted for a shell; and whether nothing but a blank stands before it.
+ */
 const FLAG =
   /(leave )?(--[a-z]+(?:-[a-z]+)*)(?: ('(?:[^']|'\\'')*'|(?!--|(?:or|and|if|to|for|falls)\b)[^\s,;()]*[^\s,;().]))?/g;
 /** A value that a message leaves to its reader. */
 const OPEN_VALUE = /^(?:NAME:|\S*:KIND)/;
 
 /**
- * The lines for `brand-enrich.json` that say what the flags of a "what to do" say, one for each alternative. Flags that an inbox may not
- * set, that are to be left out, or that stand there without their value give none.
+ * The lines for `brand-enrich.json` for the flags of a "what to do", one for each alternative.
+ * Flags that an inbox must not set, that should be left out, or that have no value give none.
  */
 export function settingsLines(todo: string): string[] {
   const groups: { values: Record<string, unknown>; end: number; isWhole: boolean }[] = [];
@@ -124,7 +132,7 @@ export function settingsLines(todo: string): string[] {
     const last = groups.at(-1);
     const found = readFlag(flag ?? '', shown);
     const end = match.index + (found?.isSwitch ? (leave ?? '').length + (flag ?? '').length : text.length);
-    // Flags beside each other belong together, others are alternatives.
+    // Neighbouring flags belong together, others are alternatives.
     const isBeside = last !== undefined && match.index === last.end + 1;
     const group = isBeside ? last : { values: {}, end, isWhole: true };
     if (!isBeside) groups.push(group);

@@ -1,6 +1,7 @@
 /**
- * A job is a folder that moves: it is made around a file of the inbox, and goes as a whole from place to place, each time
- * in one step. So a file is in one place at any time, and of several watchers that reach for it one gets it.
+ * A job is a folder that moves: it is made around a file of the inbox and moves as a whole, each
+ * time in one step. So a file is in one place at any time, and of several watchers that reach for
+ * it one gets it.
  *
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^                                              |
@@ -14,32 +15,32 @@ import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, isSameFile, jobName, lookAt, type SeenFile, withFreeName } from './inbox-file.js';
 import type { InboxFolders } from './inbox-folders.js';
 
-/** A file that is being processed, alone in a folder with what is made of it. */
+/** A file that is being processed, alone in a folder with its results. */
 export interface Job {
   readonly folder: string;
   /** The original's name, and its path in the folder. */
   readonly file: string;
   readonly path: string;
-  readonly note: JobNote;
+  readonly record: JobRecord;
 }
 
 /**
- * Takes a file out of the inbox, or out of another folder. null: somebody else was faster, or it was changed after `seen` and
- * lies in the inbox again. `desk` is this watcher's own folder under `processing`. Throws errors of the file system; the
- * file is where it was then.
+ * Takes a file out of the inbox, or out of another folder. null: somebody else was faster, or it
+ * changed after `seen` and is in the inbox again. `watcherFolder`: this watcher's folder under
+ * `processing`. Throws errors of the file system; then the file is where it was.
  */
 export async function claim(
   folders: InboxFolders,
-  desk: string,
+  watcherFolder: string,
   seen: SeenFile,
   now: number,
   from = folders.inbox,
 ): Promise<Job | null> {
-  const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(desk, free)));
-  const folder = join(desk, name);
+  const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(watcherFolder, free)));
+  const folder = join(watcherFolder, name);
   const job = jobOf(folder, { file: seen.name, adoptions: 0, parked: null });
   try {
-    await writeNote(folder, job.note);
+    await writeRecord(folder, job.record);
     await rename(join(from, seen.name), job.path);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -52,35 +53,37 @@ export async function claim(
   return null;
 }
 
-/** Takes over a job's folder as it stands. null: somebody else was faster, or there is no job in it. */
-export async function take(folders: InboxFolders, desk: string, from: string): Promise<Job | null> {
+/**
+ * Takes over a job's folder as it stands. null: somebody else was faster, or there is no job in it.
+ */
+export async function take(folders: InboxFolders, watcherFolder: string, from: string): Promise<Job | null> {
   let name: string;
   try {
-    name = await withFreeName(basename(from), (free) => rename(from, join(desk, free)));
+    name = await withFreeName(basename(from), (free) => rename(from, join(watcherFolder, free)));
   } catch (error) {
-    if (isErrorCode(error, 'ENOENT') && (await lookAt(desk)) !== null) return null;
+    if (isErrorCode(error, 'ENOENT') && (await lookAt(watcherFolder)) !== null) return null;
     throw error;
   }
-  const folder = join(desk, name);
-  const note = await readNote(folder);
-  await removeLinks(folder, note?.file);
-  if (note !== null) return jobOf(folder, note);
+  const folder = join(watcherFolder, name);
+  const record = await readRecord(folder);
+  await removeLinks(folder, record?.file);
+  if (record !== null) return jobOf(folder, record);
   await setAside(folders, folder);
   return null;
 }
 
-/** Results are written through a link of their name, which others may have put there, to wherever it leads. */
+/** Results would be written through a link of their name, which others may have put there. */
 async function removeLinks(folder: string, original: string | undefined): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isSymbolicLink() && entry.name !== original) await rm(join(folder, entry.name));
   }
 }
 
-/** A folder that holds no original, or more than one: what people can see of it is kept for them. */
+/** A folder with no original, or more than one: its visible files are kept for people. */
 async function setAside(folders: InboxFolders, folder: string): Promise<void> {
   const names = await readdir(folder);
   if (names.every((name) => name.startsWith('.'))) {
-    // Whoever made it was killed before the file was moved into it.
+    // Its maker was killed before the file was moved into it.
     await rm(folder, { recursive: true, force: true });
     return;
   }
@@ -89,10 +92,10 @@ async function setAside(folders: InboxFolders, folder: string): Promise<void> {
 }
 
 const UNCLEAR =
-  'This folder was found among the files at work, and it cannot be told which of its files is the original.\n\nTo have it processed, put it into the inbox folder again.\n';
+  'This folder was found in processing, and it is not clear which of its files is the original.\n\nTo have the original processed, put it into the inbox again.\n';
 
-function jobOf(folder: string, note: JobNote): Job {
-  return { folder, file: note.file, path: join(folder, note.file), note };
+function jobOf(folder: string, record: JobRecord): Job {
+  return { folder, file: record.file, path: join(folder, record.file), record };
 }
 
 interface Arrival {
@@ -104,8 +107,8 @@ interface Arrival {
 }
 
 /**
- * Moves a job with all that was made of it. The name of its folder there; null when the job is not ours any more.
- * Throws errors of the file system; the job stays where it is then.
+ * Moves a job with its results. The name of its folder there; null when the job belongs to another
+ * now. Throws errors of the file system; the job stays where it is then.
  */
 export async function arrive(
   folders: InboxFolders,
@@ -118,15 +121,15 @@ export async function arrive(
   if (reason === null && job.file !== REASON_FILE) await rm(reasonPath, { force: true });
   else if (reason !== null && job.file !== REASON_FILE) await writeAnew(reasonPath, reason);
   if (place === 'waiting') {
-    await writeNote(job.folder, { ...job.note, adoptions: 0, parked: { at: now, memo: memo ?? '' } });
+    await writeRecord(job.folder, { ...job.record, adoptions: 0, parked: { at: now, memo: memo ?? '' } });
   }
   // A file that was parked before keeps its name among the waiting ones.
   const name =
-    place === 'waiting' && job.note.parked !== null ? basename(job.folder) : jobName(job.file, now);
+    place === 'waiting' && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   await mkdir(folders[place], { recursive: true });
   try {
     const free = await withFreeName(name, (each) => rename(job.folder, join(folders[place], each)));
-    if (place !== 'waiting') await removeNote(join(folders[place], free));
+    if (place !== 'waiting') await removeRecord(join(folders[place], free));
     return free;
   } catch (error) {
     if (isErrorCode(error, 'ENOENT') && (await lookAt(job.folder)) === null) return null;
@@ -135,12 +138,13 @@ export async function arrive(
 }
 
 /**
- * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into the inbox, without what was
- * made of it (answers that were paid for are in the engine). False: a file of this name lies there already, or the file
- * system knows no second names. The job stays as it is then, for the next watcher to take up.
+ * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into
+ * the inbox, without what was made of it (answers that were paid for are in the engine). False: a
+ * file of this name lies there already, or the file system knows no second names. The job stays as
+ * it is then, for the next watcher to take up.
  */
 export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
-  if (job.note.parked !== null) {
+  if (job.record.parked !== null) {
     await withFreeName(basename(job.folder), (free) => rename(job.folder, join(folders.waiting, free)));
     return true;
   }
@@ -164,11 +168,11 @@ export async function jobFoldersIn(place: string): Promise<string[]> {
     .sort();
 }
 
-/** Removes a watcher's folder when nothing is left in it. */
-export async function removeDesk(desk: string, heartbeatFile: string): Promise<void> {
-  if ((await jobFoldersIn(desk)).length > 0) return;
-  await rm(join(desk, heartbeatFile), { force: true });
-  await rmdir(desk).catch(() => undefined);
+/** Removes a watcher's folder if it is empty. */
+export async function removeWatcherFolder(watcherFolder: string, heartbeatFile: string): Promise<void> {
+  if ((await jobFoldersIn(watcherFolder)).length > 0) return;
+  await rm(join(watcherFolder, heartbeatFile), { force: true });
+  await rmdir(watcherFolder).catch(() => undefined);
 }
 
 /** A file in `waiting/`. */
@@ -182,58 +186,58 @@ export interface ParkedJob {
 const NOTE = '.brand-enrich-job.json';
 export const REASON_FILE = 'reason.txt';
 
-const noteShape = z.object({
+const recordShape = z.object({
   file: z.string().min(1),
-  /** How often a watcher ended without a word while it was at it. */
+  /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
   parked: z
     .object({
       /** Milliseconds since 1970. */
       at: z.number(),
-      /** What the one who parked it wants to remember. */
+      /** For whoever decides on retries. */
       memo: z.string(),
     })
     .nullable(),
 });
-type JobNote = z.infer<typeof noteShape>;
+type JobRecord = z.infer<typeof recordShape>;
 
-/** Writes it through to the disk: after a loss of power it tells what is the original. */
-export async function writeNote(folder: string, note: JobNote): Promise<void> {
-  await writeAnew(join(folder, NOTE), `${JSON.stringify(note)}\n`);
+/** Flushed to the disk: after a power loss it still names the original. */
+export async function writeRecord(folder: string, record: JobRecord): Promise<void> {
+  await writeAnew(join(folder, NOTE), `${JSON.stringify(record)}\n`);
 }
 
-/** Writes a file in place of whatever lies there: written into, a link would lead out of the folder. */
+/** Replaces whatever is there: writing through a link would lead out of the folder. */
 async function writeAnew(path: string, text: string): Promise<void> {
   await rm(path, { force: true });
   await writeFile(path, text, { flag: 'wx', flush: true });
 }
 
 /**
- * Reads it; without a readable one it is made up from what lies in the folder. null: there is no original, and nothing
- * to be done.
+ * Reads the record; without a readable one it is derived from the files of the folder. null: there
+ * is no original, and nothing to do.
  */
-async function readNote(folder: string): Promise<JobNote | null> {
+async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
-  const note = await readPlainFile(join(folder, NOTE)).then(parseNote, () => null);
-  if (note !== null) return names.includes(note.file) ? note : null;
+  const record = await readPlainFile(join(folder, NOTE)).then(parseRecord, () => null);
+  if (record !== null) return names.includes(record.file) ? record : null;
   const originals = names.filter((name) => !isOurs(name));
   const [file] = originals;
   return file === undefined || originals.length > 1 ? null : { file, adoptions: 0, parked: null };
 }
 
-async function removeNote(folder: string): Promise<void> {
+async function removeRecord(folder: string): Promise<void> {
   await rm(join(folder, NOTE), { force: true });
 }
 
-function parseNote(text: string): JobNote | null {
+function parseRecord(text: string): JobRecord | null {
   try {
-    return noteShape.parse(JSON.parse(text));
+    return recordShape.parse(JSON.parse(text));
   } catch {
     return null;
   }
 }
 
-/** Files of ours beside an original; see `collate/output-names.ts`. */
+/** Our files beside an original; see `run/output`. */
 function isOurs(name: string): boolean {
   return (
     name.startsWith('.') ||
@@ -244,7 +248,9 @@ function isOurs(name: string): boolean {
 
 const AT_ONCE = 16;
 
-/** All of them, longest waiting first. A folder in which no original can be told is left alone. */
+/**
+ * All files in `waiting/`, the longest waiting first. A folder without a clear original is ignored.
+ */
 export async function listWaiting(folder: string): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const folders = await jobFoldersIn(folder);
@@ -253,7 +259,7 @@ export async function listWaiting(folder: string): Promise<ParkedJob[]> {
 }
 
 async function readParked(folder: string): Promise<ParkedJob | null> {
-  const note = await readNote(folder).catch(() => null);
-  if (note === null) return null;
-  return { folder, file: note.file, parkedAt: note.parked?.at ?? 0, memo: note.parked?.memo ?? '' };
+  const record = await readRecord(folder).catch(() => null);
+  if (record === null) return null;
+  return { folder, file: record.file, parkedAt: record.parked?.at ?? 0, memo: record.parked?.memo ?? '' };
 }

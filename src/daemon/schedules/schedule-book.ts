@@ -1,6 +1,7 @@
 /**
- * The schedules of an engine: added, listed, removed, run by hand. What they are lies in notes, when they are due in clocks; the
- * notes are what holds, and a runner sets a clock that is missing. Works through the holder of a state folder too.
+ * The schedules of an engine: added, listed, removed, run by hand. What they are lies in notes,
+ * when they are due in clocks; the notes are what holds, and a runner sets a clock that is missing.
+ * Works through the holder of a state folder too.
  */
 
 import { z } from 'zod';
@@ -12,14 +13,14 @@ const flagsShape = z.record(z.string(), z.union([z.string(), z.boolean(), z.arra
 
 const scheduleShape = z.object({
   name: z.string(),
-  /** Another for every schedule that was ever added, whatever its name. */
+  /** Unique for every schedule ever added, whatever its name. */
   id: z.string(),
   cron: z.string(),
   /** A name of the IANA time zone database. */
   tz: z.string(),
   /** The machine whose files it reads. */
   host: z.string(),
-  /** The command as it was said, for people. */
+  /** The command as it was given, for people. */
   line: z.string(),
   /** Absolute. */
   input: z.string(),
@@ -40,21 +41,21 @@ const endedShape = z.object({
   endedAt: z.number(),
   /** As of the command `run`. */
   exitCode: z.number(),
-  /** What it came to, for people. */
+  /** The result, for people. */
   sentence: z.string(),
   /** The file that was written; null when there is none. */
   output: z.string().nullable(),
 });
-/** A run that came to an end, well or not. */
+/** A run that ended, successfully or not. */
 export type EndedRun = z.infer<typeof endedShape>;
 
 const passedShape = z.object({
-  /** `skipped`: the run before was still going. `missed`: nobody took the tick in time. */
+  /** `skipped`: the previous run was still going. `missed`: no runner took the tick in time. */
   why: z.enum(['skipped', 'missed']),
   dueAt: z.number().nullable(),
   at: z.number(),
 });
-/** A tick that nothing was run for. */
+/** A tick without a run. */
 export type PassedTick = z.infer<typeof passedShape>;
 
 function reader<T>(shape: z.ZodType<T>): (text: string | undefined) => T | null {
@@ -68,7 +69,7 @@ function reader<T>(shape: z.ZodType<T>): (text: string | undefined) => T | null 
   };
 }
 
-/** null for a text that none of ours is, such as one of a later release. */
+/** null for any other text, such as one of a later release. */
 const readSchedule = reader(scheduleShape);
 const readEndedRun = reader(endedShape);
 const readPassedTick = reader(passedShape);
@@ -80,7 +81,10 @@ export function isScheduleName(text: string): boolean {
 
 type ScheduleStores = Pick<Engine, 'notes' | 'ticks'>;
 
-/** Scopes of notes: by name of the schedule, for runners by host, for what ticks came to by the schedule's id. */
+/**
+ * Scopes in the key-value store: by the schedule's name, for runners by host, for results by the
+ * schedule's id.
+ */
 export const SCOPES = {
   schedule: 'schedule',
   runner: 'schedule-runner',
@@ -89,33 +93,38 @@ export const SCOPES = {
   passed: 'schedule-passed',
 } as const;
 
-/** A runner, or a run, that was not heard of for so long is gone. */
-export const AWAY_AFTER_MS = 30_000;
+/** A runner or run whose heartbeat is older than this is gone. */
+export const GONE_AFTER_MS = 30_000;
 
 /** The queue of the ticks of one host. */
 export function tickQueueOf(host: string): string {
   return `schedules-${host.replaceAll(':', '_')}`;
 }
 
-/** A schedule and how it is doing. */
+/** A schedule and its state. */
 export interface ScheduleState {
   readonly schedule: Schedule;
-  /** When its next tick is due, milliseconds since 1970; null until a runner of its host has set the clock. */
+  /**
+   * When its next tick is due, milliseconds since 1970; null until a runner of its host has set the
+   * clock.
+   */
   readonly nextAt: number | null;
   readonly isRunning: boolean;
-  /** No runner of its host is there to take its ticks. */
+  /** No runner of its host is up. */
   readonly isHostAway: boolean;
   readonly ended: EndedRun | null;
   readonly passed: PassedTick | null;
 }
 
 export interface ScheduleBook {
-  /** False when there is one of this name already, which stays as it is. */
+  /** False when there is already one of this name, which stays. */
   add(schedule: Schedule): Promise<boolean>;
   /** By name. */
   list(): Promise<ScheduleState[]>;
   find(name: string): Promise<Schedule | null>;
-  /** What runs goes on; its next tick is gone. False when there is none of this name. */
+  /**
+   * A run in progress continues; the next tick is removed. False when there is none of this name.
+   */
   remove(name: string): Promise<boolean>;
   /** Its host runs it at once, or as soon as it is back. */
   runNow(schedule: Schedule): Promise<void>;
@@ -123,7 +132,7 @@ export interface ScheduleBook {
 
 export function createScheduleBook({ notes, ticks }: ScheduleStores): ScheduleBook {
   const noteOf = (found: readonly Note[], name: string) => found.find((note) => note.name === name);
-  const isAlive = (note: Note | undefined) => note !== undefined && note.ageMs <= AWAY_AFTER_MS;
+  const isAlive = (note: Note | undefined) => note !== undefined && note.ageMs <= GONE_AFTER_MS;
 
   async function schedules(): Promise<Schedule[]> {
     const found = await notes.list(SCOPES.schedule);
@@ -175,7 +184,7 @@ export function createScheduleBook({ notes, ticks }: ScheduleStores): ScheduleBo
   };
 }
 
-/** Sets the clock of a schedule, in place of an earlier one. */
+/** Sets the next ticks of a schedule, replacing earlier ones. */
 export function setClock(ticks: ScheduleStores['ticks'], schedule: Schedule): Promise<void> {
   const { name, id, host, cron, tz } = schedule;
   return ticks.set(tickQueueOf(host), cron, tz, { name, id });

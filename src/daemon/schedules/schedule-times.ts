@@ -1,18 +1,21 @@
 /**
- * Cron expressions in a time zone: whether one is right, and when its next tick is. Read by the same library as BullMQ's, so
- * that what is accepted here is what comes about there.
+ * The times of schedules: cron expressions in a time zone, read by the library that BullMQ uses,
+ * and `{date}` and `{time}` in the names of outputs.
  */
 import { CronExpressionParser } from 'cron-parser';
 import { errorText } from '../../core/errors.js';
 
-/** When the first tick after `after` is due; both in milliseconds since 1970. Throws for an expression that is wrong or never comes. */
+/**
+ * When the first tick after `after` is due; both in milliseconds since 1970. Throws for an
+ * expression that is wrong or never due.
+ */
 export function nextTickAt(cron: string, tz: string, after: number): number {
   return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
     .next()
     .getTime();
 }
 
-/** Why there is no such time zone, as what it should be; null when there is one. */
+/** What the text should be instead of this time zone; null when it is one. */
 export function findTimeZoneProblem(tz: string): string | null {
   try {
     new Intl.DateTimeFormat('en', { timeZone: tz });
@@ -23,14 +26,17 @@ export function findTimeZoneProblem(tz: string): string | null {
   }
 }
 
-/** Why an expression is refused, as a part of a sentence; null when it is right and comes about. `now` in milliseconds. */
+/**
+ * Why an expression is refused, as a part of a sentence; null when it is right and has a next tick.
+ * `now` in milliseconds.
+ */
 export function findCronProblem(cron: string, tz: string, now: number): string | null {
   const text = cron.trim();
   const fields = text.split(/\s+/);
   if (!text.startsWith('@') && fields.length !== 5 && fields.length !== 6) {
     return `${fields.length} fields instead of 5 (minute, hour, day of the month, month, day of the week), or 6 with seconds first`;
   }
-  // The library puts something else in its place each time that it reads it.
+  // The library replaces it by a random value at each reading.
   if (fields.some((field) => /(^|,)H/i.test(field))) return 'H, which means another time on every machine';
   try {
     nextTickAt(text, tz, now);
@@ -42,7 +48,10 @@ export function findCronProblem(cron: string, tz: string, now: number): string |
 
 const STAMPS = ['date', 'time'] as const;
 
-/** `{date}` becomes `2026-01-14`, `{time}` `020000`. `at` in milliseconds since 1970. */
+/**
+ * `{date}` becomes `2026-01-14`, `{time}` `020000`: the moment when the tick was due, so that a run
+ * which was interrupted continues with the same files. `at` in milliseconds since 1970.
+ */
 export function stampPath(path: string, at: number, tz: string): string {
   const parts = new Map(
     new Intl.DateTimeFormat('en-US', {
@@ -64,7 +73,7 @@ export function stampPath(path: string, at: number, tz: string): string {
     .replaceAll('{time}', `${of('hour')}${of('minute')}${of('second')}`);
 }
 
-/** What stands in braces like a stamp and is none. */
+/** Words in braces that are not stamps. */
 export function unknownStamps(path: string): string[] {
   return [...path.matchAll(/\{([A-Za-z]+)\}/g)]
     .map(([, word]) => word ?? '')

@@ -17,7 +17,7 @@ describe('the account', () => {
         'quota       not known before the first answer',
         'limit       unknown (quota)',
         'used        0: 0 sent by us, 0 in flight, 0 by others',
-        'service     last said nothing of usage',
+        'service     last reported no usage',
         '',
       ].join('\n'),
     );
@@ -43,7 +43,7 @@ describe('the account', () => {
         'quota       1,000',
         'limit       1,200 (quota and 200 overage requests)',
         'used        1,100: 1,050 sent by us, 40 in flight, 10 by others',
-        'service     last said 1,100 used',
+        'service     last reported 1,100 used',
         'left        100',
         'closed      the service refused for quota at 2026-03-15 12:00:00 UTC',
         'paused      nothing is spent until `brand-enrich resume`',
@@ -107,8 +107,8 @@ describe('the status', () => {
     const kept = new Date(NOON + 30 * 86_400_000).toISOString().slice(0, 10);
     expect(lines).toEqual([
       `on disk     1,200 paid answers in /state/spool/b, of another engine (b): kept for it until ${kept}`,
-      'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder brings them in',
-      'on disk     1,200 paid answers in /state/spool/b, of an unnamed engine: the next run or worker with this state folder brings them in',
+      'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder records them',
+      'on disk     1,200 paid answers in /state/spool/b, of an unnamed engine: the next run or worker with this state folder records them',
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('the status', () => {
     expect(statusText(STATUS, [], NOON)).toBe(
       [
         'engine      redis at redis://127.0.0.1:6379',
-        'account     name the service and its token (or --account) to see it',
+        'account     to see it, name the service and its token (or --account)',
         'stored answers   0 matched, 0 not found',
         '',
         'no runs yet',
@@ -206,7 +206,7 @@ describe('the status', () => {
     );
     expect(text).toContain('account     key-1\n');
     expect(text).not.toMatch(/^(projected|budget)/m);
-    expect(text).toContain('queue       1,500 chunks waiting, 2 in work, 3 parked\n');
+    expect(text).toContain('queue       1,500 chunks waiting, 2 active, 3 parked\n');
     expect(text.trimEnd().split('\n').slice(-2)).toEqual([
       'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not asked: the quota is used up',
       'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed',
