@@ -1,10 +1,8 @@
 /**
- * THE table of settings: what makes `--help`, the README's table, and the reading of flags,
- * environment and config file. A setting is added by one line in the file of its group, and nowhere
- * else.
+ * The table of settings. `--help`, the README's table and the reading of flags, environment and
+ * config file are made of it: a setting is added in the file of its group, and nowhere else.
  *
- * Precedence: flag, environment, config file, default. How values are found is
- * `load-settings.ts`'s.
+ * Precedence: flag, environment, config file, default; `load-settings.ts` finds the values.
  */
 
 import { INBOX_SETTINGS, SCHEDULE_SETTINGS } from './daemon-settings.js';

@@ -1,6 +1,7 @@
 /**
- * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Nothing is ever rounded. The local
- * service's account and our own spending share them; each decides which texts it accepts as amounts.
+ * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Nothing is ever rounded. The
+ * local service's account and our own spending share them; each decides which texts it accepts as
+ * amounts.
  */
 
 /** `units / 10 ** scale`, never negative. */
@@ -9,12 +10,14 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** At most so many digits after the point, so that nobody builds a huge number from a short text. */
+/**
+ * At most so many digits after the point, so that nobody builds a huge number from a short text.
+ */
 const MAX_SCALE = 30;
 
 /**
- * Reads `12`, `0.1` or `1e-7`; a number is read by its shortest text, which is what its author wrote.
- * null: not a number of this form, negative, or finer than 30 places.
+ * Reads `12`, `0.1` or `1e-7`; a number is read by its shortest text, which is what its author
+ * wrote. null: not a number of this form, negative, or finer than 30 places.
  */
 export function parseDecimal(value: string | number): Decimal | null {
   const match = /^(\d{1,30})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,2}))?$/i.exec(String(value).trim());

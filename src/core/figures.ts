@@ -1,6 +1,6 @@
 /**
- * Counts as people read them, in one place for terminals, pages and messages: "1 row", "12,345 rows". English everywhere, so
- * that every machine says the same.
+ * Counts as people read them, for terminals, pages and messages: "1 row", "12,345 rows". Always
+ * English, so that every machine shows the same.
  */
 
 /** `12,345`. */

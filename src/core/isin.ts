@@ -1,6 +1,6 @@
 /**
- * ISIN: two letters, nine alphanumerics, a check digit (ISO 6166). Prefixes are never compared with a list of
- * countries: XS, XC, XF, QS, EU and AN are all real.
+ * ISIN: two letters, nine alphanumerics, a check digit (ISO 6166). Prefixes are never compared with
+ * a list of countries: XS, XC, XF, QS, EU and AN are all real.
  */
 import type { Identified } from './identifier.js';
 
@@ -53,7 +53,10 @@ export function readIsin(cleaned: string): string | null {
   return isIsin(isin) ? isin : null;
 }
 
-/** Whether the text has the shape of an ISIN and its check digit is wrong: a typing error, not another kind. */
+/**
+ * Whether the text has the shape of an ISIN and its check digit is wrong: a typing error, not
+ * another kind.
+ */
 export function isMistypedIsin(cleaned: string): boolean {
   const isin = compact(cleaned);
   return SHAPE.test(isin) && !isIsin(isin);

@@ -1,4 +1,6 @@
-/** Outcomes: what rows come to, where their answers come from, and which stored answers still count. */
+/**
+ * Outcomes: what rows come to, where their answers come from, and which stored answers still count.
+ */
 
 /** `matched`, `not_found` and `failed` come from the service's side; the others are ours. */
 export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;
@@ -16,7 +18,10 @@ export function hasNoMatch(rows: StatusCounts): boolean {
   return rows.matched === 0 && Object.values(rows).some((count) => count > 0);
 }
 
-/** Whether this run asked the service for the answer (`api`) or found it in the outcome store (`stored`). */
+/**
+ * Whether this run asked the service for the answer (`api`) or found it in the outcome store
+ * (`stored`).
+ */
 export type AnswerSource = 'api' | 'stored';
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of values. A tie or a
- * doubt stops the run with the flag that settles it, because a wrong guess spends money. How columns are weighed is
- * `judge-columns.ts`'s, what people are told of it `column-advice.ts`'s.
+ * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of
+ * values. A tie or a doubt stops the run with the flag that settles it, because a wrong guess
+ * spends money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
  */
 
 import type { ColumnRequest } from '../config/column-value.js';
@@ -39,7 +39,10 @@ export interface ChosenColumns {
 /** Two readings closer than this are a tie. */
 const MARGIN = 0.1;
 
-/** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours, column-mismatch. */
+/**
+ * Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag
+ * to use), column-ours, column-mismatch.
+ */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const ours = findOurColumns(input.columns, input.prefix);
   const context = symbolContext(input.columns.filter((_, column) => !ours.includes(column)));
@@ -139,8 +142,9 @@ function askedForOurs({ columns, prefix }: ColumnsInput, column: number): NeverS
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;
 
 /**
- * Positions of the columns to be replaced; none when the table is not ours. Throws `NeverStartError` column-ours when
- * there are columns with the prefix and not all of the marks. An empty prefix claims nothing.
+ * Positions of the columns to be replaced; none when the table is not ours. Throws
+ * `NeverStartError` column-ours when there are columns with the prefix and not all of the marks. An
+ * empty prefix claims nothing.
  */
 export function findOurColumns(columns: readonly string[], prefix: string): number[] {
   if (prefix === '') return [];

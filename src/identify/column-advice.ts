@@ -1,6 +1,6 @@
 /**
- * The words in which a choice of columns is said, refused and advised on: how full the chosen columns are, which column would
- * fill their gaps, and what to write where nothing could be chosen. What is chosen is `choose-columns.ts`'s to decide.
+ * Messages about the choice of columns: how full the chosen ones are, which column would fill their
+ * gaps, and what to write when none could be chosen. `choose-columns.ts` decides.
  */
 import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
@@ -31,7 +31,10 @@ const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'names of companies cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
-/** What remains blank in the chosen columns, and the column that would fill most of it. Empty when nothing is blank. */
+/**
+ * What remains blank in the chosen columns, and the column that would fill most of it. Empty when
+ * nothing is blank.
+ */
 export function explainBlanks(
   { columns, sample }: JudgeInput,
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
@@ -52,8 +55,9 @@ export function explainBlanks(
 }
 
 /**
- * Nothing was read surely enough. `open`: the columns that could be named. `isOurs`: an earlier run wrote the file, so that
- * some column of it was read before, and what is wrong with it are its values.
+ * Nothing was read surely enough. `open`: the columns that could be named. `isOurs`: an earlier run
+ * wrote the file, so that some column of it was read before, and what is wrong with it are its
+ * values.
  */
 export function nothingClear(judge: JudgeInput, open: readonly number[], isOurs: boolean): NeverStartError {
   const { columns, kind } = judge;
@@ -116,7 +120,10 @@ function findSymbols(judge: JudgeInput, open: readonly number[]): number | null 
   return found.sort((one, other) => other.variety - one.variety)[0]?.column ?? null;
 }
 
-/** How much the values of a column of symbols differ, 0 to 1; null when it seems to hold something else: numbers, words, classes. */
+/**
+ * How much the values of a column of symbols differ, 0 to 1; null when it seems to hold something
+ * else: numbers, words, classes.
+ */
 function varietyOfSymbols({ sample }: JudgeInput, column: number): number | null {
   const cells = sampledRows(sample)
     .map((row) => cleanCell(row[column] ?? ''))
@@ -128,15 +135,16 @@ function varietyOfSymbols({ sample }: JudgeInput, column: number): number | null
 }
 
 /**
- * A list of symbols whose first line was taken for its header: the first symbol would be lost. null: the header reads like one, or
- * the values are no symbols.
+ * A list of symbols whose first line was taken for its header: the first symbol would be lost.
+ * null: the header reads like one, or the values are no symbols.
  */
 export function findHeaderless(judge: JudgeInput, open: readonly number[]): NeverStartError | null {
   const { columns, sample, kind } = judge;
   if (columns.some(isHeaderLike)) return null;
   if (kind === 'domain' || kind === 'isin' || kind === 'id') return null;
   const asked: readonly IdentifierKind[] = kind === null ? SYMBOL_KINDS : [kind];
-  // Names of columns are mostly in lower case, symbols are not; in a single column the values show what is usual.
+  // Names of columns are mostly in lower case, symbols are not; in a single column the values show
+  // what is usual.
   const isLower = (text: string) => text === text.toLowerCase();
   const column = open.find((each) => {
     const name = cleanCell(columns[each] ?? '');
@@ -191,7 +199,10 @@ export function doubtful(
   });
 }
 
-/** A column was named without its kind, and nothing tells it. `isSymbol`: but that it holds tickers or coins. */
+/**
+ * A column was named without its kind, and nothing tells it. `isSymbol`: but that it holds tickers
+ * or coins.
+ */
 export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
   const flags = SYMBOL_KINDS.map((kind) => columnFlag(columns, column, kind));
   const anyKind = columnFlag(columns, column, 'auto').replace(/:auto('?)$/, ':KIND$1');
@@ -224,7 +235,10 @@ const KIND_OF: Readonly<Record<HeaderMeaning, IdentifierKind>> = {
   id: 'id',
 };
 
-/** `open`: the columns that may be suggested. By values and name together, else by name; null when neither says anything. */
+/**
+ * `open`: the columns that may be suggested. By values and name together, else by name; null when
+ * neither says anything.
+ */
 function likelyColumn(judge: JudgeInput, open: readonly number[]): LikelyColumn | null {
   const wanted = judge.kind === 'auto' ? null : judge.kind;
   const candidates = open.flatMap((column) => {

@@ -1,6 +1,7 @@
 /**
- * Finds the column that a `--column` (or another flag) names: by the spelling of a position (`position:3`), else by its exact name, else by
- * its name without case and outer blanks, else by a bare number as its position from 1. What kind it holds is not decided here.
+ * Columns by name: how people are shown a column, how it is written as a flag, and which one a flag
+ * names: by position (`position:3`), else by its exact name, else without case and outer blanks,
+ * else by a bare number as its position from 1.
  */
 
 import type { ColumnRequest } from '../config/column-value.js';
@@ -17,8 +18,8 @@ interface FoundColumn {
 }
 
 /**
- * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name, column-doubtful when several columns
- * have the name.
+ * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name,
+ * column-doubtful when several columns have the name.
  */
 export function findColumn(
   columns: readonly string[],
@@ -125,7 +126,10 @@ export interface ColumnChoice {
   readonly kind: IdentifierKind;
 }
 
-/** Names are compared without case, outer blanks and invisible marks when nothing equals them exactly. */
+/**
+ * Names are compared without case, outer blanks and invisible marks when nothing equals them
+ * exactly.
+ */
 function looseName(name: string): string {
   return name
     .normalize('NFKC')
@@ -137,7 +141,10 @@ function looseName(name: string): string {
 /** `position:3`, from 1: names the third column whatever the columns are called. */
 const POSITION = /^\s*position:(\d{1,6})\s*$/i;
 
-/** The position, from 0, that a text spells as one; null when it is a name. Not yet compared with the table. */
+/**
+ * The position, from 0, that a text spells as one; null when it is a name. Not yet compared with
+ * the table.
+ */
 function readPosition(name: string): number | null {
   const digits = POSITION.exec(name)?.[1];
   return digits === undefined ? null : Number(digits) - 1;
@@ -149,8 +156,8 @@ function positionText(column: number): string {
 }
 
 /**
- * How people are shown a column: its name, with its position where the name is a number, or its position alone where the
- * name is blank or not the only one.
+ * How people are shown a column: its name, with its position where the name is a number, or its
+ * position alone where the name is blank or not the only one.
  */
 export function columnLabel(columns: readonly string[], column: number): string {
   const name = columns[column] ?? '';

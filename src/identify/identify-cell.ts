@@ -1,5 +1,7 @@
 /**
- * One cell, as its column's kind says: the way into the kinds. Which column has which kind is `choose-columns.ts`'s.
+ * Cell -> identifier, by the kind of its column, and row -> identifiers. Cells of kind `auto` get
+ * their own kind when that is certain locally; the rest stays `auto` and the service decides, since
+ * more than half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
  */
 import type { Identified, Identifier, IdentifierKind } from '../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../core/isin.js';
@@ -8,9 +10,10 @@ import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
 
 /**
- * Never throws, whatever the text. Values are in normal form: identifying one again with the same kind gives the
- * same identifier. Reasons are plain words for the user and never quote the cell, so nothing private leaks into
- * reports; `auto` answers the kind that is certain locally, else kind `auto`.
+ * Never throws, whatever the text. Values are in normal form: identifying one again with the same
+ * kind gives the same identifier. Reasons are plain words for the user and never quote the cell, so
+ * nothing private leaks into reports; `auto` answers the kind that is certain locally, else kind
+ * `auto`.
  */
 export function identifyCell(text: string, kind: IdentifierKind): Identified {
   const cleaned = cleanCell(text);
@@ -35,7 +38,10 @@ function identifyCleaned(cleaned: string, kind: IdentifierKind): Identified {
 
 /** A web address, an e-mail address, or a host that says `www`. */
 const CERTAIN_DOMAIN = /@|:\/\/|^www\.|^\/\/|^mailto:/i;
-/** Longer top-level domains (`.com`, `.shop`) are no exchange suffix, unless in capitals (`BHP.ASX`). */
+/**
+ * Longer top-level domains (`.com`, `.shop`) are no exchange suffix, unless in capitals
+ * (`BHP.ASX`).
+ */
 export const LONGEST_EXCHANGE_SUFFIX = 2;
 const WRITTEN_LIKE_TICKER = /^[A-Z0-9.-]+$/;
 
@@ -57,8 +63,9 @@ function identifyAuto(cell: string): Identified {
 }
 
 /**
- * A bare host is a domain when its suffix is too long for an exchange's. Else it stays open: in capitals as it stands,
- * for it may be a ticker, otherwise as the registrable domain, so that two spellings are one identifier.
+ * A bare host is a domain when its suffix is too long for an exchange's. Else it stays open: in
+ * capitals as it stands, for it may be a ticker, otherwise as the registrable domain, so that two
+ * spellings are one identifier.
  */
 function openDomain(cleaned: string, domain: string): Identified {
   const topLevel = domain.slice(domain.lastIndexOf('.') + 1);
@@ -75,14 +82,23 @@ type SymbolKind = 'ticker' | 'crypto';
 
 /** Longer than any symbol of an exchange; longer texts are names. */
 const LONGEST_SYMBOL = 32;
-/** Real tickers: `BRK.B`, `BF-B`, `M&M`, `0700.HK`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`, `BRK B`. */
+/**
+ * Real tickers: `BRK.B`, `BF-B`, `M&M`, `0700.HK`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`,
+ * `BRK B`.
+ */
 const TICKER = /^[A-Z0-9 .^&/$=:+*!_~-]+$/;
-/** Names of coins may be in any script; marks are left out because upper case and composed forms of them disagree. */
+/**
+ * Names of coins may be in any script; marks are left out because upper case and composed forms of
+ * them disagree.
+ */
 const CRYPTO = /^[\p{L}\p{N} .^&/$=:+*!_~-]+$/u;
 const SEPARATOR = /[,;|\n\r\t]/;
 const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
-/** `cleaned` comes from `cleanCell`; the value is upper case, without the `$` that people write before symbols. */
+/**
+ * `cleaned` comes from `cleanCell`; the value is upper case, without the `$` that people write
+ * before symbols.
+ */
 function identifySymbol(cleaned: string, kind: SymbolKind): Identified {
   if (cleaned.includes('@')) return invalid(`an e-mail address, not a ${word(kind)}`);
   if (cleaned.includes('://')) return invalid(`a web address, not a ${word(kind)}`);
@@ -114,7 +130,10 @@ function invalid(reason: string): Identified {
   return { type: 'invalid', reason };
 }
 
-/** Specification, "Endpoints": the prefix `id_` followed by characters. The longest accepted here is 64. */
+/**
+ * Specification, "Endpoints": the prefix `id_` followed by characters. The longest accepted here is
+ * 64.
+ */
 const CERTAIN = /^id_[A-Za-z0-9_-]{1,61}$/;
 /** Seen in answers of a live service. */
 const IN_THE_WILD = /^id[A-Za-z0-9_-]{8}$/;
@@ -138,9 +157,15 @@ function identifyBrandId(cleaned: string): Identified {
 }
 
 interface IdentifiedRow {
-  /** Every identifier of the row in column order, equal ones once. Without `--waterfall` the first counts alone. */
+  /**
+   * Every identifier of the row in column order, equal ones once. Without `--waterfall` the first
+   * counts alone.
+   */
   readonly identifiers: readonly Identifier[];
-  /** What the row comes to when there is no identifier: the first invalid cell, else the most telling skip. */
+  /**
+   * What the row comes to when there is no identifier: the first invalid cell, else the most
+   * telling skip.
+   */
   readonly otherwise: Identified;
 }
 
@@ -162,7 +187,9 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
   return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto') };
 }
 
-/** An invalid cell over a skipped one, a skip with a cause over a blank; the first of equals stays. */
+/**
+ * An invalid cell over a skipped one, a skip with a cause over a blank; the first of equals stays.
+ */
 function isMoreTelling(found: Identified, known: Identified | null): boolean {
   if (known === null) return true;
   if (known.type === 'invalid') return false;

@@ -1,7 +1,8 @@
 /**
- * Cell -> registrable domain: bare domains, web addresses with or without scheme, e-mail addresses (also
- * `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are dropped here and appear
- * in no result. A cell with more than one domain is refused, because whichever we took could be the wrong one to pay for.
+ * Cell -> registrable domain: bare domains, web addresses with or without scheme, e-mail addresses
+ * (also `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are
+ * dropped here and appear in no result. A cell with more than one domain is refused, because
+ * whichever we took could be the wrong one to pay for.
  */
 
 import { isIP } from 'node:net';
@@ -10,9 +11,15 @@ import { toASCII } from 'tr46';
 import type { Identified } from '../core/identifier.js';
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
-/** An address of another scheme names something else: `android-app://com.acme.shop` is not the domain acme.shop. */
+/**
+ * An address of another scheme names something else: `android-app://com.acme.shop` is not the
+ * domain acme.shop.
+ */
 const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
-/** Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
+/**
+ * Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`,
+ * `http://https://acme.com`.
+ */
 const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
 const MAIL_PREFIX = /^mailto:\/*/i;
 const MORE_THAN_HOST = /[:/\\?#@]/;
@@ -109,8 +116,9 @@ function identifyAddress(address: string): Token {
 }
 
 /**
- * A local part may hold `/`, `?` and `#`, so without a scheme `jo.in/x@acme.com` could be an address at acme.com or a page of
- * jo.in. Only a page such as `medium.com/@acme`, or the same domain on both sides, is surely no local part.
+ * A local part may hold `/`, `?` and `#`, so without a scheme `jo.in/x@acme.com` could be an
+ * address at acme.com or a page of jo.in. Only a page such as `medium.com/@acme`, or the same
+ * domain on both sides, is surely no local part.
  */
 function isMailInDisguise(address: string, read: Token): boolean {
   const at = address.lastIndexOf('@');
@@ -120,7 +128,10 @@ function isMailInDisguise(address: string, read: Token): boolean {
   return address[at - 1] !== '/';
 }
 
-/** Without port, wildcard and the dots that cookies put before a host. An IPv6 address keeps its colons. */
+/**
+ * Without port, wildcard and the dots that cookies put before a host. An IPv6 address keeps its
+ * colons.
+ */
 function tidyHost(host: string): string {
   const colon = host.indexOf(':');
   const isIpv6 = colon >= 0 && host.indexOf(':', colon + 1) >= 0;
@@ -141,12 +152,15 @@ const LONGEST_NAME = 253;
 const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Hosts below a domain may carry underscores (`_dmarc`, `my_shop`). */
 const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
-/** A last label of digits or hexadecimal is an address to every browser (WHATWG URL, "ends in a number"). */
+/**
+ * A last label of digits or hexadecimal is an address to every browser (WHATWG URL, "ends in a
+ * number").
+ */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const ASCII = /^\p{ASCII}*$/u;
 /**
- * Suffixes of private networks (RFC 6762, appendix G; `.internal` by ICANN, 2024), beside the reserved names of
- * RFC 6761, RFC 7686 and RFC 8375 that the library knows.
+ * Suffixes of private networks (RFC 6762, appendix G; `.internal` by ICANN, 2024), beside the
+ * reserved names of RFC 6761, RFC 7686 and RFC 8375 that the library knows.
  */
 const PRIVATE_NETWORK = new Set(['internal', 'intranet', 'lan', 'home', 'corp', 'localdomain', 'private']);
 
@@ -162,8 +176,8 @@ const OPTIONS = {
 } as const;
 
 /**
- * `host` is a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address without brackets.
- * Reasons quote nothing of the host: it may be part of a damaged e-mail address.
+ * `host` is a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address
+ * without brackets. Reasons quote nothing of the host: it may be part of a damaged e-mail address.
  */
 function findRegistrable(host: string): Registrable {
   if (host.includes(':')) return none(isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN);
@@ -178,8 +192,9 @@ function findRegistrable(host: string): Registrable {
 }
 
 /**
- * Punycode by UTS #46, non-transitional, with a table of our own: the URL parser of Node judges labels such as `xn--a`
- * differently from version to version, and an identifier is a key that must stay the same. Empty: not a name.
+ * Punycode by UTS #46, non-transitional, with a table of our own: the URL parser of Node judges
+ * labels such as `xn--a` differently from version to version, and an identifier is a key that must
+ * stay the same. Empty: not a name.
  */
 function normalForm(lower: string): string {
   if (ASCII.test(lower) && !lower.includes('xn--')) return lower;
@@ -194,7 +209,8 @@ function reduce(name: string): Registrable {
     return none(name.includes('.') ? 'the suffix of the domain is not known' : NOT_A_DOMAIN);
   }
   if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
-    // `github.io` and `www.github.io` are the website of whoever registered it, unlike `acme.github.io`.
+    // `github.io` and `www.github.io` are the website of whoever registered it, unlike
+    // `acme.github.io`.
     const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
     if (registered === publicSuffix) return { domain: registered };
   }

@@ -1,9 +1,9 @@
 /**
- * Weighs names and sampled values: what each column most probably holds, and how surely. Pure numbers in, readings
- * out; whether the best reading is good enough to spend money on is `choose-columns.ts`'s.
+ * Weighs names and sampled values: what each column most probably holds, and how surely. Pure;
+ * `choose-columns.ts` decides whether the best reading is good enough to spend money on.
  *
- * score = (0.4 x how well the name fits + 0.6 x share of values that fit) x share of rows that are filled,
- * times 0.7 for tickers and symbols, which no check can confirm.
+ * score = (0.4 x how well the name fits + 0.6 x share of values that fit) x share of rows that are
+ * filled, times 0.7 for tickers and symbols, which no check can confirm.
  */
 import type { IdentifierKind } from '../core/identifier.js';
 import { readIsin } from '../core/isin.js';
@@ -45,8 +45,8 @@ const SYMBOL_WEIGHT = 0.7;
 const LEAST_FILL = 0.05;
 
 /**
- * What one column holds, or null when neither name nor values say it. `isNamed`: the user pointed at this column; only then, or when
- * there is no row at all, a name alone says something.
+ * What one column holds, or null when neither name nor values say it. `isNamed`: the user pointed
+ * at this column; only then, or when there is no row at all, a name alone says something.
  */
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
   const header = readHeader(input.columns[column] ?? '');
@@ -83,7 +83,8 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   function readDomain(): ColumnReading | null {
     const isByName = header.meaning === 'domain' || header.meaning === 'email';
     if (!isByName && header.meaning !== null) return null;
-    // In capitals with a short suffix, only the name (or --kind) makes it a domain rather than a ticker.
+    // In capitals with a short suffix, only the name (or --kind) makes it a domain rather than a
+    // ticker.
     const isSettled = isByName || input.kind === 'domain';
     const fitting = sample.domains + sample.emails + (isSettled ? sample.tickerOrDomains : 0);
     const isEnough =
@@ -104,7 +105,10 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     return { ...read, score: read.score * SYMBOL_WEIGHT };
   }
 
-  /** Lists of coins call their symbols tickers too, so "ticker" beside words of that world is a doubt. */
+  /**
+   * Lists of coins call their symbols tickers too, so "ticker" beside words of that world is a
+   * doubt.
+   */
   function symbolKind(meaning: HeaderMeaning | null): 'ticker' | 'crypto' | null {
     if (meaning === 'crypto') return 'crypto';
     if (meaning === 'ticker') return input.context === 'crypto' ? null : 'ticker';
@@ -125,7 +129,10 @@ function explain(isByName: boolean, fitting: number, { filled }: ColumnSample): 
   return isByName ? `its name and ${values} say so` : `${values} say so`;
 }
 
-/** The readings of all columns but `passedOver`, of the wanted kind if there is one, the surest first. */
+/**
+ * The readings of all columns but `passedOver`, of the wanted kind if there is one, the surest
+ * first.
+ */
 export function judgeColumns(input: JudgeInput, passedOver: readonly number[]): ColumnReading[] {
   return input.columns
     .flatMap((_, column) => (passedOver.includes(column) ? [] : [judgeColumn(input, column, false)]))
@@ -139,8 +146,9 @@ const MOST_ROWS = 1000;
 /** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
 const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
 /**
- * Tickers and symbols as files hold them: no sentence. With its exchange one may be long (`BSANTANDER.SN`, `OTCMKTS:NSRGY`), and a
- * share class may stand behind a blank (`BRK B`). In lower case only very short ones, since longer ones are names (`bitcoin`).
+ * Tickers and symbols as files hold them: no sentence. With its exchange one may be long
+ * (`BSANTANDER.SN`, `OTCMKTS:NSRGY`), and a share class may stand behind a blank (`BRK B`). In
+ * lower case only very short ones, since longer ones are names (`bitcoin`).
  */
 const SYMBOL_LIKE =
   /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;

@@ -1,6 +1,7 @@
 /**
- * The bytes of an input: a file, or standard input and pipes kept in a file of our own, decompressed when they
- * are gzip. Read as often as asked, always the file that was opened. What the bytes mean is not known here.
+ * The bytes of an input: a file, or standard input and pipes copied to a temporary file,
+ * decompressed when they are gzip. Read as often as asked, always the file that was opened. What
+ * the bytes mean is not known here.
  */
 import { constants, openSync } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
@@ -28,7 +29,10 @@ const CHUNK_BYTES = 256 * 1024;
 
 type OpeningOptions = Pick<IntakeOptions, 'spoolFolder' | 'only' | 'stop'>;
 
-/** Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`, `interrupted`. */
+/**
+ * Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`,
+ * `interrupted`.
+ */
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
@@ -81,7 +85,7 @@ async function openBytes(
   return spoolSource(stream, path);
 
   async function spoolSource(chunks: NodeJS.ReadableStream, name: string): Promise<ByteSource> {
-    // It may fail before anybody reads; whoever reads is told then.
+    // It may fail before anybody reads; the reader gets the error then.
     chunks.on('error', () => undefined);
     if (stop !== undefined && chunks instanceof Readable) addAbortSignal(stop, chunks);
     const { handle, drop } = await spoolStream(chunks, name, spoolFolder);
@@ -90,9 +94,10 @@ async function openBytes(
 }
 
 /**
- * A pipe as a stream, which leaves the waiting for its writer and his words to the event loop: a thread of Node's that waits for
- * others cannot be told to stop, and even the end of the process waits for it. null for what is no pipe, and for named pipes of
- * systems that do not tell a pipe without a writer yet from one whose writer is gone.
+ * A pipe as a stream, which leaves the waiting for its writer and his words to the event loop: a
+ * thread of Node's that waits for others cannot be told to stop, and even the end of the process
+ * waits for it. null for what is no pipe, and for named pipes of systems that do not tell a pipe
+ * without a writer yet from one whose writer is gone.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);
@@ -171,7 +176,7 @@ async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buff
   let position = 0;
   for (;;) {
     const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, position).catch((error: unknown) => {
-      throw unreadable(name, error, 'check the disk it lies on');
+      throw unreadable(name, error, 'check its disk');
     });
     if (bytesRead === 0) return;
     position += bytesRead;
@@ -210,8 +215,8 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 /**
  * @param name what is read, for messages
  * @returns the open file, to be dropped by the caller
- * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used, `input-missing`
- * when reading fails.
+ * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used,
+ * `input-missing` when reading fails.
  */
 async function spoolStream(
   chunks: AsyncIterable<Buffer | string>,

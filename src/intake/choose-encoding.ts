@@ -1,6 +1,7 @@
 /**
- * The encoding that an input is read with: the one asked for, unless the bytes contradict it, or else the one
- * they are found to be in. Judged by `sniff-encoding.ts`; here are the refusals and their words. Pure.
+ * The encoding that an input is read with: the one asked for, unless the bytes contradict it, or
+ * else the one they are found to be in. Judged by `sniff-encoding.ts`; here are the refusals and
+ * their words. Pure.
  */
 
 import { isAscii } from 'node:buffer';
@@ -87,7 +88,9 @@ export interface ChosenEncoding {
   readonly bomBytes: number;
 }
 
-/** The usual name of what `--encoding` says. Throws `usage-invalid` for a name that nobody knows. */
+/**
+ * The usual name of what `--encoding` says. Throws `usage-invalid` for a name that nobody knows.
+ */
 export function checkEncodingName(name: string): string {
   const known = encodingName(name);
   if (known !== null) return known;
@@ -145,7 +148,9 @@ function confirmAsked(name: string, asked: string, seen: LookAhead): ChosenEncod
   return { encoding: asked === 'utf-16' ? (sniffUtf16(seen.head) ?? 'utf-16le') : asked, bomBytes: 0 };
 }
 
-/** @param position where the reader stands: the line of the text that it still holds, and that text */
+/**
+ * @param position where the reader stands: the line of the text that it still holds, and that text
+ */
 export function encodingFault(
   name: string,
   chosen: ChosenEncoding,

@@ -1,6 +1,7 @@
 /**
- * Records of a CSV table as rows: cells by column, records that do not fit and oversized ones marked, blank lines passed
- * over. Where records begin and end is `record-splitter.ts`'s; which of them fit the table `row-fit.ts`'s.
+ * Records of a CSV table as rows: cells by column, records that do not fit and oversized ones
+ * marked, blank lines passed over. `record-splitter.ts` finds the records, `row-fit.ts` judges
+ * which fit.
  */
 
 import { parse } from 'csv-parse/sync';
@@ -11,8 +12,8 @@ import { createRecordSplitter, cutText, type SplitRecord } from './record-splitt
 import { raggedProblem, type TableFit } from './row-fit.js';
 
 /**
- * The cells of each record, in order. None at all for a record with a problem, and for one that csv-parse refuses:
- * then it is ragged, and so marked.
+ * The cells of each record, in order. None at all for a record with a problem, and for one that
+ * csv-parse refuses: then it is ragged, and so marked.
  */
 export function cellsOfRecords(
   records: readonly SplitRecord[],

@@ -1,6 +1,6 @@
 /**
- * Lines of JSON as rows: one object per line, its top-level keys as columns in the order in which they are
- * first seen. Lines are cut by `record-splitter.ts`, values by `json-members.ts`.
+ * Lines of JSON as rows: one object per line, its top-level keys as columns in the order in which
+ * they are first seen. Lines are cut by `record-splitter.ts`, values by `json-members.ts`.
  */
 import type { Row } from '../core/table.js';
 import {
@@ -92,7 +92,10 @@ function findProblem(line: string): string | null {
 const COMMA = 44;
 const CLOSE = 125;
 
-/** Each top-level member in order: key, and the cell text of its value (empty for null, raw JSON for nested values). */
+/**
+ * Each top-level member in order: key, and the cell text of its value (empty for null, raw JSON for
+ * nested values).
+ */
 export function memberTexts(json: string): [key: string, text: string][] {
   const members: [string, string][] = [];
   let at = skipSpace(json, json.indexOf('{') + 1);

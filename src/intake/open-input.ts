@@ -1,6 +1,6 @@
 /**
- * The door of the intake: a path or standard input becomes an `Input`. Names the stages in order: bytes,
- * encoding, layout of the table, sample, rows. Each stage knows one thing and lives in a file of its own.
+ * A path or standard input becomes an `Input`, in stages: bytes, encoding, layout of the table,
+ * sample, rows.
  */
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { recogniseBinary } from './binary-signature.js';
@@ -20,11 +20,12 @@ import { createStrictDecoder, EncodingFault } from './strict-decoder.js';
 export type { Input, IntakeOptions } from './input.js';
 
 /**
- * Opens an input and finds out its shape. `-` is standard input, which is kept in a file of ours.
+ * Opens an input and finds out its shape. `-` is standard input, which is kept in a temporary file.
  *
- * Throws `FailFileError` for what is wrong with the file (`input-missing`, `input-empty`, `input-binary`,
- * `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError` for options that cannot be meant
- * (`usage-invalid`) and for a first line that is data (`column-doubtful`), `InterruptedError` when it is stopped.
+ * Throws `FailFileError` for what is wrong with the file (`input-missing`, `input-empty`,
+ * `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError` for options
+ * that cannot be meant (`usage-invalid`) and for a first line that is data (`column-doubtful`),
+ * `InterruptedError` when it is stopped.
  */
 export async function openInput(
   path: string,

@@ -1,8 +1,8 @@
 /**
- * Cuts decoded text into records, chunk by chunk, in flat memory. Our own because csv-parse cannot be trusted
- * with a stray quote: it would swallow what follows. Here a record that cannot be read ends with the line on
- * which its faulty cell begins, and reading resumes on the next line. The meaning of cells, columns and blank
- * lines is left to `csv-rows.ts` and `jsonl-rows.ts`.
+ * Cuts decoded text into records, chunk by chunk, in flat memory. Our own because csv-parse cannot
+ * be trusted with a stray quote: it would swallow what follows. Here a record that cannot be read
+ * ends with the line on which its faulty cell begins, and reading resumes on the next line. The
+ * meaning of cells, columns and blank lines is left to `csv-rows.ts` and `jsonl-rows.ts`.
  */
 
 import { MAX_FIELD_BYTES, MAX_RECORD_BYTES, MAX_QUOTED_LINE_BREAKS as MOST_BREAKS } from './input.js';
@@ -24,7 +24,9 @@ export interface SplitterOptions {
   readonly mode: LineMode;
   /** null: every line is a record, quotes mean nothing. */
   readonly delimiter: string | null;
-  /** Columns of the table, if known: lets rows be found that two stray quotes have glued together. */
+  /**
+   * Columns of the table, if known: lets rows be found that two stray quotes have glued together.
+   */
   readonly columnCount: number | null;
   /** Lines to pass over first. */
   readonly passLines: number;
@@ -54,8 +56,11 @@ export function createRecordSplitter(options: SplitterOptions): RecordSplitter {
     const records: SplitRecord[] = [];
     let at = 0;
 
-    /** Ends a bad record with the line that `fieldAt` lies in. False: the window ends before that line does. */
-    const condemn = (fieldAt: number, reason: string): boolean => {
+    /**
+     * Ends a bad record with the line that `fieldAt` lies in. False: the window ends before that
+     * line does.
+     */
+    const reject = (fieldAt: number, reason: string): boolean => {
       const end = lines.next(fieldAt);
       if (end === Number.POSITIVE_INFINITY && !isLast) return false;
       const stop = end < text.length ? lines.stop(end, at) : text.length;
@@ -79,10 +84,13 @@ export function createRecordSplitter(options: SplitterOptions): RecordSplitter {
       linesToDrop -= 1;
     }
 
-    /** The window ends before the record does: true when the record is too long already and was condemned. */
+    /**
+     * The window ends before the record does: true when the record is too long already and was
+     * condemned.
+     */
     const giveUp = (fieldAt: number): boolean => {
       if (text.length - at <= MAX_RECORD_BYTES) return false;
-      if (condemn(fieldAt, OVER_RECORD)) return true;
+      if (reject(fieldAt, OVER_RECORD)) return true;
       records.push({ line, raw: cutText(text.slice(at)), cells: null, isQuoted: true, problem: OVER_RECORD });
       line += lines.count(at, text.length);
       linesToDrop = 1;
@@ -110,7 +118,7 @@ export function createRecordSplitter(options: SplitterOptions): RecordSplitter {
         break;
       }
       if (scan.type === 'fault') {
-        if (condemn(scan.fieldAt, scan.reason) || giveUp(scan.fieldAt)) continue;
+        if (reject(scan.fieldAt, scan.reason) || giveUp(scan.fieldAt)) continue;
         break;
       }
       const raw = text.slice(at, scan.end);
@@ -119,7 +127,7 @@ export function createRecordSplitter(options: SplitterOptions): RecordSplitter {
         columnCount !== null &&
         looksMerged(raw, scan.cells.length, columnCount, delimiter);
       if (isMerged) {
-        condemn(scan.brokenAt, 'a quoted cell swallows whole rows: its quote is a stray one');
+        reject(scan.brokenAt, 'a quoted cell swallows whole rows: its quote is a stray one');
         continue;
       }
       const cells = scan.isDoubled ? null : scan.cells;
@@ -225,7 +233,10 @@ function scanQuotedRecord(window: ScanWindow, start: number): QuotedScan {
   }
 }
 
-/** Index of the closing quote of the cell, negative when doubled quotes stand before it; or why there is none. */
+/**
+ * Index of the closing quote of the cell, negative when doubled quotes stand before it; or why
+ * there is none.
+ */
 function findClose(window: ScanWindow, fieldAt: number): number | QuotedScan {
   const { text, isLast, lines, quotes } = window;
   let isDoubled = false;

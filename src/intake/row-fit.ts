@@ -1,7 +1,8 @@
 /**
- * Which records are rows of the table: those with as many cells as it has columns, and those that differ from it only
- * as the file does by habit (every row ends in a delimiter, blank cells at the end are left out). Any other record may
- * have its cells in the wrong columns, and a wrong cell would be bought. Pure.
+ * Which records are rows of the table: those with as many cells as it has columns, and those that
+ * differ from it only as the file does by habit (every row ends in a delimiter, blank cells at the
+ * end are left out). Any other record may have its cells in the wrong columns, and a wrong cell
+ * would be bought. Pure.
  */
 
 import { FailFileError } from '../core/errors.js';
@@ -31,7 +32,10 @@ interface FitInput {
 
 const FITS: RowVerdict = { type: 'row', missing: 0, surplus: 0 };
 
-/** A nameless column with fewer filled cells than this is an empty one: what stands in it does not belong there. */
+/**
+ * A nameless column with fewer filled cells than this is an empty one: what stands in it does not
+ * belong there.
+ */
 const EMPTY_BELOW = 0.2;
 /** Below this share short rows are a few damaged ones. */
 const SHORT_BELOW = 0.03;
@@ -116,8 +120,9 @@ export function raggedProblem(cells: number, columns: number): string {
 }
 
 /**
- * The header's width, or that of most rows where these only have blank cells more. One such row proves no habit: it may
- * be one with a cell too many. Nor do rows that are cut inside their text, as ", Inc." is.
+ * The header's width, or that of most rows where these only have blank cells more. One such row
+ * proves no habit: it may be one with a cell too many. Nor do rows that are cut inside their text,
+ * as ", Inc." is.
  */
 function countColumns(
   header: readonly string[] | null,
@@ -131,7 +136,10 @@ function countColumns(
   return isHabit && !areCut(header, longer) && !isMuddled(longer, usual) ? usual : header.length;
 }
 
-/** Whether the columns hold a bit of everything, as they do where delimiters are too many in any place. */
+/**
+ * Whether the columns hold a bit of everything, as they do where delimiters are too many in any
+ * place.
+ */
 function isMuddled(rows: readonly (readonly string[])[], columnCount: number): boolean {
   const columns = learnColumns(rows, columnCount);
   if (columns.isMuddled || rows.length < LEAST_ROWS) return columns.isMuddled;
@@ -149,7 +157,10 @@ interface Widths extends Omit<FitInput, 'ragged'> {
   readonly usualWidth: number;
 }
 
-/** The first of those columns at the end that have no name and hardly a filled cell, or that most rows do not have. */
+/**
+ * The first of those columns at the end that have no name and hardly a filled cell, or that most
+ * rows do not have.
+ */
 function firstEmptyColumn({ header, rows, columnCount, usualWidth }: Widths, isMuddled: boolean): number {
   let from = columnCount;
   while (from > 1 && isBlank(header?.[from - 1] ?? '')) {
@@ -174,7 +185,10 @@ function areCut(header: readonly string[], rows: readonly (readonly string[])[])
   return rows.filter((cells) => cells.slice(1).some(beginsBlank)).length > rows.length / 2;
 }
 
-/** Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly one ends in a blank cell. */
+/**
+ * Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly
+ * one ends in a blank cell.
+ */
 function leavesBlanksOut(rows: readonly (readonly string[])[], columnCount: number): boolean {
   const endsBlank = (cells: readonly string[]) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
   const short = rows.filter((cells) => cells.length < columnCount && !endsBlank(cells)).length;

@@ -1,6 +1,6 @@
 /**
- * Passes over an input: bytes, decoded and cut into rows, in batches and in flat memory. The first whole pass
- * fixes content hash, columns and late warnings; later ones must find the same content.
+ * Passes over an input: bytes, decoded and cut into rows, in batches and in flat memory. The first
+ * whole pass fixes content hash, columns and late warnings; later ones must find the same content.
  */
 import { createHash } from 'node:crypto';
 import type { Row } from '../core/table.js';

@@ -1,6 +1,7 @@
 /**
- * Which character separates the cells, judged from the first records: each candidate cuts the sample with
- * quotes respected, and the one under which the records agree best with the header wins. Pure.
+ * Which character separates the cells, judged from the first records: each candidate cuts the
+ * sample with quotes respected, and the one under which the records agree best with the header
+ * wins. Pure.
  */
 import { cellsOfRecords, isBlankLine } from './csv-rows.js';
 import { findTable } from './header-check.js';
@@ -25,7 +26,10 @@ interface DelimiterVerdict {
   readonly rivals: readonly string[];
 }
 
-/** The sample's records under one delimiter, blank lines left out. `isWhole`: the text is the whole input. */
+/**
+ * The sample's records under one delimiter, blank lines left out. `isWhole`: the text is the whole
+ * input.
+ */
 export function readSample(
   text: string,
   delimiter: string,
@@ -50,7 +54,10 @@ interface Score {
   readonly width: number;
   /** Share of the records after the first that have as many, or only blank ones more. */
   readonly agreement: number;
-  /** Whether the first record says by itself that this is the delimiter, or half of the others are cut by it too. */
+  /**
+   * Whether the first record says by itself that this is the delimiter, or half of the others are
+   * cut by it too.
+   */
   readonly isPlausible: boolean;
   /** Width that the records agree on from some line on; 0 when they do not. */
   readonly tableWidth: number;
@@ -77,7 +84,8 @@ export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVe
     const rivals = fitting.slice(1).filter((it) => byFit(it, best) === 0);
     return { delimiter: best.delimiter, rivals: rivals.map((it) => it.delimiter) };
   }
-  // The first line does not fit, but the rest agrees with itself: lines above the table, or a ragged file.
+  // The first line does not fit, but the rest agrees with itself: lines above the table, or a
+  // ragged file.
   const loose =
     scores.filter((it) => it.tableWidth > 1).sort((a, b) => b.tableWidth - a.tableWidth)[0] ??
     scores.filter((it) => it.width > 1 && (it.agreement > 0 || it.isPlausible)).sort(byFit)[0];
@@ -113,7 +121,10 @@ function agrees(texts: readonly string[], width: number): boolean {
   return texts.length === width || (texts.length > width && hasBlankEnd(texts, width));
 }
 
-/** A sentence about the first record with such quotes; null when there is none. `lineOf`: its line in the file. */
+/**
+ * A sentence about the first record with such quotes; null when there is none. `lineOf`: its line
+ * in the file.
+ */
 export function findOddQuotes(
   records: readonly SampleRecord[],
   lineOf: (line: number) => number,

@@ -1,6 +1,7 @@
 /**
- * Sends over HTTP: one keep-alive pool per process, no redirects (the token never reaches another host), no
- * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
+ * Sends over HTTP: one keep-alive pool per process, no redirects (the token never reaches another
+ * host), no pipelining and no retries (each would hide a second paid request), every wait bounded,
+ * bodies capped.
  */
 
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
@@ -116,7 +117,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Status and headers have arrived: whether it was billed is known, only the body is not, whoever ended it.
+    // Status and headers have arrived: whether it was billed is known, only the body is not,
+    // whoever ended it.
     if (this.#status !== 0) this.#answer('cut_off');
     else
       this.#settle({
@@ -178,8 +180,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 };
 
 /**
- * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back as it is: whether it
- * is of use shows in its content. `maxBytes` holds for the decoded length.
+ * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back
+ * as it is: whether it is of use shows in its content. `maxBytes` holds for the decoded length.
  */
 export function decodeBody(body: Buffer, contentEncoding: string | undefined, maxBytes: number): DecodedBody {
   if (contentEncoding === undefined || body.length === 0) return { body, damage: null };

@@ -1,6 +1,7 @@
 /**
- * The `send` seam: one GET goes out, one result comes back, through a socket (`http-send.ts`) or to the
- * local service in this process (`createServiceSend`). `read-answer.ts` says what an answer means.
+ * The `send` seam: one GET goes out, one result comes back, through a socket (`http-send.ts`) or to
+ * the local service in this process (`createServiceSend`). `read-answer.ts` says what an answer
+ * means.
  */
 import type { FaultKind } from '../core/system-error.js';
 
