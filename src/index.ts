@@ -8,11 +8,13 @@
 export type { Clock } from './core/clock.js';
 export { systemClock } from './core/clock.js';
 export { BrandEnrichError, ERROR_CATALOGUE, type ErrorCode, EXIT, type ExitCode } from './core/errors.js';
+export type { Identified, Identifier, IdentifierKind } from './core/identifier.js';
 export { createLog, type Log, silentLog } from './core/log.js';
-export type { Identified, Identifier, IdentifierKind, OutcomeStatus, StatusCounts } from './core/model.js';
+export type { OutcomeStatus, StatusCounts } from './core/outcome.js';
 export type { ChunkQueue, Engine, EngineKind } from './engine/engine.js';
 export { type OpenEngineOptions, openEngine } from './engine/open-engine.js';
-export { type ChosenColumns, type ColumnChoice, chooseColumns } from './identify/choose-columns.js';
+export { type ChosenColumns, chooseColumns } from './identify/choose-columns.js';
+export type { ColumnChoice } from './identify/find-column.js';
 export { identifyCell } from './identify/identify-cell.js';
 export { type ServeOptions, type Serving, serve } from './local-service/serve.js';
 export type { Brand } from './lookup/brand.js';

@@ -7,12 +7,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { DASHBOARD_SETTINGS } from '../src/config/dashboard-settings.ts';
-import { EXIT_MEANINGS } from '../src/config/help.ts';
-import { METRICS_SETTINGS } from '../src/config/metrics-settings.ts';
+import { EXIT_MEANINGS } from '../src/config/command-line.ts';
+import {
+  DASHBOARD_SETTINGS,
+  METRICS_SETTINGS,
+  TELEMETRY_SETTINGS,
+} from '../src/config/monitoring-settings.ts';
 import { NOTIFY_SETTINGS } from '../src/config/notify-settings.ts';
 import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
-import { TELEMETRY_SETTINGS } from '../src/config/telemetry-settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
 import { readCatalogueLine } from '../src/local-service/catalogue-line.ts';

@@ -1,5 +1,5 @@
 /**
- * What `status`, `ledger show` and `outcomes stats` say, in words. Pure.
+ * The texts of `status`, `ledger show` and `outcomes stats`. Pure.
  */
 
 import type { AccountStatus } from '../context/account-status.js';
@@ -26,7 +26,7 @@ export function ledgerText(account: string, state: LedgerState): string {
     `quota       ${state.quota === null ? 'not known before the first answer' : countText(state.quota)}`,
     `limit       ${limit === null ? 'unknown' : countText(limit)} (quota${state.overage > 0 ? ` and ${countOf(state.overage, 'overage request')}` : ''})`,
     `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(state.held)} in flight, ${countText(state.others)} by others`,
-    `service     last said ${state.usage === null ? 'nothing of usage' : `${countText(state.usage)} used`}`,
+    `service     last reported ${state.usage === null ? 'no usage' : `${countText(state.usage)} used`}`,
   ];
   if (limit !== null) lines.push(`left        ${countText(Math.max(0, limit - used))}`);
   if (state.closedAt !== null)
@@ -47,15 +47,15 @@ export function outcomesText(stats: OutcomeStats): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Paid answers on this machine's disk; `isOwn`: they are this engine's. */
+/** Paid answers on this machine's disk; `isOwn`: they belong to this engine. */
 export type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
 
 function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
   const what = `${countOf(answers, 'paid answer')} in ${folder}`;
   const until = `until ${time(since + KEEP_ANSWERS_MS).slice(0, 10)}`;
   const next = 'the next run or worker with this state folder';
-  if (isOwn) return `on disk     ${what}: ${next} brings them in\n`;
-  if (engine === null) return `on disk     ${what}, of an unnamed engine: ${next} brings them in\n`;
+  if (isOwn) return `on disk     ${what}: ${next} records them\n`;
+  if (engine === null) return `on disk     ${what}, of an unnamed engine: ${next} records them\n`;
   return `on disk     ${what}, of another engine (${engine}): kept for it ${until}\n`;
 }
 
@@ -66,13 +66,13 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   parts.push(
     status.ledger && status.account !== null
       ? ledgerText(status.account, status.ledger)
-      : 'account     name the service and its token (or --account) to see it\n',
+      : 'account     to see it, name the service and its token (or --account)\n',
   );
   if (status.projection) parts.push(projectionText(status.projection, status.limit));
   if (status.budget) parts.push(budgetText(status.budget));
   if (status.queue) {
     parts.push(
-      `queue       ${countOf(status.queue.waiting ?? 0, 'chunk')} waiting, ${countText(status.queue.active ?? 0)} in work, ${countText(status.queue.delayed ?? 0)} parked\n`,
+      `queue       ${countOf(status.queue.waiting ?? 0, 'chunk')} waiting, ${countText(status.queue.active ?? 0)} active, ${countText(status.queue.delayed ?? 0)} parked\n`,
     );
   }
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
@@ -82,8 +82,9 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
 }
 
 /**
- * What a run is called: `dead` when its record says that it runs, and its process is gone or has not been heard of. Its heartbeat
- * renews itself, so that a little patience with clocks costs nothing; one from the future was beaten before the store's was set back.
+ * The status of a run as shown: `dead` when its record says `running` but its process is gone or
+ * its heartbeat is old. Waiting twice the usual time allows for clocks that differ; a heartbeat
+ * from the future was written before the store's clock was set back.
  */
 export function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
   if (status !== 'running') return status;
@@ -98,7 +99,7 @@ function runLine(run: RunRecord, now: number): string {
   const sent = countOf(tally.requests, 'request');
   const size =
     run.rows === null ? '' : `, ${countOf(run.rows, 'row')}, ${countOf(run.identifiers ?? 0, 'identifier')}`;
-  // Of a run that is at work some are in flight.
+  // A running run has some in flight.
   const status = shownStatus(run, now);
   const unreported = status === 'running' ? 0 : unreportedOf(run);
   const lost =

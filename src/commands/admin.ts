@@ -1,8 +1,7 @@
 /**
- * The doors of looking after accounts, answers and runs: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They
- * look and give orders; spending is `run`'s and `worker`'s.
+ * The admin commands: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They read and
+ * change accounts, answers and runs, and spend nothing.
  */
-
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { readAccountStatus, termsOf } from '../context/account-status.js';
@@ -10,10 +9,10 @@ import { type CommandContext, openStores, spoolOf } from '../context/open-contex
 import { accountOf, knownNames } from '../context/open-service.js';
 import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
+import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
 import { withReleasers } from '../core/lifecycle.js';
-import { IDENTIFIER_KINDS, type Identifier } from '../core/model.js';
 import { printJson, printText } from '../core/terminal-text.js';
-import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/closed-inboxes.js';
+import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
 import { identifyCell } from '../identify/identify-cell.js';
@@ -24,8 +23,8 @@ import { ledgerText, outcomesText, shownStatus, statusText } from './admin-text.
 
 const RUNS_SHOWN = 10;
 
-/** Throws NeverStartError for arguments that mean nothing, and what opening the engine throws. */
-export function runKeeping(
+/** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
+export function runAdmin(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
@@ -33,7 +32,7 @@ export function runKeeping(
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const stores = await openStores(settings, context, releasers);
-    const answer = await obey(command, args, settings, stores);
+    const answer = await carryOut(command, args, settings, stores);
     if (settings.json) printJson(context.stdout, answer.data);
     else printText(context.stdout, answer.text);
     return EXIT.done;
@@ -45,7 +44,7 @@ interface Answer {
   readonly text: string;
 }
 
-async function obey(
+async function carryOut(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
@@ -66,7 +65,7 @@ async function obey(
     case 'cancel': {
       const id = args[0] ?? '';
       if (await stores.runs.cancel(id))
-        return said({ cancelled: id }, `${id} is cancelled; what it has bought stays stored`);
+        return said({ cancelled: id }, `${id} is cancelled; the answers that it paid for stay stored`);
       throw unknownRun(id);
     }
     case 'ledger show': {
@@ -139,7 +138,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
     ...each,
     isOwn: each.engine !== null && each.engine === engineId,
   }));
-  // Heartbeats are dated by the store's clock, which this machine's may be far from.
+  // Heartbeats are dated by the store's clock; this machine's may differ by a lot.
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
   const data = { ...account, runs, closedInboxes, spools };
@@ -158,7 +157,7 @@ function keysOf(args: readonly string[], settings: Settings): string[] {
     throw new NeverStartError({
       code: 'usage-service-missing',
       subject: '--base-url',
-      todo: 'name the service whose answers are to be forgotten',
+      todo: 'name the service whose answers should be forgotten',
     });
   }
   return args.flatMap((text) => {

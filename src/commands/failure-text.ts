@@ -1,19 +1,19 @@
 /**
- * What a process says of an error that ended it: a line for people on standard error, and with `--json` an object for
- * programs on standard output. The exit code says the same.
+ * The error that ended the process: a line for people on standard error and, with `--json`, an
+ * object for programs on standard output.
  */
 import { BrandEnrichError, type ErrorCode, EXIT, type ExitCode, errorText } from '../core/errors.js';
 
 export interface Failure {
   readonly error: {
-    /** One of the error table; `bug` for what is none of ours. */
+    /** One of the error table; `bug` for any other error. */
     readonly code: ErrorCode | 'bug';
     readonly message: string;
     readonly exitCode: ExitCode;
   };
 }
 
-/** `secrets` are taken out of the words of others; our own messages never hold them. */
+/** `secrets` are removed from unknown errors; our own messages never hold them. */
 export function failureOf(error: unknown, secrets: readonly string[]): Failure {
   if (error instanceof BrandEnrichError) {
     const { code, message, exitCode } = error;

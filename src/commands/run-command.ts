@@ -26,13 +26,9 @@ export async function runCommand(
     case 'up':
       return (await import('./up.js')).runUp(loaded, context);
     case 'serve':
-      return (await import('./serve-command.js')).runServe(settings, context);
+      return (await import('./local-service.js')).runServe(settings, context);
     case 'generate-catalogue':
-      return (await import('./generate-catalogue-command.js')).runGenerateCatalogue(
-        args[0] ?? '',
-        settings,
-        context,
-      );
+      return (await import('./local-service.js')).runGenerateCatalogue(args[0] ?? '', settings, context);
     case 'config':
       if (settings.json) printJson(context.stdout, shownSettings(loaded));
       else printText(context.stdout, `${showConfig(loaded, context.configFile)}\n`);
@@ -51,6 +47,6 @@ export async function runCommand(
     case 'schedule serve':
       return (await import('./schedule.js')).runSchedule(command, args, settings, context);
     default:
-      return (await import('./admin.js')).runKeeping(command, args, settings, context);
+      return (await import('./admin.js')).runAdmin(command, args, settings, context);
   }
 }

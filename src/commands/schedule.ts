@@ -1,6 +1,6 @@
 /**
- * The doors of schedules: `schedule add`, `list`, `remove` and `run-now` look and give orders, through the holder of the state
- * folder where there is one; `schedule serve` takes the ticks of this machine until it is stopped.
+ * The schedule commands: `add`, `list`, `remove` and `run-now` read and change the schedules;
+ * `serve` runs those of this machine when they are due, until it is stopped.
  */
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
@@ -12,13 +12,17 @@ import { type CommandContext, logOpened, openEngineContext, openStores } from '.
 import { systemClock } from '../core/clock.js';
 import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
-import { printJson, printText } from '../core/terminal-text.js';
-import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../daemon/schedules/cron-time.js';
-import { isScheduleName, type Schedule } from '../daemon/schedules/schedule.js';
-import { createScheduleBook, type ScheduleBook } from '../daemon/schedules/schedule-book.js';
+import { printJson, printText, visibleLines } from '../core/terminal-text.js';
+import {
+  createScheduleBook,
+  isScheduleName,
+  type Schedule,
+  type ScheduleBook,
+  type ScheduleState,
+} from '../daemon/schedules/schedule-book.js';
+import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { schedulesText, zonedTime } from './schedule-text.js';
 
 /** Address and token are the runner's: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
@@ -28,7 +32,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Throws NeverStartError for what means nothing, and what opening the engine throws. */
+/** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
 export function runSchedule(
   command: CommandName,
   args: readonly string[],
@@ -41,7 +45,7 @@ export function runSchedule(
     const stores = await openStores(settings, context, releasers);
     const book = createScheduleBook(stores);
     const answer =
-      schedule === null ? await obey(command, args[0] ?? '', book) : await add(schedule, book, context);
+      schedule === null ? await carryOut(command, args[0] ?? '', book) : await add(schedule, book, context);
     if (settings.json) printJson(context.stdout, answer.data);
     else printText(context.stdout, answer.text);
     return EXIT.done;
@@ -62,9 +66,7 @@ function readNewSchedule(args: readonly string[], settings: Settings, context: C
     problems.push(usageProblem(`not ${zoneProblem}`, `--tz ${tz}`, 'write one such as Europe/Berlin'));
   }
   if (settings.cron === null) {
-    problems.push(
-      usageProblem('--cron is missing', name, "say when it is due, for example --cron '0 2 * * *'"),
-    );
+    problems.push(usageProblem('--cron is missing', name, "give the time, for example --cron '0 2 * * *'"));
   } else {
     const cronProblem = zoneProblem === null ? findCronProblem(settings.cron, tz, Date.now()) : null;
     if (cronProblem !== null) {
@@ -104,26 +106,26 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCo
       ),
     ]);
   }
-  await access(input).catch(() => printText(stderr, `note: ${input} is not there yet\n`));
+  await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
   const state = (await book.list()).find((each) => each.schedule.name === name);
-  const away = state?.isHostAway
-    ? `; start \`brand-enrich up\` or \`schedule serve\` on ${host}, which take its ticks`
+  const unavailable = state?.isHostAway
+    ? `; start \`brand-enrich up\` or \`brand-enrich schedule serve\` on ${host} to run it`
     : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
   return {
     data: { schedule, nextAt },
-    text: `${name} is added, next on ${zonedTime(nextAt, tz)}${away}\n`,
+    text: `${name} is added; next run ${zonedTime(nextAt, tz)}${unavailable}\n`,
   };
 }
 
-async function obey(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
+async function carryOut(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
   if (command === 'schedule list') {
     const states = await book.list();
     return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
   if (command === 'schedule remove') {
     if (!(await book.remove(name))) throw unknownSchedule(name);
-    return { data: { removed: name }, text: `${name} is removed; a run that is going on comes to its end\n` };
+    return { data: { removed: name }, text: `${name} is removed; a run in progress finishes\n` };
   }
   const state = (await book.list()).find((each) => each.schedule.name === name);
   if (state === undefined) throw unknownSchedule(name);
@@ -132,8 +134,8 @@ async function obey(command: CommandName, name: string, book: ScheduleBook): Pro
   return {
     data: { asked: name, isHostAway: state.isHostAway },
     text: state.isHostAway
-      ? `${name} runs as soon as \`brand-enrich up\` or \`schedule serve\` is there on ${host}, which is away\n`
-      : `${name} runs on ${host}; \`brand-enrich schedule list\` says what it comes to\n`,
+      ? `${name} runs as soon as \`brand-enrich up\` or \`brand-enrich schedule serve\` is started on ${host}\n`
+      : `${name} runs on ${host}; \`brand-enrich schedule list\` shows the result\n`,
   };
 }
 
@@ -164,8 +166,56 @@ function serveSchedules(settings: Settings, context: CommandContext): Promise<Ex
     });
     releasers.push(() => runner.stop());
     await runner.start();
-    log.info({ host: hostname(), engine: engine.address }, 'taking the ticks of schedules');
+    log.info({ host: hostname(), engine: engine.address }, 'running the schedules of this machine');
     await untilAborted(stop);
     return EXIT.done;
   });
+}
+
+/** `2026-01-14 02:00:00` in the schedule's time zone, with its name. */
+export function zonedTime(ms: number, tz: string): string {
+  const text = new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short', timeStyle: 'medium' });
+  return `${text.format(ms)} ${tz}`;
+}
+
+/** `host` is this machine's name, `now` in milliseconds. */
+export function schedulesText(
+  states: readonly ScheduleState[],
+  { host, now }: { readonly host: string; readonly now: number },
+): string {
+  if (states.length === 0) return 'no schedules\n';
+  return states.map((state) => visibleLines(scheduleLines(state, host, now))).join('\n');
+}
+
+function scheduleLines(state: ScheduleState, ownHost: string, now: number): string[] {
+  const { name, cron, tz, host, line, catchesUp } = state.schedule;
+  const where = host === ownHost ? `${host} (this machine)` : host;
+  const lines = [
+    `${name}`,
+    `  runs     ${line}`,
+    `  when     ${cron} (${tz})${catchesUp ? ', a missed run is caught up' : ''}`,
+    `  host     ${where}${state.isHostAway ? ', not running: start `brand-enrich up` or `brand-enrich schedule serve` there' : ''}`,
+    `  next     ${nextText(state, now)}`,
+    `  last     ${lastText(state)}`,
+  ];
+  if (state.isRunning) lines.push('  now      running');
+  if (state.passed !== null && state.passed.at > (state.ended?.startedAt ?? 0)) {
+    lines.push(
+      `  ${state.passed.why.padEnd(8)} ${zonedTime(state.passed.dueAt ?? state.passed.at, tz)}: ${
+        state.passed.why === 'skipped' ? 'the previous run was still going' : 'no runner was there in time'
+      }`,
+    );
+  }
+  return lines;
+}
+
+function nextText({ nextAt, schedule }: ScheduleState, now: number): string {
+  if (nextAt === null) return 'not known until a runner of its host is up';
+  return nextAt < now ? `was due ${zonedTime(nextAt, schedule.tz)}` : zonedTime(nextAt, schedule.tz);
+}
+
+function lastText({ ended, schedule }: ScheduleState): string {
+  if (ended === null) return 'none yet';
+  const file = ended.output === null ? '' : `, ${ended.output}`;
+  return `${zonedTime(ended.startedAt, schedule.tz)}, exit code ${ended.exitCode}: ${ended.sentence}${file}`;
 }

@@ -5,8 +5,8 @@
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
-import { readDashboardPassword } from '../config/dashboard-password.js';
 import { throwProblems, usageProblem } from '../config/problems.js';
+import { readDashboardPassword } from '../config/secrets.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { type DaemonContext, withDaemonContext } from '../context/daemon-context.js';
 import type { CommandContext } from '../context/open-context.js';

@@ -1,7 +1,8 @@
 /**
  * `worker`: lookups for runs elsewhere, until it is stopped.
  */
-import { readToken } from '../config/read-token.js';
+
+import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { accountName, queueName } from '../context/account.js';
 import {

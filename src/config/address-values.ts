@@ -1,18 +1,18 @@
 /**
- * Addresses among the settings: the service's base URL, the engine, hosts and domains. Reads and normalises
- * them. What may be shown of them is in `mask.ts`; whether plain http is allowed is judged in `setting-rules.ts`.
+ * Addresses among the settings (base URL, engine, hosts, domains): how they are read and
+ * normalised, and what may be shown of them. `setting-rules.ts` decides whether plain http is
+ * allowed.
  */
-
 import { nearest } from '../core/nearest.js';
 import { pathBeforeRoutes } from '../lookup/routes.js';
-import type { ValueKind } from './value-kind.js';
-import { accepted, oneText, refused } from './value-kind.js';
+import { accepted, oneText, refused, type ValueKind } from './parse-value.js';
 
 const BASE_URL_EXAMPLE = 'the address without credentials or query, for example https://api.example.com';
 
 /**
- * An http or https address, brought to one form: lower-case host, no trailing slash, credentials, query or fragment, and
- * without the version that every path begins with, which people copy with it. Accounts and answers are kept under this form.
+ * An http or https address, brought to one form: lower-case host, no trailing slash, credentials,
+ * query or fragment, and without the version that every path begins with, which people copy with
+ * it. Accounts and answers are kept under this form.
  */
 export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
   const url = URL.canParse(seen) ? new URL(seen) : null;
@@ -29,7 +29,10 @@ export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
   return accepted(`${url.origin}${pathBeforeRoutes(url.pathname)}`);
 });
 
-/** Whether the address cannot leave this machine (RFC 6761 for localhost, RFC 1122 and 4291 for the numbers). */
+/**
+ * Whether the address cannot leave this machine (RFC 6761 for localhost, RFC 1122 and 4291 for the
+ * numbers).
+ */
 export function isLoopbackUrl(address: string): boolean {
   return isLoopbackHost(new URL(address).hostname);
 }
@@ -49,7 +52,10 @@ export function isLoopbackHost(host: string): boolean {
 const ENGINE_EXAMPLE =
   'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
 
-/** `embedded`, or the address of Redis or Postgres. May hold a password: show it through `maskAddress` only. */
+/**
+ * `embedded`, or the address of Redis or Postgres. May hold a password: show it through
+ * `maskAddress` only.
+ */
 export const engineValue: ValueKind<string> = oneText('ENGINE', (seen) => {
   if (seen === 'embedded') return accepted(seen);
   const protocol = URL.canParse(seen) ? new URL(seen).protocol : '';
@@ -74,3 +80,39 @@ export const domainValue: ValueKind<string> = oneText('DOMAIN', (seen) => {
   const isRight = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain);
   return isRight ? accepted(domain) : refused('a domain name', 'a name alone, for example brand.example');
 });
+
+/** What somebody may have meant as an address without a scheme; tokens do not look like this. */
+const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;
+
+/**
+ * An address without credentials and query: `redis://***@host:6379/0`. Anything else is shown only
+ * when it looks like a host, else as `…`: it may be a token in the wrong place.
+ */
+export function maskAddress(address: string): string {
+  if (HOST_LIKE.test(address)) return address;
+  if (!/^[a-z]+:\/\//i.test(address)) return '…';
+  if (!URL.canParse(address)) return `${address.slice(0, address.indexOf(':'))}://…`;
+  const url = new URL(address);
+  const credentials = url.username === '' && url.password === '' ? '' : '***@';
+  const path = url.pathname === '/' ? '' : url.pathname;
+  return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
+}
+
+/**
+ * An address up to its host, for receivers that take path and query as a secret:
+ * `https://hooks.example/…`.
+ */
+export function maskOrigin(address: string): string {
+  if (!URL.canParse(address)) return '…';
+  const { protocol, host, pathname, search } = new URL(address);
+  return `${protocol}//${host}${pathname === '/' && search === '' ? '' : '/…'}`;
+}
+
+/**
+ * The path of a token file, or `…` when somebody seems to have written the token itself in its
+ * place.
+ */
+export function maskTokenPath(path: string): string {
+  const looksLikePath = /[\\/]/.test(path) || /\.[a-z]{1,8}$/.test(path) || path.length < 16;
+  return looksLikePath ? path : '…';
+}

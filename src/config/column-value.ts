@@ -1,26 +1,28 @@
 /**
- * The kinds of values that say how a file is read: columns, the cell separator, the encoding. Whether the file has
- * such a column is found out where its header is known.
+ * Kinds of values that say how a file is read: columns, delimiter, encoding. Whether the file has
+ * such a column is checked once its header is known.
  */
 import iconv from 'iconv-lite';
-import type { IdentifierKind } from '../core/model.js';
-import { IDENTIFIER_KINDS } from '../core/model.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { nearest } from '../core/nearest.js';
-import type { ValueKind } from './value-kind.js';
-import { accepted, eachText, oneText, refused } from './value-kind.js';
+import { accepted, eachText, oneText, refused, type ValueKind } from './parse-value.js';
 
-/** A column that the user named. */
-export interface ColumnChoice {
+/**
+ * One `--column NAME[:KIND]`. The name may also be a position from 1, as `position:3` or, where no
+ * column has that name, `3`.
+ */
+export interface ColumnRequest {
   readonly name: string;
-  /** null: not said; `--kind` or the column's values decide. */
+  /** null: not given; `--kind` or the column's values decide. */
   readonly kind: IdentifierKind | null;
 }
 
 /**
- * `NAME` or `NAME:KIND`. A name may itself hold colons: only what follows the last one, and only when it is a kind, is
- * taken off. An ending that is nearly a kind is refused, since it is more likely a slip than a name.
+ * `NAME` or `NAME:KIND`. A name may itself hold colons: only what follows the last one, and only
+ * when it is a kind, is taken off. An ending that is nearly a kind is refused, since it is more
+ * likely a slip than a name.
  */
-export const columnChoices: ValueKind<readonly ColumnChoice[]> = eachText(
+export const columnChoices: ValueKind<readonly ColumnRequest[]> = eachText(
   'repeated',
   'NAME[:KIND]',
   (seen) => {
@@ -38,7 +40,7 @@ export const columnChoices: ValueKind<readonly ColumnChoice[]> = eachText(
   },
 );
 
-/** A column by which the most valuable rows are bought first. */
+/** A column that decides which rows are looked up first. */
 export interface PriorityChoice {
   readonly name: string;
   readonly direction: 'asc' | 'desc';
@@ -46,7 +48,10 @@ export interface PriorityChoice {
 
 const DIRECTIONS = ['asc', 'desc'] as const;
 
-/** `NAME`, `NAME:asc` or `NAME:desc`; the highest first unless said otherwise. Read as `--column` is. */
+/**
+ * `NAME`, `NAME:asc` or `NAME:desc`; the highest first unless said otherwise. Read as `--column`
+ * is.
+ */
 export const priorityValue: ValueKind<PriorityChoice> = oneText('NAME[:asc|desc]', (seen) => {
   const colon = seen.lastIndexOf(':');
   const ending = seen.slice(colon + 1);
@@ -80,7 +85,7 @@ export const encodingValue: ValueKind<string> = oneText('NAME', (seen) =>
     : refused('an encoding', 'its name, for example utf-8 or windows-1252', nearest(seen, COMMON_ENCODINGS)),
 );
 
-/** What our columns are called before their names. */
+/** The prefix of our columns. */
 export const prefixValue: ValueKind<string> = oneText('TEXT', (seen) =>
   /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/.test(seen)
     ? accepted(seen)

@@ -1,7 +1,7 @@
 /**
- * Why a command line was refused: every problem of it, with the nearest right word. Commander judges and stops at its
- * first problem; this explains, and so goes over the words once more. Values are never quoted: one of them may be
- * a token that was put in the wrong place.
+ * Why a command line was refused: all of its problems, each with the nearest right word. Commander
+ * stops at the first problem, so the words are read once more here. Values are never quoted: one of
+ * them may be a token that was put in the wrong place.
  */
 
 import { nearest } from '../core/nearest.js';
@@ -13,7 +13,10 @@ import type { CommandName, Setting } from './setting.js';
 import { COMMAND_NAMES, oppositeFlag } from './setting.js';
 import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
-/** Never empty for a command line that commander refused, as far as is known; `[]` when nothing is found. */
+/**
+ * Never empty for a command line that commander refused, as far as is known; `[]` when nothing is
+ * found.
+ */
 export function findCommandLineProblems(argv: readonly string[]): Problem[] {
   const [first = ''] = argv;
   if (first.startsWith('-')) return [flagBeforeCommand(first)];
@@ -91,7 +94,7 @@ function findWordProblems(command: CommandName, words: readonly string[]): Probl
   return problems;
 }
 
-/** Whatever is wrong with the flags then: those of the run would be wrong here too. */
+/** Checked first, because the flags of the run would be reported as wrong. */
 function isScheduleWithoutDashes(command: CommandName, words: readonly string[]): boolean {
   return command === 'schedule add' && words.includes('run') && !words.includes('--');
 }
@@ -124,11 +127,11 @@ function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], f
   );
 }
 
-/** The flags under which people try to hand over a token. */
+/** Flags with which people try to pass a token. */
 function tokenOnCommandLine(flag: string): Problem | null {
   if (!/^--?(api|access|auth|bearer)?-?(token|key|secret)$/i.test(flag)) return null;
   return usageProblem(
-    'a token on the command line is seen by everybody on the machine',
+    'everybody on the machine can see a token on the command line',
     flag,
     'set BRAND_API_TOKEN, or name a file that holds it with --token-file',
   );
@@ -159,7 +162,7 @@ function findOperandProblems(command: CommandName, operands: number): Problem[] 
   ];
 }
 
-/** The flag without a value that is joined to it. */
+/** The flag without a value joined to it by `=`. */
 function flagOf(word: string): string {
   return word.startsWith('--') ? (word.split('=', 1)[0] ?? '') : word.slice(0, 2);
 }

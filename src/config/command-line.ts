@@ -1,34 +1,44 @@
 /**
- * Reads the command line into a command, its arguments and its flags. Commander does the reading; the commands and
- * flags come from our tables, and what is wrong is told by `command-line-problems.ts`. Values stay as they were
- * written: `load-settings.ts` reads them. Touches neither the process nor its streams.
+ * Reads the command line into a command, its arguments and its flags. Commander does the reading;
+ * the commands and flags come from our tables, and `command-line-problems.ts` says what is wrong.
+ * Values stay as they were written: `load-settings.ts` reads them. Touches neither the process nor
+ * its streams.
  */
 import { Command as Commander, CommanderError, Option } from 'commander';
+import { EXIT, type ExitCode } from '../core/errors.js';
 import { findCommandLineProblems } from './command-line-problems.js';
-import type { Command, CommandArgument } from './commands.js';
-import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
-import { describeSetting, helpEnding, settingsForHelp } from './help.js';
+import { COMMAND_FAMILIES, COMMANDS, type Command, type CommandArgument } from './commands.js';
 import { throwProblems, usageProblem } from './problems.js';
-import type { CommandName, Setting } from './setting.js';
-import { COMMAND_NAMES, flagUsage, oppositeFlag, SETTING_GROUPS } from './setting.js';
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  flagUsage,
+  oppositeFlag,
+  SETTING_GROUPS,
+  type Setting,
+} from './setting.js';
+import { settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
 const HELP_WIDTH = 110;
 
-export type ParsedCommand =
+type ParsedCommand =
   | {
       readonly command: CommandName;
       /** What stands in place of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
       readonly args: readonly string[];
-      /** Only what was said, by key (the flag in camelCase): texts, lists of texts, true or false. */
+      /**
+       * Only what was given, by key (the flag in camelCase): texts, lists of texts, true or false.
+       */
       readonly flags: Record<string, unknown>;
     }
   | { readonly help: string }
   | { readonly version: string };
 
 /**
- * Parses what follows the program's name. `version` is what `--version` answers. Throws one `NeverStartError`
- * (`usage-invalid`) that lists every unknown command, flag and missing part, with the nearest right ones.
+ * Parses what follows the program's name. `version` is what `--version` answers. Throws one
+ * `NeverStartError` (`usage-invalid`) that lists every unknown command, flag and missing part, with
+ * the nearest right ones.
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
   if (argv[0] === '--version' || argv[0] === '-V') return { version };
@@ -126,4 +136,46 @@ function quieten(commander: Commander, reading: Reading): void {
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });
+}
+
+/** What each exit code says, as the README has it too. */
+export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
+  [
+    EXIT.done,
+    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), or you declined',
+  ],
+  [EXIT.someFailed, 'finished, some rows failed'],
+  [EXIT.usage, 'wrong usage or settings: nothing was started'],
+  [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
+  [EXIT.credentials, 'the service refused the credentials'],
+  [EXIT.trouble, "a problem with input, output, engine or the service's address"],
+  [EXIT.limit, 'stopped by quota or budget; run again to go on'],
+  [EXIT.interrupted, 'interrupted; run again to go on'],
+];
+
+/** The lines of a command in the order of the groups: so commander prints them. */
+function settingsForHelp(command: CommandName): readonly Setting<unknown>[] {
+  const lines = settingsOf(command).map(([, line]) => line);
+  return SETTING_GROUPS.flatMap((group) => lines.filter((line) => line.group === group));
+}
+
+/** The description with its default, as `--help` shows it. */
+function describeSetting(line: Setting<unknown>): string {
+  return line.defaultText === '' ? line.description : `${line.description} (default: ${line.defaultText})`;
+}
+
+/** What stands below the flags of a command. */
+function helpEnding(command: Command): string {
+  const examples = command.examples.flatMap(({ line, does }) => [`  # ${does}`, `  brand-enrich ${line}`]);
+  const codes = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);
+  return [
+    '',
+    ...(command.notes ? [...command.notes, ''] : []),
+    'Examples:',
+    ...examples,
+    ...(command.showsExitCodes ? ['', 'Exit codes:', ...codes] : []),
+    '',
+    'Settings: a flag wins over a BRAND_ENRICH_… variable, that over brand-enrich.config.json, that over the default.',
+    'A switch that is on in file or environment is turned off by its opposite: --no-refresh, --color.',
+  ].join('\n');
 }

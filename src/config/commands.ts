@@ -1,6 +1,6 @@
 /**
- * The commands: what each takes besides flags, what it does, and examples of it. Which flags belong to a command is
- * said in the table of settings; how `--help` is laid out, in `help.ts`.
+ * The commands: what each takes besides flags, what it does, and examples of it. Which flags belong
+ * to a command is said in the table of settings; how `--help` is laid out, in `help.ts`.
  */
 import type { CommandName } from './setting.js';
 
@@ -24,7 +24,7 @@ export interface Command {
   /** Lines of `--help` before the examples. */
   readonly notes?: readonly string[];
   readonly examples: readonly CommandExample[];
-  /** Ways to end that are particular to it; the others are 0, 2 and 5. */
+  /** Whether it can end with other exit codes than 0, 2 and 5. */
   readonly showsExitCodes?: boolean;
 }
 
@@ -59,7 +59,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   },
   plan: {
     argument: INPUT,
-    summary: 'read the file and say what a run would ask for and cost; spends nothing',
+    summary: 'read the file and estimate what a run would request and cost; spends nothing',
     examples: [
       { line: 'plan customers.csv --column website:domain', does: 'requests needed, cost, what is left' },
     ],
@@ -83,12 +83,12 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     summary: 'worker, inboxes, schedules, dashboard, metrics and health in one process, until stopped',
     examples: [
       { line: 'up', does: 'what brand-enrich.config.json says' },
-      { line: 'up --inbox /data/brands --inbox /data/funds', does: 'two inboxes, and the rest' },
+      { line: 'up --inbox /data/brands --inbox /data/funds', does: 'two inboxes and everything else' },
       { line: 'up --sample --inbox .', does: 'try it out in this folder: no token, no cost' },
     ],
   },
   worker: {
-    summary: 'do lookups for runs elsewhere, on Redis or Postgres',
+    summary: 'do lookups for runs of other processes and machines',
     examples: [
       { line: 'worker --engine redis://queue.example:6379', does: 'with the token from BRAND_API_TOKEN' },
     ],
@@ -98,15 +98,15 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     notes: [
       'Without --accounts the token is demo-token.',
       'Keys of --fault:',
-      '  latency=100ms jitter=50ms            each answer waits, jitter at random',
-      '  500=10% 503=10%                      so many requests get these errors, not billed',
+      '  latency=100ms jitter=50ms            each answer is delayed, plus a random jitter',
+      '  500=10% 503=10%                      this share of requests gets these errors, not billed',
       '  outage-from=10s outage-for=5m        503 for all in this window, counted from the start',
       '  drop=10% reset=10%                   closed connections: not billed, or billed',
       '  truncate=10% damage=10%              billed answers that break off, or are not JSON',
-      '  per-second=N retry-after=SECONDS     429 beyond so many requests in a second',
+      '  per-second=N retry-after=SECONDS     429 beyond N requests in a second',
       '  usage-lag=2s usage-headers=off       usage headers come late, or not at all',
-      '  dialect=coded crawl-queued=10%       errors with a code, and 404 for what is being fetched',
-      '  seed=N                               another draw of the same faults',
+      '  dialect=coded crawl-queued=10%       errors with a code; 404 for brands still being fetched',
+      '  seed=N                               another random sequence of the same faults',
     ],
     examples: [
       { line: 'serve --port 8080', does: 'sample brands, on this machine only; the token is demo-token' },
@@ -114,7 +114,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
         line: 'serve --catalogue brands.jsonl --accounts accounts.json',
         does: 'your own brands and accounts',
       },
-      { line: 'serve --fault latency=100ms --fault 503=10%', does: 'with trouble on purpose' },
+      { line: 'serve --fault latency=100ms --fault 503=10%', does: 'with faults' },
       {
         line: 'serve --accounts accounts.json --statement --month 2026-11',
         does: 'what each account used and owes in November',
@@ -124,11 +124,11 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   'generate-catalogue': {
     argument: {
       name: 'FILE',
-      description: 'the catalogue to write, as JSONL; packed when the name ends in .gz',
+      description: 'the catalogue to write, as JSONL; compressed when the name ends in .gz',
     },
     summary: 'write a catalogue of invented brands for serve --catalogue, of any size',
     notes: [
-      'The same numbers always give the same file. Domains are brand-000000.com, brand-000001.de and so on, stock tickers',
+      'The same flags always give the same file. Domains are brand-000000.com, brand-000001.de and so on, stock tickers',
       'SAAA ..., ETF tickers EAAA ..., crypto symbols CAA ...; every third brand is listed. Four of five brands are exactly as',
       'the specification writes them; every fifth has nulls and gaps, as live services send them.',
     ],
@@ -145,22 +145,22 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     examples: [{ line: 'status --json', does: 'for programs' }],
   },
   pause: {
-    summary: 'stop all spending of this engine',
+    summary: 'stop all spending on this engine',
     examples: [{ line: 'pause', does: 'at once, for every run' }],
   },
-  resume: { summary: 'allow spending again', examples: [{ line: 'resume', does: 'runs that waited go on' }] },
+  resume: { summary: 'allow spending again', examples: [{ line: 'resume', does: 'waiting runs go on' }] },
   cancel: {
     argument: { name: 'RUN', description: 'id of the run, as status shows it' },
-    summary: 'revoke one run: nothing else is sent for it',
-    examples: [{ line: 'cancel r-20260114-7f3a', does: 'what it has bought stays stored' }],
+    summary: 'cancel one run: nothing more is sent for it',
+    examples: [{ line: 'cancel r-20260114-7f3a', does: 'answers that it paid for stay stored' }],
   },
   'ledger show': {
     summary: 'what the account has spent and what is left',
     examples: [{ line: 'ledger show --account team', does: 'of a named account' }],
   },
   'ledger observe': {
-    summary: "correct the account by what the service's own pages show",
-    examples: [{ line: 'ledger observe --usage 1234', does: 'so much of this period is spent' }],
+    summary: "correct the account with the figures on the service's own pages",
+    examples: [{ line: 'ledger observe --usage 1234', does: '1,234 requests of this period are spent' }],
   },
   'ledger reset': {
     summary: 'forget the account, with its spending',
@@ -178,7 +178,7 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
     },
     summary: 'forget the stored answers of these identifiers',
     examples: [
-      { line: 'outcomes forget acme.example ticker:ACME', does: 'they are bought anew when next needed' },
+      { line: 'outcomes forget acme.example ticker:ACME', does: 'they are bought again when next needed' },
     ],
   },
   'outcomes purge': {
@@ -229,22 +229,22 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       },
       {
         line: "schedule add weekly --cron '0 6 * * 1' --catch-up -- run funds.csv --max-cost 5",
-        does: 'on Mondays, and on return when the machine was off; 5 at most each time',
+        does: 'on Mondays, or once the machine is on again; each run spends at most 5',
       },
     ],
   },
   'schedule list': {
-    summary: 'schedules: next and last run, what it came to, and whether its machine is there',
+    summary: 'schedules: next run, last run with its result, and whether their machine is up',
     examples: [{ line: 'schedule list --json', does: 'for programs' }],
   },
   'schedule remove': {
     argument: SCHEDULE,
-    summary: 'remove a schedule; a run that is going on comes to its end',
+    summary: 'remove a schedule; a run in progress finishes',
     examples: [{ line: 'schedule remove nightly', does: 'its results stay where they are' }],
   },
   'schedule run-now': {
     argument: SCHEDULE,
-    summary: 'run a schedule once, beside its times',
+    summary: 'run a schedule once, outside its times',
     examples: [{ line: 'schedule run-now nightly', does: 'on its own machine' }],
   },
   'schedule serve': {
@@ -254,13 +254,13 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
   config: {
     summary: 'each setting, its value and where it came from; secrets are masked',
     examples: [
-      { line: 'config', does: 'what environment and config file come to' },
-      { line: 'config --rate 50', does: 'and what it would be with this flag of another command' },
+      { line: 'config', does: 'settings from the environment and the config file' },
+      { line: 'config --rate 50', does: 'the same with a flag of another command' },
     ],
   },
 };
 
-/** Words that only lead on to further words. */
+/** First words of commands that have two. */
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
   ledger: 'the account: show, observe, reset',
   outcomes: 'the stored answers: stats, forget, purge',

@@ -1,6 +1,4 @@
-/**
- * The settings of the engine, of looking after accounts and answers, and of how the program behaves.
- */
+/** The settings of the engine, of the admin commands, and of how the program behaves. */
 import { isAbsolute, join } from 'node:path';
 import { engineValue } from './address-values.js';
 import { choice, count, duration, path, yesOrNo } from './parse-value.js';
@@ -11,13 +9,14 @@ const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
 const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
 /** Those that only look at what is there. */
 const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
-const EVERY = COMMAND_NAMES;
+const EVERYWHERE = { group: 'Behaviour', commands: COMMAND_NAMES } as const;
 /** Those of pino. */
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /**
- * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not count (XDG Base Directory
- * Specification). Root's home is closed to the user that its private server runs as.
+ * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not
+ * count (XDG Base Directory Specification). Root's home is closed to the user that its private
+ * server runs as.
  */
 function stateFolder({ env, home, isRoot = false }: Surroundings): string {
   const stateHome = env.XDG_STATE_HOME ?? '';
@@ -41,7 +40,7 @@ export const ENGINE_SETTINGS = {
     kind: path('DIR'),
     fallback: stateFolder,
     group: 'Engine',
-    commands: EVERY,
+    commands: COMMAND_NAMES,
     defaultNote:
       '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     description: 'folder of the embedded engine and of what must survive a crash',
@@ -54,7 +53,8 @@ export const ENGINE_SETTINGS = {
     default: 'false',
     group: 'Engine',
     commands: WITH_ENGINE.filter((name) => !KEEPS_DATA.includes(name)),
-    description: 'put aside what the embedded engine cannot use, and begin without it: all is bought again',
+    description:
+      'set aside state that the embedded engine cannot use and start empty: everything is bought again',
   }),
   waitForDisk: setting({
     flag: '--wait-for-disk',
@@ -62,7 +62,7 @@ export const ENGINE_SETTINGS = {
     default: 'false',
     group: 'Engine',
     commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'],
-    description: 'Redis 7.2 and later: go on only when permits and answers are on disk (up to 1 s each time)',
+    description: 'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s each time)',
   }),
   worker: setting({
     flag: '--no-worker',
@@ -70,11 +70,11 @@ export const ENGINE_SETTINGS = {
     default: 'true',
     group: 'Engine',
     commands: ['run', 'watch', 'up', 'config'],
-    description: 'leave the lookups to workers elsewhere',
+    description: 'leave the lookups to other processes',
   }),
 } as const;
 
-export const KEEPING_SETTINGS = {
+export const ADMIN_SETTINGS = {
   observedUsage: optional({
     flag: '--usage',
     env: null,
@@ -101,7 +101,7 @@ export const KEEPING_SETTINGS = {
     default: '30d',
     group: 'Account and answers',
     commands: ['outcomes purge'],
-    description: 'forget answers that were fetched longer ago than this',
+    description: 'forget answers fetched longer ago than this',
   }),
 } as const;
 
@@ -112,7 +112,7 @@ export const BEHAVIOUR_SETTINGS = {
     default: 'false',
     group: 'Behaviour',
     commands: ['run', 'watch', 'up', 'config'],
-    description: 'exit with 1 when there are invalid rows, or when nothing matched',
+    description: 'exit with 1 if there are invalid rows or nothing matched',
   }),
   quiet: setting({
     flag: '--quiet',
@@ -120,17 +120,16 @@ export const BEHAVIOUR_SETTINGS = {
     default: 'false',
     group: 'Behaviour',
     commands: [
-      ...([
-        'run',
-        'plan',
-        'watch',
-        'worker',
-        'serve',
-        'generate-catalogue',
-        'engine export',
-        'engine import',
-      ] as const),
-      ...(['up', 'config'] as const),
+      'run',
+      'plan',
+      'watch',
+      'worker',
+      'serve',
+      'generate-catalogue',
+      'engine export',
+      'engine import',
+      'up',
+      'config',
     ],
     description: 'no progress and no summary; only warnings, errors and why a run stopped',
   }),
@@ -138,41 +137,36 @@ export const BEHAVIOUR_SETTINGS = {
     flag: '--json',
     kind: yesOrNo,
     default: 'false',
-    group: 'Behaviour',
-    commands: EVERY,
-    description: 'print the result on standard output for programs to read',
+    ...EVERYWHERE,
+    description: 'print the result on standard output as JSON',
   }),
   logLevel: setting({
     flag: '--log-level',
     kind: choice(LOG_LEVELS, 'LEVEL'),
     default: 'info',
-    group: 'Behaviour',
-    commands: EVERY,
-    description: `what is worth a line in the log: ${LOG_LEVELS.join(', ')}`,
+    ...EVERYWHERE,
+    description: `lowest level that is logged: ${LOG_LEVELS.join(', ')}`,
   }),
   logFile: optional({
     flag: '--log-file',
     kind: path('FILE'),
-    group: 'Behaviour',
-    commands: EVERY,
+    ...EVERYWHERE,
     defaultNote: 'standard error',
-    description: 'where the log is appended to; SIGHUP opens it anew, for rotation, in commands that stay',
+    description: 'file that the log is appended to; SIGHUP reopens it (for rotation) in commands that run on',
   }),
   color: setting({
     flag: '--no-color',
     envAlias: { name: 'NO_COLOR', meaning: 'false' },
     kind: yesOrNo,
     default: 'true',
-    group: 'Behaviour',
-    commands: EVERY,
-    description: 'plain text on a terminal',
+    ...EVERYWHERE,
+    description: 'no colours on the terminal',
   }),
   configFile: optional({
     flag: '--config',
     isInFile: false,
     kind: path('FILE'),
-    group: 'Behaviour',
-    commands: EVERY,
+    ...EVERYWHERE,
     defaultNote: 'brand-enrich.config.json in the working folder',
     description: 'the config file',
   }),

@@ -1,30 +1,30 @@
 /**
  * The settings of what is read and what is written: input, columns, output.
  */
-import { IDENTIFIER_KINDS } from '../core/model.js';
+
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { RAGGED_CHOICES } from '../core/table.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue } from './column-value.js';
 import { choice, count, listOf, path, yesOrNo } from './parse-value.js';
-import type { CommandName } from './setting.js';
-import { optional, setting } from './setting.js';
+import { type CommandName, optional, setting } from './setting.js';
 
 const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
-const WRITING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+const INPUT = { group: 'Input', commands: READING } as const;
+const COLUMNS = { group: 'Columns', commands: READING } as const;
+const WRITING = { group: 'Output', commands: ['run', 'watch', 'up', 'config'] } as const;
 
 export const INPUT_SETTINGS = {
   delimiter: optional({
     flag: '--delimiter',
     kind: delimiterValue,
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     defaultNote: 'detected',
     description: 'the character between cells, or the word tab',
   }),
   encoding: optional({
     flag: '--encoding',
     kind: encodingValue,
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     defaultNote: 'detected',
     description: 'the encoding of the input',
   }),
@@ -32,49 +32,42 @@ export const INPUT_SETTINGS = {
     flag: '--no-header',
     kind: yesOrNo,
     default: 'true',
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     description: 'the first record is data; columns are called column_1, column_2 and so on',
   }),
   skipLines: setting({
     flag: '--skip-lines',
     kind: count(0, 1_000_000),
     default: '0',
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     description: 'lines above the header that do not belong to the table',
   }),
   limit: optional({
     flag: '--limit',
     kind: count(1),
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     defaultNote: 'all',
-    description: 'read only so many records',
+    description: 'read at most this many records',
   }),
   ragged: optional({
     flag: '--ragged',
     kind: choice(RAGGED_CHOICES),
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     defaultNote: 'invalid, up to 5 % of the rows',
-    description:
-      'rows that do not fit the table: take their cells by position, or count them as invalid however many',
+    description: 'rows that do not fit the table: take their cells by position, or mark all of them invalid',
   }),
   sample: setting({
     flag: '--sample',
     kind: yesOrNo,
     default: 'false',
-    group: 'Input',
-    commands: READING,
+    ...INPUT,
     description: 'try it out against the built-in service with sample brands: no token, no cost',
   }),
   columns: setting({
     flag: '--column',
     kind: columnChoices,
     default: '',
-    group: 'Columns',
-    commands: READING,
+    ...COLUMNS,
     defaultNote: 'chosen by header and values',
     description:
       'the column with the identifiers, by name or as position:N; repeat it for columns to fall back on',
@@ -84,24 +77,22 @@ export const INPUT_SETTINGS = {
     kind: choice(IDENTIFIER_KINDS, 'KIND'),
     group: 'Columns',
     commands: [...READING, 'outcomes forget'],
-    defaultNote: 'judged by the values',
-    description: `what the identifiers are, where no column says so: ${IDENTIFIER_KINDS.join(', ')}`,
+    defaultNote: 'judged from the values',
+    description: `the kind of identifiers in columns named without one: ${IDENTIFIER_KINDS.join(', ')}`,
   }),
   allowMismatch: setting({
     flag: '--allow-mismatch',
     kind: yesOrNo,
     default: 'false',
-    group: 'Columns',
-    commands: READING,
-    description: 'go on where most values cannot be of the kind that was named for their column',
+    ...COLUMNS,
+    description: 'go on although most values cannot be of the kind given for their column',
   }),
   waterfall: setting({
     flag: '--waterfall',
     kind: yesOrNo,
     default: 'false',
-    group: 'Columns',
-    commands: READING,
-    description: 'ask for rows that were not found again with their next column (costs requests)',
+    ...COLUMNS,
+    description: 'where a row was not found, ask again with its next column (costs requests)',
   }),
 } as const;
 
@@ -120,16 +111,14 @@ export const OUTPUT_SETTINGS = {
   format: optional({
     flag: '--format',
     kind: choice(['csv', 'jsonl']),
-    group: 'Output',
-    commands: WRITING,
+    ...WRITING,
     defaultNote: 'that of the input',
     description: 'format of the enriched file',
   }),
   fields: optional({
     flag: '--fields',
     kind: listOf('LIST', 'name,company.location.region,links.twitter'),
-    group: 'Output',
-    commands: WRITING,
+    ...WRITING,
     defaultNote: 'the standard columns',
     description:
       'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',
@@ -138,18 +127,15 @@ export const OUTPUT_SETTINGS = {
     flag: '--sort',
     kind: choice(['quality', 'none']),
     default: 'quality',
-    group: 'Output',
-    commands: WRITING,
+    ...WRITING,
     description: 'rank by quality score, best first, or keep the order of the input',
   }),
   escapeFormulas: setting({
     flag: '--escape-formulas',
     kind: choice(['all', 'ours', 'none']),
     default: 'ours',
-    group: 'Output',
-    commands: WRITING,
-    description:
-      'what is defused where a spreadsheet would see a formula: every cell, only those we add, or none',
+    ...WRITING,
+    description: 'cells to escape where a spreadsheet would see a formula: all, only ours, or none',
   }),
   prefix: setting({
     flag: '--prefix',
@@ -157,7 +143,7 @@ export const OUTPUT_SETTINGS = {
     default: 'brand_',
     group: 'Output',
     commands: READING,
-    description: 'what the names of our columns begin with',
+    description: 'prefix of the columns that are added',
   }),
   errors: optional({
     flag: '--errors',
@@ -167,7 +153,7 @@ export const OUTPUT_SETTINGS = {
     group: 'Output',
     commands: ['run'],
     defaultNote: '<name>.errors.<ext>',
-    description: 'where rows without an answer go, with their reasons',
+    description: 'where rows without an answer go, with the reason',
   }),
   report: optional({
     flag: '--report',
@@ -177,14 +163,13 @@ export const OUTPUT_SETTINGS = {
     group: 'Output',
     commands: ['run'],
     defaultNote: '<name>.report.json',
-    description: 'where the report goes; the same as a page lies beside it, ending in .html',
+    description: 'where the report goes; the page for people is written beside it, ending in .html',
   }),
   embedLogos: setting({
     flag: '--embed-logos',
     kind: yesOrNo,
     default: 'false',
-    group: 'Output',
-    commands: WRITING,
-    description: 'fetch the logos of the brands that the page of the report shows, and put them into it',
+    ...WRITING,
+    description: 'fetch the logos shown on the report page and embed them in it',
   }),
 } as const;

@@ -1,26 +1,34 @@
 /**
- * From flags, environment and config file to settings, each with its origin. Everything wrong is found in one go.
+ * From flags, environment and config file to settings, each with its origin. All problems are found
+ * at once.
  *
- * Precedence: flag, environment (our own variable, then one of wider use), config file, default. What is
- * `undefined`, an empty variable, or null in the file counts as not said. Only the value that wins is read, and only
- * settings of the command are looked for. How settings bear on each other is in `setting-rules.ts`.
+ * Precedence: flag, environment (our own variable, then one of wider use), config file, default.
+ * What is `undefined`, an empty variable, or null in the file counts as not given. Only the value
+ * that wins is read, and only settings of the command are looked for. `setting-rules.ts` has the
+ * rules between settings.
  */
 import { dirname, resolve } from 'node:path';
 import { nearest } from '../core/nearest.js';
-import { maskAddress } from './mask.js';
-import type { Problem } from './problems.js';
-import { didYouMean, quote, throwProblems, usageProblem } from './problems.js';
-import type { ConfigFile } from './read-config-file.js';
-import { findUnknownKeys } from './read-config-file.js';
-import type { CommandName, Setting } from './setting.js';
-import { splitText } from './setting.js';
+import { maskAddress } from './address-values.js';
+import type { Refusal } from './parse-value.js';
+import { didYouMean, type Problem, quote, throwProblems, usageProblem } from './problems.js';
+import { type ConfigFile, findUnknownKeys } from './read-config-file.js';
+import { type CommandName, type Setting, splitText } from './setting.js';
 import { applyRules } from './setting-rules.js';
-import type { LoadedSettings, Origin, Origins, Settings } from './settings.js';
-import { SETTING_ENTRIES } from './settings.js';
-import type { Refusal } from './value-kind.js';
+import {
+  type LoadedSettings,
+  type Origin,
+  type Origins,
+  SETTING_ENTRIES,
+  SETTINGS,
+  type Settings,
+} from './settings.js';
 
 export interface SettingSources {
-  /** By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the same. */
+  /**
+   * By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the
+   * same.
+   */
   readonly flags: Record<string, unknown>;
   readonly env: Record<string, string | undefined>;
   readonly file: ConfigFile | null;
@@ -31,7 +39,7 @@ export interface SettingSources {
   readonly isRoot?: boolean;
 }
 
-/** Where a value was found, and how people know the place. */
+/** Where a value was found, and what messages call the place. */
 interface Said {
   readonly origin: Origin;
   readonly place: string;
@@ -39,8 +47,8 @@ interface Said {
 }
 
 /**
- * Finds every setting of the command. Throws one `NeverStartError` that lists every problem; its code is that of the
- * problem when there is one, else `usage-invalid`. Secrets are in no message.
+ * Finds every setting of the command. Throws one `NeverStartError` that lists every problem; its
+ * code is that of the problem when there is one, else `usage-invalid`. Secrets are in no message.
  */
 export function loadSettings(sources: SettingSources): LoadedSettings {
   const { loaded, problems } = findSettings(sources);
@@ -48,7 +56,10 @@ export function loadSettings(sources: SettingSources): LoadedSettings {
   return loaded;
 }
 
-/** The same for a caller that has problems of its own to tell beside these. Without meaning when there are problems. */
+/**
+ * The same for a caller with further problems to list. `loaded` is meaningless when there are
+ * problems.
+ */
 export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
   const problems: Problem[] = sources.file === null ? [] : findUnknownKeys(sources.file);
   problems.push(...findMisspeltVariables(sources.env));
@@ -83,7 +94,7 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
   return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
 }
 
-/** With the setting's own default as the example, where that is one. */
+/** With the setting's default as the example, if it is one. */
 function howTo({ example }: Setting<unknown>, refusal: Refusal): string {
   return refusal.example === undefined
     ? refusal.write
@@ -132,8 +143,8 @@ function fromFileFolder(line: Setting<unknown>, value: unknown, file: ConfigFile
 }
 
 /**
- * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit: names that are nearly ours are refused. Names that
- * are far from all of ours are left alone, since others may use the same beginning.
+ * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit, so names close to a known one are
+ * refused. Other names are ignored: other programs may use the same prefix.
  */
 function findMisspeltVariables(env: Record<string, string | undefined>): Problem[] {
   const known = SETTING_ENTRIES.flatMap(([, line]) => (line.env === null ? [] : [line.env]));
@@ -148,4 +159,30 @@ function findMisspeltVariables(env: Record<string, string | undefined>): Problem
     }
   }
   return problems;
+}
+
+export interface JsonClues {
+  readonly argv: readonly string[];
+  readonly env: Record<string, string | undefined>;
+  /** null: none, or it was not read yet. */
+  readonly file: ConfigFile | null;
+  /** null: they could not be read. */
+  readonly settings: Pick<Settings, 'json'> | null;
+}
+
+/**
+ * `--json` by the usual precedence: flag, environment, config file. A word that only begins like
+ * the flag counts too.
+ */
+export function wantsJson({ argv, env, file, settings }: JsonClues): boolean {
+  if (settings !== null) return settings.json;
+  const { flag, env: variable, key, kind } = SETTINGS.json;
+  const end = argv.indexOf('--');
+  const words = end === -1 ? argv : argv.slice(0, end);
+  const isFlag = (word: string, name: string) => word === name || word.startsWith(`${name}=`);
+  if (words.some((word) => isFlag(word, flag ?? ''))) return true;
+  const said =
+    (variable === null ? undefined : env[variable]) || (key === null ? undefined : file?.values[key]);
+  const parsed = kind.parse([String(said)]);
+  return parsed.ok && parsed.value;
 }

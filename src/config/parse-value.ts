@@ -1,12 +1,80 @@
 /**
- * The general kinds of setting values: text, choices, switches, counts, durations, lists. Strict: a text that is
- * not exactly of the form is refused with an example of the right one, never guessed at.
- *
- * Money and limits are in `money-values.ts`, addresses in `address-values.ts`, columns in `column-value.ts`.
+ * Kinds of setting values: how many texts each takes and how they are read. Strict: a text that is
+ * not exactly of the form is refused with an example of the right one. A refusal is data, so that
+ * all problems of a command line can be listed at once.
  */
 import { nearest } from '../core/nearest.js';
-import type { Parsed, ValueKind } from './value-kind.js';
-import { accepted, eachText, oneText, refused } from './value-kind.js';
+
+/**
+ * Why a text was refused, as two parts of one sentence: `"fast" is not <expected>; write
+ * <example>`.
+ */
+export interface Refusal {
+  /** What the text should have been: `a duration`. */
+  readonly expected: string;
+  /** What to write instead: `a whole number and its unit (ms, s, m, h, d)`. */
+  readonly write: string;
+  /**
+   * Where the setting has no default that would do as one. Absent: `write` has its own, or needs
+   * none.
+   */
+  readonly example?: string | undefined;
+  /** The right word that the text is closest to, when there is one. */
+  readonly nearest?: string | undefined;
+}
+
+type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
+
+/**
+ * `switch`: a flag without a value. `one`: one text. `list`: one text, cut at commas. `repeated`:
+ * the flag may be given several times; in the environment cut at commas.
+ */
+type Arity = 'switch' | 'one' | 'list' | 'repeated';
+
+export interface ValueKind<T> {
+  readonly arity: Arity;
+  /** How the value is written in usage lines: `DURATION`, `csv|jsonl`. Empty for a switch. */
+  readonly placeholder: string;
+  /** A path: relative ones in the config file count from the folder of that file. */
+  readonly isPath: boolean;
+  /** `switch` and `one` are handed exactly one text; the others any number. */
+  parse(texts: readonly string[]): Parsed<T>;
+}
+
+export function accepted<T>(value: T): Parsed<T> {
+  return { ok: true, value };
+}
+
+export function refused(expected: string, write: string, nearest?: string, example?: string): Parsed<never> {
+  return { ok: false, refusal: { expected, write, nearest, example } };
+}
+
+/** A kind that reads one text. */
+export function oneText<T>(placeholder: string, parse: (text: string) => Parsed<T>): ValueKind<T> {
+  return { arity: 'one', placeholder, isPath: false, parse: ([text]) => parse(text ?? '') };
+}
+
+/** A kind that reads each of several texts alike. The first that is refused refuses them all. */
+export function eachText<T>(
+  arity: 'list' | 'repeated',
+  placeholder: string,
+  parse: (text: string) => Parsed<T>,
+): ValueKind<readonly T[]> {
+  return {
+    arity,
+    placeholder,
+    isPath: false,
+    parse(texts) {
+      const values: T[] = [];
+      for (const text of texts) {
+        const parsed = parse(text);
+        if (!parsed.ok) return parsed;
+        values.push(parsed.value);
+      }
+      return accepted(values);
+    },
+  };
+}
 
 const MS_OF_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type DurationUnit = keyof typeof MS_OF_UNIT;
@@ -64,7 +132,10 @@ export const onOrOff: ValueKind<boolean> = oneText('on|off', (seen) => {
   return parsed.ok ? parsed : refused('on or off', 'on or off', nearest(seen, ['on', 'off']));
 });
 
-/** A whole number within bounds, both included. Digits only: no sign, blanks, separators or exponent. */
+/**
+ * A whole number within bounds, both included. Digits only: no sign, blanks, separators or
+ * exponent.
+ */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
   const bounds = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
   const example = Math.min(Math.max(min, 100), max);
@@ -84,7 +155,9 @@ export function parseDurationMs(seen: string): number | null {
 
 const EXAMPLE_MS = 10_000;
 
-/** A duration within bounds, both included and written as durations; the value is in milliseconds. */
+/**
+ * A duration within bounds, both included and written as durations; the value is in milliseconds.
+ */
 export function duration(min: string, max: string): ValueKind<number> {
   const minMs = parseDurationMs(min) ?? 0;
   const maxMs = parseDurationMs(max) ?? Number.MAX_SAFE_INTEGER;
@@ -118,7 +191,10 @@ export function listOf(placeholder: string, example: string): ValueKind<readonly
   );
 }
 
-/** `KEY=VALUE` texts, given as often as needed, as they were written. Which keys there are is the reader's. */
+/**
+ * `KEY=VALUE` texts, given as often as needed, as they were written. The reader knows which keys
+ * exist.
+ */
 export const keyValues: ValueKind<readonly string[]> = eachText('repeated', 'KEY=VALUE', (seen) =>
   /^[^=\s]+=\S+$/.test(seen)
     ? accepted(seen)

@@ -1,10 +1,10 @@
 /**
- * Problems of usage, gathered as data, and the one error that lists them all. Who finds them is not this file's.
+ * Usage problems, collected as data, and the one error that lists them all.
  */
 import type { ErrorCode } from '../core/errors.js';
 import { NeverStartError } from '../core/errors.js';
 
-/** One thing to put right; reads `what: subject; todo`. Never holds a secret. */
+/** One thing to fix; reads `what: subject; todo`. Never holds a secret. */
 export interface Problem {
   readonly code: ErrorCode;
   readonly what: string;
@@ -12,12 +12,12 @@ export interface Problem {
   readonly todo: string;
 }
 
-/** A problem of the general sort. */
+/** A problem with the general code. */
 export function usageProblem(what: string, subject: string, todo: string): Problem {
   return { code: 'usage-invalid', what, subject, todo };
 }
 
-/** Throws nothing when there is no problem, else one error: a single problem as it is, several as a list. */
+/** Throws one error when there are problems: a single one as it is, several as a list. */
 export function throwProblems(problems: readonly Problem[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;
@@ -27,7 +27,7 @@ export function throwProblems(problems: readonly Problem[]): void {
     code: codes.size === 1 ? first.code : 'usage-invalid',
     what: `${problems.length} problems`,
     subject: problems.map((problem) => problem.subject).join(', '),
-    todo: `put these right:${problems.map((problem) => `\n  - ${problem.what}: ${problem.subject}; ${problem.todo}`).join('')}`,
+    todo: `fix these:${problems.map((problem) => `\n  - ${problem.what}: ${problem.subject}; ${problem.todo}`).join('')}`,
   });
 }
 
@@ -36,7 +36,7 @@ export function quote(seen: string): string {
   return JSON.stringify(seen.length > 60 ? `${seen.slice(0, 60)}…` : seen);
 }
 
-/** The end of a "what to do": the suggestion when there is one, else the way to find out. */
+/** The end of a "what to do": the suggestion if there is one, else the way to find out. */
 export function didYouMean(nearestWord: string | undefined, otherwise: string): string {
   return nearestWord === undefined ? otherwise : `did you mean ${nearestWord}?`;
 }

@@ -1,13 +1,12 @@
 /**
- * The settings of how the service is addressed, by us, and of the local service that stands in for it.
+ * The settings of how the service is asked, and of the local service that stands in for it.
  */
 import { baseUrlValue, domainValue, hostValue } from './address-values.js';
 import { choice, count, duration, keyValues, month, onOrOff, path, text, yesOrNo } from './parse-value.js';
-import type { CommandName } from './setting.js';
-import { derived, optional, setting } from './setting.js';
-import { tokenValue } from './token-value.js';
+import { tokenValue } from './secrets.js';
+import { type CommandName, derived, optional, setting } from './setting.js';
 
-const SENDING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
+const SENDING = { group: 'Service', commands: ['run', 'watch', 'worker', 'up', 'config'] } as const;
 const KNOWING_ACCOUNT: readonly CommandName[] = [
   'run',
   'plan',
@@ -29,7 +28,7 @@ export const SERVICE_SETTINGS = {
     group: 'Service',
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     secrecy: 'address',
-    description: 'address of the service; a trailing /v2 is left out',
+    description: 'address of the service; a trailing /v2 is ignored',
   }),
   token: optional({
     flag: null,
@@ -38,7 +37,7 @@ export const SERVICE_SETTINGS = {
     group: 'Service',
     commands: KNOWING_ACCOUNT,
     secrecy: 'secret',
-    description: 'the token of the service; has no flag, because command lines are seen by others',
+    description: 'token of the service; no flag, because others can see command lines',
   }),
   tokenFile: optional({
     flag: '--token-file',
@@ -47,7 +46,7 @@ export const SERVICE_SETTINGS = {
     group: 'Service',
     commands: KNOWING_ACCOUNT,
     secrecy: 'token path',
-    description: 'a file that holds the token and nothing else',
+    description: 'file that holds the token and nothing else',
   }),
   account: optional({
     flag: '--account',
@@ -64,7 +63,7 @@ export const SERVICE_SETTINGS = {
     group: 'Service',
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     description:
-      'send the token, and notifications, to another machine readable on the way (plain http, mail without TLS)',
+      'allow plain http and mail without TLS to other machines: token and notifications can be read on the way',
   }),
   allowUnknown: setting({
     flag: '--allow-unknown',
@@ -73,7 +72,7 @@ export const SERVICE_SETTINGS = {
     group: 'Service',
     commands: ['run', 'watch', 'up', 'config'],
     description:
-      'go on when the address never gave a good answer and finds nothing, for lists that it is known not to have',
+      'go on when nothing is found at an address that never gave a good answer (lists of unknown brands)',
   }),
   allowNsfw: derived({
     flag: '--allow-nsfw',
@@ -81,7 +80,7 @@ export const SERVICE_SETTINGS = {
     fallback: () => 'unset' as const,
     group: 'Service',
     commands: ['run', 'plan', 'watch', 'up', 'config'],
-    defaultNote: 'left to the service',
+    defaultNote: 'the service decides',
     description: 'return brands with adult content always (true) or never (false)',
   }),
   ownDomain: optional({
@@ -89,78 +88,69 @@ export const SERVICE_SETTINGS = {
     kind: domainValue,
     group: 'Service',
     commands: ['run', 'watch', 'serve', 'up', 'config'],
-    description: "the service's own brand: asking for it is free and tells quota and usage",
+    description: "the service's own brand: asking for it is free and shows quota and usage",
   }),
   timeoutMs: setting({
     flag: '--timeout',
     kind: duration('1ms', '1h'),
     default: '40s',
-    group: 'Service',
-    commands: SENDING,
-    description: 'how long one request may take in all',
+    ...SENDING,
+    description: 'how long one request may take in total',
   }),
   compression: setting({
     flag: '--compression',
     kind: onOrOff,
     default: 'on',
-    group: 'Service',
-    commands: SENDING,
+    ...SENDING,
     description: 'let the service compress its answers',
   }),
 } as const;
 
-const SERVING: readonly CommandName[] = ['serve', 'config'];
+const SERVING = { group: 'Local service', commands: ['serve', 'config'] } as const;
 
 export const LOCAL_SERVICE_SETTINGS = {
   port: setting({
     flag: '--port',
     kind: count(0, 65_535),
     default: '8080',
-    group: 'Local service',
-    commands: SERVING,
+    ...SERVING,
     description: 'port to listen on; 0 takes a free one',
   }),
   host: setting({
     flag: '--host',
     kind: hostValue,
     default: '127.0.0.1',
-    group: 'Local service',
-    commands: SERVING,
+    ...SERVING,
     description: 'address to listen on',
   }),
   catalogue: optional({
     flag: '--catalogue',
     kind: path('FILE'),
-    group: 'Local service',
-    commands: SERVING,
+    ...SERVING,
     defaultNote: 'the sample brands',
     description: 'the brands it knows, as JSONL',
   }),
   accounts: optional({
     flag: '--accounts',
     kind: path('FILE'),
-    group: 'Local service',
-    commands: SERVING,
+    ...SERVING,
     defaultNote: 'one account, token demo-token',
     description: 'its accounts: tokens (hashed), plans, quotas; usage is kept beside it',
   }),
   journal: optional({
     flag: '--journal',
     kind: path('FILE'),
-    group: 'Local service',
-    commands: SERVING,
+    ...SERVING,
     defaultNote: 'none',
-    description: 'a line per billed request is appended here',
+    description: 'file that a line per billed request is appended to',
   }),
   faults: setting({
     flag: '--fault',
     kind: keyValues,
     default: '',
-    group: 'Local service',
-    commands: SERVING,
+    ...SERVING,
     defaultNote: 'none',
-    description:
-      'trouble on purpose, such as latency=100ms or 503=10%; repeatable; serve --help lists the keys',
+    description: 'fault to inject, such as latency=100ms or 503=10%; repeatable; serve --help lists the keys',
   }),
   statement: setting({
     flag: '--statement',
@@ -170,7 +160,7 @@ export const LOCAL_SERVICE_SETTINGS = {
     default: 'false',
     group: 'Local service',
     commands: ['serve'],
-    description: 'print what each account of --accounts used and owes in a month, and end',
+    description: 'print what each account of --accounts used and owes in a month, and exit',
   }),
   month: optional({
     flag: '--month',
@@ -203,6 +193,6 @@ function generatorSettings() {
     cryptoSymbols: number('--crypto-symbols', '2000', 'how many crypto symbols they have'),
     etfTickers: number('--etf-tickers', '10000', 'how many ETF tickers they have'),
     etfProviders: number('--etf-providers', '320', 'how many of the brands are providers of those ETFs'),
-    seed: number('--seed', '1', 'another one gives other texts, scores and companies under the same keys'),
+    seed: number('--seed', '1', 'another seed gives other texts, scores and companies under the same keys'),
   };
 }

@@ -1,19 +1,21 @@
 /**
- * How settings bear on each other: what one says of another, what contradicts what, and what a command cannot do
- * without. Pure: settings and origins in, settings and problems out.
+ * Rules between settings: what one implies for another, what contradicts what, and what a command
+ * needs. Pure: settings and origins in, settings and problems out.
  *
- *   1. A token file named by a flag wins over a token in the environment; else the token wins over the file. The same for the secret of webhooks and the password of the dashboard.
- *   2. A positive overage budget says `--plan paid`, unless `--plan free` is said; a paid plan without a budget has 100
+ *   1. A token file named by a flag wins over a token in the environment; otherwise the token wins
+ *      over
+ *      the file. The same holds for the webhook secret and the dashboard password.
+ *   2. A positive overage budget implies `--plan paid`, unless `--plan free` is given; a paid plan
+ *      without a budget has 100
  *      (specification, Limits); a free plan has no overage.
- *   3. `--sample` brings its own service and engine: those of environment and config file do not count.
+ *   3. `--sample` brings its own service and engine: those of environment and config file do not
+ *      count.
  *   4. Then contradictions and missing things are looked for.
  */
 import { findUnknownField } from '../lookup/known-fields.js';
-import { isLoopbackUrl } from './address-values.js';
-import { isPositiveDecimal } from './money-values.js';
-import { findNotifyProblems } from './notify-rules.js';
-import type { Problem } from './problems.js';
-import { quote, usageProblem } from './problems.js';
+import { isLoopbackUrl, maskOrigin } from './address-values.js';
+import { isPositiveDecimal } from './limit-settings.js';
+import { type Problem, quote, usageProblem } from './problems.js';
 import type { CommandName } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 
@@ -22,9 +24,12 @@ const PAID_PLAN_BUDGET = '100';
 
 const STRENGTH: Record<Origin, number> = { flag: 3, environment: 2, file: 1, default: 0 };
 
-export interface Found extends LoadedSettings {
+interface Found extends LoadedSettings {
   readonly command: CommandName;
-  /** Whether the setting was said but could not be read: reported already, so nothing is concluded from it. */
+  /**
+   * Whether the setting was given but could not be read: reported already, so nothing follows from
+   * it.
+   */
   readonly isUnread: (name: SettingName) => boolean;
 }
 
@@ -109,7 +114,9 @@ function findContradictions({ settings, problems }: Draft): void {
     );
   }
   if (settings.output === '-' && settings.json) {
-    problems.push(contradiction('-o - with --json', 'standard output has room for one: name a file with -o'));
+    problems.push(
+      contradiction('-o - with --json', 'standard output takes one of the two: name a file with -o'),
+    );
   }
   if (settings.waterfall && settings.columns.length === 1) {
     problems.push(
@@ -124,7 +131,10 @@ function findContradictions({ settings, problems }: Draft): void {
   }
 }
 
-/** Fields that no brand has, so that their columns would be blank. `place`: where they were said, for messages. */
+/**
+ * Fields that no brand has: their columns would be blank. `place`: where they were given, for
+ * messages.
+ */
 export function findFieldProblems(
   { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
   place: string,
@@ -143,7 +153,7 @@ function findInsecure({ settings, problems }: Draft): void {
   if (baseUrl === null || allowHttp || !baseUrl.startsWith('http:') || isLoopbackUrl(baseUrl)) return;
   problems.push({
     code: 'usage-insecure',
-    what: 'the token would be readable on the way',
+    what: 'the token could be read on the way',
     subject: baseUrl,
     todo: 'use https, or allow plain http with --allow-http',
   });
@@ -156,7 +166,7 @@ const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 
 function findMissing({ settings, problems }: Draft, { command, isUnread }: Found): void {
   const isUnder = (commands: readonly CommandName[]) => commands.includes(command) && !settings.sample;
   const isNamed = settings.account !== null || isUnread('account');
-  // The name of an account that nobody gave one is made of address and token.
+  // An account without a name is named by address and token.
   const needsService = isUnder(NEEDS_SERVICE) || (isUnder(NEEDS_ACCOUNT) && !isNamed);
   if (needsService && settings.baseUrl === null && !isUnread('baseUrl')) {
     problems.push({
@@ -178,14 +188,16 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
   if (settings.statement && settings.accounts === null && !isUnread('accounts')) {
     problems.push(
       usageProblem(
-        'no accounts to state',
+        'no accounts to print a statement of',
         '--statement',
-        'name their file with --accounts FILE; what the demo account uses ends with its service',
+        'name their file with --accounts FILE; usage of the demo account ends with its service',
       ),
     );
   }
   if (settings.month !== null && !settings.statement) {
-    problems.push(usageProblem('a month of nothing', '--month', 'give --statement too, or leave it out'));
+    problems.push(
+      usageProblem('a month without a statement', '--month', 'give --statement too, or leave it out'),
+    );
   }
   const hasObserved = settings.observedUsage !== null || settings.observedQuota !== null;
   const isObservedUnread = isUnread('observedUsage') || isUnread('observedQuota');
@@ -198,4 +210,23 @@ function findMissing({ settings, problems }: Draft, { command, isUnread }: Found
 
 function contradiction(subject: string, todo: string): Problem {
   return usageProblem('these contradict each other', subject, todo);
+}
+
+/** `isMailServerUnread`: one was given but could not be read, which is reported already. */
+function findNotifyProblems(settings: Settings, isMailServerUnread: boolean): Problem[] {
+  const { notifyUrl, notifyEmail, smtpUrl, allowHttp } = settings;
+  const problems: Problem[] = [];
+  if (notifyUrl?.toLowerCase().startsWith('http:') && !allowHttp && !isLoopbackUrl(notifyUrl)) {
+    problems.push({
+      code: 'usage-insecure',
+      what: 'notifications could be read on the way',
+      subject: maskOrigin(notifyUrl),
+      todo: 'use https, or allow plain http with --allow-http',
+    });
+  }
+  if (notifyEmail.length > 0 && smtpUrl === null && !isMailServerUnread) {
+    const todo = 'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL';
+    problems.push(usageProblem('no mail server was named', '--notify-email', todo));
+  }
+  return problems;
 }

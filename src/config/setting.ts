@@ -1,8 +1,8 @@
 /**
- * What one line of the table of settings consists of, and how a line is written down. The lines themselves are in
- * the `*-settings.ts` files, put together in `settings.ts`.
+ * One line of the table of settings. The lines are in the `*-settings.ts` files; `settings.ts` has
+ * the table.
  */
-import type { ValueKind } from './value-kind.js';
+import type { ValueKind } from './parse-value.js';
 
 export const COMMAND_NAMES = [
   'run',
@@ -61,7 +61,10 @@ export interface Surroundings {
   readonly isRoot?: boolean;
 }
 
-/** `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the host. `token path`: shown unless it seems to be a token. */
+/**
+ * `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the
+ * host. `token path`: shown unless it looks like a token.
+ */
 type Secrecy = 'open' | 'address' | 'origin' | 'token path' | 'secret';
 
 /** An environment variable of wider use that is honoured after our own. */
@@ -75,7 +78,10 @@ interface SettingLine<T> {
   /** The long flag; `--no-x` for a switch that is on by default. null: there is no flag. */
   readonly flag: `--${string}` | null;
   readonly short?: `-${string}`;
-  /** Environment variable; by default made of the flag: `--max-age` is `BRAND_ENRICH_MAX_AGE`. null: none. */
+  /**
+   * Environment variable; by default made of the flag: `--max-age` is `BRAND_ENRICH_MAX_AGE`. null:
+   * none.
+   */
   readonly env?: string | null;
   readonly envAlias?: EnvAlias;
   /** Whether the config file may hold it. Default true where there is a flag. */
@@ -95,7 +101,10 @@ export interface Setting<T> {
   readonly short: string | null;
   readonly env: string | null;
   readonly envAlias: EnvAlias | null;
-  /** Its name among the parsed flags and in the config file: the flag in camelCase. null: there is no flag. */
+  /**
+   * Its name among the parsed flags and in the config file: the flag in camelCase. null: there is
+   * no flag.
+   */
   readonly key: string | null;
   readonly isInFile: boolean;
   readonly kind: ValueKind<T>;
@@ -103,7 +112,7 @@ export interface Setting<T> {
   readonly commands: readonly CommandName[];
   readonly description: string;
   readonly secrecy: Secrecy;
-  /** The value when nobody said anything. */
+  /** The value when none was given. */
   readonly fallback: (surroundings: Surroundings) => T;
   /** The default as people read it; empty when there is none. */
   readonly defaultText: string;
@@ -111,7 +120,9 @@ export interface Setting<T> {
   readonly example: string | null;
 }
 
-/** A line whose default is written as a user would write it: the same words make value and documentation. */
+/**
+ * A line whose default is written as a user would write it, so that value and documentation agree.
+ */
 export function setting<T>(line: SettingLine<T> & { readonly default: string }): Setting<T> {
   const parsed = line.kind.parse(splitText(line.kind, line.default));
   if (!parsed.ok) throw new Error(`the default of ${line.flag} is not ${parsed.refusal.expected}`);
@@ -119,12 +130,12 @@ export function setting<T>(line: SettingLine<T> & { readonly default: string }):
   return complete(line, () => parsed.value, written);
 }
 
-/** A line without a default: null when nobody said anything. */
+/** A line without a default: null when no value was given. */
 export function optional<T>(line: SettingLine<T>): Setting<T | null> {
   return complete<T | null>(line, () => null, '');
 }
 
-/** A line whose value, when nobody said anything, is none that a user could write, or depends on the surroundings. */
+/** A line whose default is not a value that a user could write, or depends on the surroundings. */
 export function derived<T, U>(
   line: SettingLine<T> & { readonly fallback: (surroundings: Surroundings) => U },
 ): Setting<T | U> {
@@ -156,7 +167,10 @@ function complete<T>(
   };
 }
 
-/** One text as the texts that its kind reads: cut at commas where it takes several. The empty text is no text. */
+/**
+ * One text as the texts that its kind reads: cut at commas where it takes several. The empty text
+ * is no text.
+ */
 export function splitText(kind: ValueKind<unknown>, text: string): string[] {
   if (kind.arity === 'switch' || kind.arity === 'one') return [text];
   return text === '' ? [] : text.split(',').map((part) => part.trim());
@@ -173,7 +187,9 @@ export function flagUsage(line: Setting<unknown>): string | null {
   return `${short}${line.flag}${line.kind.placeholder === '' ? '' : ` <${line.kind.placeholder}>`}`;
 }
 
-/** `--refresh` is turned round by `--no-refresh`, `--no-color` by `--color`; null where there is nothing to turn. */
+/**
+ * `--no-refresh` for `--refresh`, `--color` for `--no-color`; null for a flag that is not a switch.
+ */
 export function oppositeFlag(line: Setting<unknown>): string | null {
   if (line.flag === null || line.kind.arity !== 'switch') return null;
   return line.flag.startsWith('--no-') ? line.flag.replace('--no-', '--') : line.flag.replace('--', '--no-');

@@ -1,20 +1,18 @@
 /**
- * THE table of settings: what makes `--help`, the README's table, and the reading of flags, environment and config
- * file. A setting is added by one line in the file of its group, and nowhere else.
+ * The table of settings. `--help`, the README's table and the reading of flags, environment and
+ * config file are made of it: a setting is added in the file of its group, and nowhere else.
  *
- * Precedence: flag, environment, config file, default. How values are found is `load-settings.ts`'s.
+ * Precedence: flag, environment, config file, default; `load-settings.ts` finds the values.
  */
-import { DASHBOARD_SETTINGS } from './dashboard-settings.js';
-import { BEHAVIOUR_SETTINGS, ENGINE_SETTINGS, KEEPING_SETTINGS } from './engine-settings.js';
-import { INBOX_SETTINGS } from './inbox-settings.js';
+
+import { INBOX_SETTINGS, SCHEDULE_SETTINGS } from './daemon-settings.js';
+import { ADMIN_SETTINGS, BEHAVIOUR_SETTINGS, ENGINE_SETTINGS } from './engine-settings.js';
 import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
 import { LIMIT_SETTINGS } from './limit-settings.js';
-import { METRICS_SETTINGS } from './metrics-settings.js';
+import { DASHBOARD_SETTINGS, METRICS_SETTINGS, TELEMETRY_SETTINGS } from './monitoring-settings.js';
 import { NOTIFY_SETTINGS } from './notify-settings.js';
-import { SCHEDULE_SETTINGS } from './schedule-settings.js';
 import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
-import type { CommandName, Setting } from './setting.js';
-import { TELEMETRY_SETTINGS } from './telemetry-settings.js';
+import type { CommandName, Setting, SettingGroup } from './setting.js';
 
 /** In the order of the README's table. */
 export const SETTINGS = {
@@ -31,16 +29,17 @@ export const SETTINGS = {
   ...TELEMETRY_SETTINGS,
   ...DASHBOARD_SETTINGS,
   ...LOCAL_SERVICE_SETTINGS,
-  ...KEEPING_SETTINGS,
+  ...ADMIN_SETTINGS,
 } as const;
 
 type ValueOf<S> = S extends Setting<infer T> ? T : never;
 
 /**
- * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact decimal text, null where nobody said
- * anything and the table has no default. After `loadSettings` also: `plan` is `paid` when a positive overage budget says so, `overageBudget` is the
- * budget that holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and `notifySecretFile`,
- * `dashboardPassword` and `dashboardPasswordFile`.
+ * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact
+ * decimal text, null where no value was given and the table has no default. After `loadSettings`
+ * also: `plan` is `paid` when a positive overage budget says so, `overageBudget` is the budget that
+ * holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and
+ * `notifySecretFile`, `dashboardPassword` and `dashboardPasswordFile`.
  */
 export type Settings = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
 export type SettingName = keyof Settings;
@@ -53,7 +52,7 @@ export interface LoadedSettings {
   readonly origins: Origins;
 }
 
-/** The table's lines in order, for whoever needs them all alike. */
+/** The table's lines in order. */
 export const SETTING_ENTRIES: readonly (readonly [SettingName, Setting<unknown>])[] = Object.entries(
   SETTINGS,
 ) as [SettingName, Setting<unknown>][];
@@ -61,4 +60,19 @@ export const SETTING_ENTRIES: readonly (readonly [SettingName, Setting<unknown>]
 /** The lines that belong to a command, in the table's order. */
 export function settingsOf(command: CommandName): readonly (readonly [SettingName, Setting<unknown>])[] {
   return SETTING_ENTRIES.filter(([, line]) => line.commands.includes(command));
+}
+
+const INHERITED: readonly SettingGroup[] = ['Service', 'Limits and money', 'Notifications'];
+
+/**
+ * The flags of a long-running process that its runs inherit unless they have their own: which
+ * service is asked, within which limits, and who is notified. What is read and written is up to
+ * each run.
+ */
+export function inheritedFlags(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const keys = new Set<string>();
+  for (const [, { key, group }] of SETTING_ENTRIES) {
+    if (key !== null && INHERITED.includes(group)) keys.add(key);
+  }
+  return Object.fromEntries(Object.entries(flags).filter(([key]) => keys.has(key)));
 }

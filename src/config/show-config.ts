@@ -1,14 +1,21 @@
 /**
- * What `brand-enrich config` prints: each setting, its value and where it came from, as text for people or as data
- * for `--json`. Secrets are masked by `show-value.ts`.
+ * What `brand-enrich config` prints: each setting, its value and where it came from, as text for
+ * people or as data for `--json`. Secrets are masked by `show-value.ts`.
  */
-import type { ConfigFile } from './read-config-file.js';
-import type { LoadedSettings, Origin } from './settings.js';
-import { settingsOf } from './settings.js';
-import { showValue } from './show-value.js';
 
-/** One setting, ready to be shown. */
-export interface ShownSetting {
+import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
+import type { ConfigFile } from './read-config-file.js';
+import {
+  type LoadedSettings,
+  type Origin,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  settingsOf,
+} from './settings.js';
+
+/** One setting, ready to show. */
+interface ShownSetting {
   /** Its name in the config file; the environment variable where it cannot stand there. */
   readonly name: string;
   readonly value: string;
@@ -24,7 +31,10 @@ export function shownSettings({ settings, origins }: LoadedSettings): readonly S
   }));
 }
 
-/** A table in aligned columns, ending with a line end; the config file that was read stands above it. */
+/**
+ * A table in aligned columns, ending with a line end; the config file that was read stands above
+ * it.
+ */
 export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'> | null): string {
   const shown = shownSettings(loaded);
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
@@ -33,4 +43,45 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
     ({ name, value, origin }) => `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${origin}`,
   );
   return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n`;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** The largest unit that divides it exactly: 604800000 is `7d`, 1500 is `1500ms`. */
+export function formatDuration(ms: number): string {
+  const unit = UNITS.find(([, size]) => ms >= size && ms % size === 0);
+  return unit === undefined ? `${ms}ms` : `${ms / unit[1]}${unit[0]}`;
+}
+
+/**
+ * Never holds a secret: a token is `set, not shown`, an address has neither credentials nor query.
+ * `-` when nobody said anything.
+ */
+export function showValue(settings: Settings, name: SettingName): string {
+  const value: unknown = settings[name];
+  const { secrecy } = SETTINGS[name];
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
+  if (secrecy === 'secret') return 'set, not shown';
+  if (secrecy === 'address') return maskAddress(String(value));
+  if (secrecy === 'origin') return maskOrigin(String(value));
+  if (secrecy === 'token path') return maskTokenPath(String(value));
+  if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (value === '\t') return 'tab';
+  return Array.isArray(value) ? value.map(showItem).join(', ') : showItem(value);
+}
+
+function showItem(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item);
+  if ('percent' in item) return `${item.percent}%`;
+  if ('count' in item) return String(item.count);
+  if ('name' in item && 'kind' in item)
+    return item.kind === null ? String(item.name) : `${item.name}:${item.kind}`;
+  if ('name' in item && 'direction' in item) return `${item.name}:${item.direction}`;
+  return JSON.stringify(item);
 }

@@ -2,7 +2,7 @@
  * How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows.
  */
 import type { Settings } from '../config/settings.js';
-import { costOf, requestsFor } from '../core/money.js';
+import { costOf, requestsFor } from '../core/decimal.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';

@@ -3,14 +3,14 @@
  * sample data and under a name of its own.
  */
 import { isLoopbackUrl } from '../config/address-values.js';
-import { readToken } from '../config/read-token.js';
+import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/http-send.js';
-import { createServiceSend } from '../lookup/service-send.js';
+import { createServiceSend } from '../lookup/send.js';
 import { type AccountNames, accountName, accountNames } from './account.js';
 
 export interface OpenedService extends AccountNames {

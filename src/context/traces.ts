@@ -18,11 +18,11 @@ import {
 } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Telemetry } from 'bullmq';
-import { maskAddress } from '../config/mask.js';
+import { maskAddress } from '../config/address-values.js';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { StatusCounts } from '../core/model.js';
+import type { StatusCounts } from '../core/outcome.js';
 import { systemWords } from '../core/system-error.js';
 import type { Client } from '../lookup/client.js';
 import { createLookupTallies } from './lookup-tallies.js';

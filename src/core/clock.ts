@@ -1,9 +1,8 @@
 /**
- * Time as a seam: everything that waits or dates is handed a clock, so that tests ask for a wait instead of
- * measuring one. The system clock is the production half; tests bring one that they turn by hand.
+ * Time as a seam: everything that waits or dates takes a clock, so that tests can turn one by hand.
  *
- * Two readings, because the wall clock may be set while the process runs: whoever measures how long something took, or
- * waits until some time has passed, reads `monotonic`; dates, and what is compared with dates, are `now`.
+ * Two readings, because the wall clock may be set while the process runs: durations and waits read
+ * `monotonic`; dates, and what is compared with dates, read `now`.
  */
 
 export interface Clock {
@@ -11,7 +10,9 @@ export interface Clock {
   now(): number;
   /** Milliseconds since some moment of this process. Never set, never goes back. */
   monotonic(): number;
-  /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it is aborted. */
+  /**
+   * Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it is aborted.
+   */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. No rounding happens anywhere. Shared by the account of
- * the local service and by what we spend; which texts are amounts in either place is theirs to say.
+ * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Nothing is ever rounded. The
+ * local service's account and our own spending share them; each decides which texts it accepts as
+ * amounts.
  */
 
 /** `units / 10 ** scale`, never negative. */
@@ -9,12 +10,14 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** At most so many digits after the point, so that nobody builds a huge number from a short text. */
+/**
+ * At most so many digits after the point, so that nobody builds a huge number from a short text.
+ */
 const MAX_SCALE = 30;
 
 /**
- * Reads `12`, `0.1` or `1e-7`; a number is read by its shortest text, which is what its author wrote.
- * null: not a number of this form, negative, or finer than 30 places.
+ * Reads `12`, `0.1` or `1e-7`; a number is read by its shortest text, which is what its author
+ * wrote. null: not a number of this form, negative, or finer than 30 places.
  */
 export function parseDecimal(value: string | number): Decimal | null {
   const match = /^(\d{1,30})(?:\.(\d{1,30}))?(?:e([+-]?\d{1,2}))?$/i.exec(String(value).trim());
@@ -42,4 +45,28 @@ export function decimalText(value: Decimal): string {
   const point = digits.length - value.scale;
   const fraction = digits.slice(point).replace(/0+$/, '');
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`;
+}
+
+/** Plain digits: neither an exponent nor more places than anybody's price has. */
+const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
+
+function amountOf(text: string): Decimal {
+  const amount = AMOUNT.test(text.trim()) ? parseDecimal(text) : null;
+  if (amount === null) throw new RangeError(`not a plain decimal amount: ${text}`);
+  return amount;
+}
+
+/**
+ * How many whole requests of `price` each the budget pays for; at a price of 0, 9e15. Throws
+ * `RangeError` on text that is not an amount.
+ */
+export function requestsFor(budget: string, price: string): number {
+  const have = amountOf(budget);
+  const each = amountOf(price);
+  return each.units === 0n ? Number.MAX_SAFE_INTEGER : wholeTimes(have, each);
+}
+
+/** What so many requests cost, as exact text without superfluous zeros: 3 x 0.1 is `0.3`. */
+export function costOf(requests: number, price: string): string {
+  return decimalText(multiply(amountOf(price), requests));
 }

@@ -1,12 +1,12 @@
 /**
- * The error catalogue: each class is named by what happens next, each code is permanent, and every message
- * reads `what: subject; what to do`. Outcomes of lookups are data (`model.ts`); these are interruptions.
- * Anything that is not one of these is a bug.
+ * The error catalogue: each class is named by what happens next, each code is permanent, and every
+ * message reads `what: subject; what to do`. Outcomes of lookups are data (`outcome.ts`); these are
+ * interruptions. Anything that is not one of these is a bug.
  */
 
 import { visibleLine } from './terminal-text.js';
 
-/** Exit codes of the command line; several at once are settled by {@link gravestExit}. */
+/** Exit codes of the command line; several at once are settled by {@link worstExit}. */
 export const EXIT = {
   done: 0,
   someFailed: 1,
@@ -19,11 +19,11 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-const GRAVITY: readonly ExitCode[] = [2, 4, 5, 130, 3, 7, 1, 0];
+const WORST_FIRST: readonly ExitCode[] = [2, 4, 5, 130, 3, 7, 1, 0];
 
-/** Of several exit codes the one that the process ends with: 4, 5, 130, 3, 7, 1, 0 (2 never starts at all). */
-export function gravestExit(codes: readonly ExitCode[]): ExitCode {
-  return GRAVITY.find((code) => codes.includes(code)) ?? EXIT.done;
+/** The exit code of the process among several: 4, 5, 130, 3, 7, 1, 0 (with 2 nothing starts). */
+export function worstExit(codes: readonly ExitCode[]): ExitCode {
+  return WORST_FIRST.find((code) => codes.includes(code)) ?? EXIT.done;
 }
 
 /** Every code with its meaning; the README's error table is kept equal to this one by a test. */
@@ -52,7 +52,7 @@ export const ERROR_CATALOGUE = {
   'engine-held': 'another process owns the state folder',
   'service-unreachable': 'an address cannot be reached, or cannot be listened on',
   interrupted: 'stopped by a signal',
-  declined: 'nothing was done, because you said no',
+  declined: 'nothing was done: you declined',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
@@ -89,12 +89,12 @@ export abstract class BrandEnrichError extends Error {
   }
 }
 
-/** Nothing was begun: flags, settings or column choice. */
+/** Nothing was started: flags, settings or column choice. */
 export class NeverStartError extends BrandEnrichError {
   readonly exitCode = EXIT.usage;
 }
 
-/** This file cannot be processed: input, output or engine trouble. Answers that were paid for are kept. */
+/** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
 export class FailFileError extends BrandEnrichError {
   readonly exitCode = EXIT.trouble;
 }
@@ -104,12 +104,12 @@ export class InterruptedError extends BrandEnrichError {
   readonly exitCode: ExitCode = EXIT.interrupted;
 }
 
-/** Somebody was asked before money was spent and said no: nothing was done. */
+/** Asked before spending, the user declined: nothing was done. */
 export class DeclinedError extends InterruptedError {
   override readonly exitCode = EXIT.done;
 }
 
-/** The words of any thrown value, for a log or a last line. */
+/** The message of any thrown value, for a log or a last line. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,13 +1,16 @@
 /**
- * Whatever is acquired pushes its release beside the acquisition; releases run last in, first out, each is
- * tried, and the first error survives. What is acquired, and when to let go, is the caller's.
+ * Releases are pushed beside each acquisition and run last in, first out. Each is tried, and the
+ * first error is thrown.
  */
 
 export type Release = () => unknown | Promise<unknown>;
 
 export interface Releasers {
   push(release: Release): void;
-  /** Runs what was pushed, newest first. Safe to call twice. Throws the first error after all have run. */
+  /**
+   * Runs what was pushed, newest first. Safe to call twice. Throws the first error after all have
+   * run.
+   */
   releaseAll(): Promise<void>;
 }
 
@@ -48,7 +51,9 @@ export async function withReleasers<T>(action: (releasers: Releasers) => Promise
   return result;
 }
 
-/** Resolves with the promise, or with `undefined` once `ms` milliseconds have passed. For closes that may hang. */
+/**
+ * Resolves with the promise, or with `undefined` after `ms` milliseconds. For closes that may hang.
+ */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

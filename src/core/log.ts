@@ -1,6 +1,6 @@
 /**
- * The log: pino, to standard error or a file, with the token and every `Authorization` value cut out at the
- * source. What is worth a line is decided where it happens.
+ * The log: pino, to standard error or a file, with the token and every `Authorization` value cut
+ * out at the source. What is worth a line is decided where it happens.
  */
 import pino from 'pino';
 import { jsonWithoutSecrets } from './secrets.js';
@@ -24,7 +24,7 @@ export interface LogOptions {
 
 export interface OpenedLog {
   readonly log: Log;
-  /** Opens the file anew, under its name: after somebody has moved it away. Nothing happens on standard error. */
+  /** Reopens the file under its name, after a rotation. Does nothing on standard error. */
   reopen(): void;
 }
 

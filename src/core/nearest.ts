@@ -1,14 +1,14 @@
 /**
- * The nearest right word to a mistyped one, for commands, flags, settings and values alike. Commander has the
- * same idea for its own words, but keeps the function to itself.
+ * The nearest right word to a mistyped one, for commands, flags, settings and values alike.
+ * Commander has the same idea for its own words, but keeps the function to itself.
  */
 
 /** A suggestion further away than this is a guess, not a help. */
 const MOST_EDITS = 3;
 
 /**
- * Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions, substitutions and swaps of
- * neighbours, each counting one.
+ * Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions,
+ * substitutions and swaps of neighbours, each counting one.
  */
 export function editDistance(left: string, right: string): number {
   let beforePrevious: number[] = [];
@@ -34,8 +34,9 @@ export function editDistance(left: string, right: string): number {
 }
 
 /**
- * The candidate with the fewest edits, upper and lower case taken as equal; or the only one that begins with a word
- * of three letters or more. undefined when none is near: at most three edits, and less than half of the word.
+ * The candidate with the fewest edits, upper and lower case taken as equal; or the only one that
+ * begins with a word of three letters or more. undefined when none is near: at most three edits,
+ * and less than half of the word.
  */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();

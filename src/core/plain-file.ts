@@ -1,29 +1,42 @@
 /**
- * Small files that others may have put where they lie: settings, notes, secrets. Only a regular file is read, it is opened
- * without waiting for anybody (a named pipe would be waited for without end), and not beyond what such a file can be.
+ * Small files that others may have put there: settings, records, secrets. Only a regular file is
+ * read, it is opened without waiting for anybody (a named pipe would be waited for without end),
+ * and not beyond what such a file can be.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Settings, secrets and notes are far smaller. */
+/** Such files are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
 export interface PlainFileOptions {
-  /** Whether a link is followed: where the path is the user's own, not where others may write to the folder. */
+  /**
+   * Whether a link is followed: where the path is the user's own, not where others may write to the
+   * folder.
+   */
   readonly followsLinks: boolean;
 }
 
-/** What this process was given by its parent, as a shell does with `<(command)`: a pipe, and nobody else's. */
+/**
+ * What this process was given by its parent, as a shell does with `<(command)`: a pipe, and nobody
+ * else's.
+ */
 const OWN_DESCRIPTOR = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/;
 
-/** The descriptor that this process was started with and that the path names; null where it names none. */
+/**
+ * The descriptor that this process was started with and that the path names; null where it names
+ * none.
+ */
 export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;
   const number = OWN_DESCRIPTOR.exec(path)?.[1];
   return number === undefined ? null : Number(number);
 }
 
-/** Opens a regular file for reading. Throws errors of the file system, and an `Error` in words for what is none. */
+/**
+ * Opens a regular file for reading. Throws errors of the file system, and an `Error` in words for
+ * what is none.
+ */
 export async function openPlainFile(path: string, options: PlainFileOptions): Promise<FileHandle> {
   const handle = await open(path, flagsFor(options)).catch((error: unknown) => {
     throw inWords(error);

@@ -1,7 +1,8 @@
 /**
- * Private temporary files: what holds the user's rows while they are processed. Only this user can read one, and it has
- * no name as soon as it is open (where the system allows that), so whatever ends the process, nothing stays on disk.
- * Where a file cannot lose its name while it is open, the name says whose it is, and the next process removes it.
+ * Private temporary files: what holds the user's rows while they are processed. Only this user can
+ * read one, and it has no name as soon as it is open (where the system allows that), so whatever
+ * ends the process, nothing stays on disk. Where a file cannot lose its name while it is open, the
+ * name says whose it is, and the next process removes it.
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
@@ -35,7 +36,10 @@ export async function openPrivateFile(folder: string, label: string): Promise<Pr
   };
 }
 
-/** The same by descriptor. `name`: where it still lies, to be removed once it is closed; null: it has no name any more. */
+/**
+ * The same by descriptor. `name`: its path, to be removed after closing; null: it has no name any
+ * more.
+ */
 export function openPrivateFileSync(folder: string, label: string): { fd: number; name: string | null } {
   const path = privatePath(folder, label);
   const fd = openSync(path, 'wx+', 0o600);
@@ -56,8 +60,9 @@ const FILE_NAME = /^[a-z]+-(\d+)-[0-9a-f]{12}\.spool$/;
 const FOLDER_NAME = /^(?:plan-)?(\d+)-[0-9a-f]{8}$/;
 
 /**
- * Removes from `folder` what dead processes of this machine left there: private files that could not lose their names, and
- * whole folders of earlier versions. Links, and what belongs to another user, are left alone. Never rejects.
+ * Removes from `folder` what dead processes of this machine left there: private files that could
+ * not lose their names, and whole folders of earlier versions. Links, and what belongs to another
+ * user, are left alone. Never rejects.
  */
 export async function removePrivateLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
@@ -67,7 +72,8 @@ export async function removePrivateLeftovers(folder: string): Promise<void> {
     const facts = await lstat(path).catch(() => null);
     if (facts === null || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
     if (ofFile !== undefined && facts.isFile() && !isRunning(Number(ofFile))) await removeQuietly(path);
-    // In a container every process may have the same number. No folder of this version has such a name.
+    // In a container every process may have the same number. No folder of this version has such a
+    // name.
     const isOld = ofFolder !== undefined && facts.isDirectory();
     if (isOld && (Number(ofFolder) === process.pid || !isRunning(Number(ofFolder))))
       await removeQuietly(path);

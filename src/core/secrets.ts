@@ -1,6 +1,6 @@
 /**
- * Secrets by their value: whoever echoes one, in whatever case, has it taken out before anybody reads it. A name for a field is not
- * enough, because a service may send the token as its error code.
+ * Secrets are removed from texts by their value, in any case: a list of field names is not enough,
+ * because a service may send the token as its error code.
  */
 
 /** A shorter one stands in words by chance; nobody can keep it secret. */
@@ -15,7 +15,9 @@ export function createRedact(secrets: readonly string[], instead = REMOVED): Red
   return pattern === null ? (text) => text : (text) => text.replace(pattern, () => instead);
 }
 
-/** As it stands, as a part of an address, and with any of its signs written as JSON may write them. */
+/**
+ * As it stands, as a part of an address, and with any of its signs written as JSON may write them.
+ */
 function patternOf(secrets: readonly string[]): RegExp | null {
   const forms = secrets
     .filter((secret) => secret.length >= SHORTEST)
@@ -33,12 +35,17 @@ function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/** In texts of ours, which name files and hosts, a shorter one may stand by chance: a token of a trial may be `test`. */
+/**
+ * Our texts name files and hosts, which may contain a shorter one by chance: a trial token may be
+ * `test`.
+ */
 const SHORTEST_KEPT = 16;
 const kept = new Set<string>();
 let redactKept: Redact = (text) => text;
 
-/** From here on {@link withoutSecrets} takes it out, wherever in this process, if it is long enough. */
+/**
+ * From now on {@link withoutSecrets} removes it, anywhere in this process, if it is long enough.
+ */
 export function keepSecret(secret: string): void {
   if (secret.length < SHORTEST_KEPT || kept.has(secret)) return;
   kept.add(secret);

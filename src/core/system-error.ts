@@ -1,6 +1,7 @@
 /**
- * System errors in words: files, names of hosts, connections and certificates, by the code that Node gives them. A code such as
- * ENOENT is for programmers; whoever mistyped a path or an address is told what is not there.
+ * System errors in words: files, names of hosts, connections and certificates, by the code that
+ * Node gives them. A code such as ENOENT is for programmers; whoever mistyped a path or an address
+ * reads what is missing.
  */
 import { errorText } from './errors.js';
 
@@ -38,7 +39,7 @@ const FILES: Readonly<Record<string, string>> = {
   EACCES: 'permission is missing',
   EPERM: 'permission is missing',
   EROFS: 'the file system is read-only',
-  ELOOP: 'its links lead in a circle',
+  ELOOP: 'its links form a circle',
   ENAMETOOLONG: 'the name is too long',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -51,8 +52,8 @@ const CONNECTIONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was closed by the other side',
   EPIPE: 'the connection was closed by the other side',
   UND_ERR_SOCKET: 'the connection was closed without an answer',
-  EHOSTUNREACH: 'there is no way to the host in this network',
-  ENETUNREACH: 'there is no way to the host in this network',
+  EHOSTUNREACH: 'the host cannot be reached in this network',
+  ENETUNREACH: 'the host cannot be reached in this network',
   ETIMEDOUT: 'no connection was made in time',
   UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
   EADDRINUSE: 'the port is taken by another program',

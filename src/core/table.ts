@@ -5,7 +5,10 @@
 
 export type TableFormat = 'csv' | 'jsonl';
 
-/** `--ragged`: rows that do not fit the table are read by position, or are invalid however many they are. */
+/**
+ * `--ragged`: rows that do not fit the table are read by position, or are invalid however many they
+ * are.
+ */
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 
@@ -18,16 +21,20 @@ export interface TableShape {
   readonly hasBom: boolean;
   /** Whether the bytes came gzip-compressed. */
   readonly isGzip: boolean;
-  /** A name for the decoding, as `--encoding` takes it: `utf-8`, `utf-16le`, `utf-16be`, `windows-1252` and others. */
+  /**
+   * A name for the decoding, as `--encoding` takes it: `utf-8`, `utf-16le`, `utf-16be`,
+   * `windows-1252` and others.
+   */
   readonly encoding: string;
   /**
-   * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones included), or
-   * `column_1` and on with `--no-header`. JSONL: the keys in the order in which they were first seen.
+   * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones
+   * included), or `column_1` and on with `--no-header`. JSONL: the keys in the order in which they
+   * were first seen.
    */
   readonly columns: readonly string[];
   /**
-   * The header record as it stood, without its line end, and with a delimiter more for each column that the rows have and
-   * it has not; null with `--no-header` and for JSONL.
+   * The header record as it stood, without its line end, and with a delimiter more for each column
+   * that the rows have and it has not; null with `--no-header` and for JSONL.
    */
   readonly rawHeader: string | null;
 }
@@ -44,9 +51,15 @@ export interface Row {
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: string | null;
-  /** Whether it has another number of cells than the table has columns, and may have them in the wrong ones. Absent: no. */
+  /**
+   * Whether it has another number of cells than the table has columns, and may have them in the
+   * wrong ones. Absent: no.
+   */
   readonly isMisfit?: true;
-  /** Cells that are missing at the end of the record: blank in `cells`, not there in `raw`. Absent: none. */
+  /**
+   * Cells that are missing at the end of the record: blank in `cells`, not there in `raw`. Absent:
+   * none.
+   */
   readonly shortBy?: number;
   /** Cells beyond the last column: left out of `cells`, still there in `raw`. Absent: none. */
   readonly surplus?: number;

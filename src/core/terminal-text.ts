@@ -1,10 +1,14 @@
 /**
- * The one way of text to people's terminals. What comes from files, services and names may hold characters that steer a
- * terminal or turn the direction of reading: they are shown, never sent. Files that we write are not touched by this.
+ * All text for terminals goes through here. Texts from files, services and names may hold
+ * characters that control a terminal or reverse the direction of reading: they are shown escaped.
+ * Files that we write are not changed.
  */
 import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
 
-/** Control characters (C0, DEL, C1) but for line feed and tab, and what separates lines or turns them around. */
+/**
+ * Control characters (C0, DEL, C1) but for line feed and tab, and what separates lines or turns
+ * them around.
+ */
 const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 /** In JSON control characters of ASCII stand between its tokens alone. */
 const STEERING_IN_JSON = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
@@ -47,7 +51,14 @@ export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
   stream.write(`${visibleJson(jsonWithoutSecrets(JSON.stringify(value)))}\n`);
 }
 
-/** Sends control sequences of ours. What else is in it was made {@link visible}. */
+/** Sends our own control sequences. What else is in it was made {@link visible}. */
 export function printControlled(stream: NodeJS.WritableStream, text: string): void {
   stream.write(withoutSecrets(text));
+}
+
+/** What a command may touch of its process. */
+export interface CommandStreams {
+  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream;
+  readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
 }

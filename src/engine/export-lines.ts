@@ -2,7 +2,7 @@
  * An export of an engine as lines of JSON: a header, the accounts, the stored answers, and an end that counts them. What the service
  * sent stays as it came, so that numbers that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
  */
-import { memberTexts } from '../core/json-text.js';
+import { membersOf } from '../core/json-text.js';
 import type { Spending } from '../ledger/ledger.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
 import { packProfile, unpackProfile } from '../stores/profile-codec.js';
@@ -147,6 +147,8 @@ function readAnswer(given: Given, bytes: Buffer): ExportLine {
 function bodyOf({ answer, base64 }: Given, bytes: Buffer): Buffer | null {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   if (typeof answer !== 'object' || answer === null) return null;
-  const text = memberTexts(UTF8.decode(bytes)).findLast(([name]) => name === 'answer')?.[1];
+  const line = UTF8.decode(bytes);
+  const member = membersOf(line)?.findLast(({ key }) => key === 'answer');
+  const text = member && line.slice(member.valueStart, member.valueEnd);
   return text === undefined ? null : Buffer.from(text);
 }

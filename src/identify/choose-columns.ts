@@ -1,21 +1,19 @@
 /**
- * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of values. A tie or a
- * doubt stops the run with the flag that settles it, because a wrong guess spends money. How columns are weighed is
- * `judge-columns.ts`'s, what people are told of it `column-advice.ts`'s.
+ * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of
+ * values. A tie or a doubt stops the run with the flag that settles it, because a wrong guess
+ * spends money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
  */
+
+import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
-import type { IdentifierKind } from '../core/model.js';
+import type { IdentifierKind } from '../core/identifier.js';
 import { doubtful, explainBlanks, findHeaderless, kindUnclear, nothingClear } from './column-advice.js';
-import { type ColumnChoice, type ColumnRequest, columnLabel } from './column-choice.js';
-import { findColumn } from './find-column.js';
+import { type ColumnChoice, columnLabel, findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
 import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
 import { assertKindsFit } from './kind-mismatch.js';
-import { findOurColumns } from './our-columns.js';
 
-export type { ColumnChoice, ColumnRequest } from './column-choice.js';
-
-export interface ColumnsInput {
+interface ColumnsInput {
   readonly columns: readonly string[];
   /** Cells of some rows, best from all over the file; the first 1,000 are looked at. */
   readonly sample: readonly (readonly string[])[];
@@ -41,7 +39,10 @@ export interface ChosenColumns {
 /** Two readings closer than this are a tie. */
 const MARGIN = 0.1;
 
-/** Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag to use), column-ours, column-mismatch. */
+/**
+ * Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag
+ * to use), column-ours, column-mismatch.
+ */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const ours = findOurColumns(input.columns, input.prefix);
   const context = symbolContext(input.columns.filter((_, column) => !ours.includes(column)));
@@ -134,5 +135,28 @@ function askedForOurs({ columns, prefix }: ColumnsInput, column: number): NeverS
     what: 'this column was added by an earlier run and will be replaced',
     subject: columnLabel(columns, column),
     todo: `name a column of your own, or keep it with a prefix for ours other than ${prefix}`,
+  });
+}
+
+/** All three are written by every run, so together they mark a file as ours. */
+const MARKS = ['status', 'identifier', 'fetched_at'] as const;
+
+/**
+ * Positions of the columns to be replaced; none when the table is not ours. Throws
+ * `NeverStartError` column-ours when there are columns with the prefix and not all of the marks. An
+ * empty prefix claims nothing.
+ */
+export function findOurColumns(columns: readonly string[], prefix: string): number[] {
+  if (prefix === '') return [];
+  const prefixed = columns.flatMap((column, index) => (column.startsWith(prefix) ? [index] : []));
+  if (prefixed.length === 0) return [];
+  const missing = MARKS.map((mark) => prefix + mark).filter((name) => !columns.includes(name));
+  if (missing.length === 0) return prefixed;
+  const names = prefixed.map((index) => columns[index]).join(', ');
+  throw new NeverStartError({
+    code: 'column-ours',
+    what: `some columns begin with "${prefix}" like those that are added, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    subject: names,
+    todo: `keep them as yours with another prefix for ours, such as --prefix ${prefix === 'enriched_' ? 'added_' : 'enriched_'}`,
   });
 }

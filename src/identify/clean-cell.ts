@@ -1,21 +1,24 @@
 /**
- * A cell's text without what people cannot see: byte-order marks, zero-width characters, odd blanks, full-width
- * forms, quotes put around the whole. And which texts mean "nothing here". What the rest means is the kinds'.
+ * A cell's text without what people cannot see: byte-order marks, zero-width characters, odd
+ * blanks, full-width forms, quotes put around the whole. And which texts mean "nothing here". What
+ * the rest means is the kinds'.
  */
-import type { Identified, IdentifierKind } from '../core/model.js';
+import type { Identified, IdentifierKind } from '../core/identifier.js';
 
 /** Printable ASCII that no rule below touches: the way of nearly every cell. */
 const PLAIN = /^[!#-&(-_a-~]+$/;
 /** Soft hyphen, zero-width space, direction marks, word joiner and its kin, byte-order mark. */
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
-/** These two spell some Persian and Indic names, so they go only where no such letter can need them. */
+/**
+ * These two spell some Persian and Indic names, so they go only where no such letter can need them.
+ */
 const JOINERS = /[\u200c\u200d]/g;
 const ODD_BLANKS = /[\p{Zs}]+/gu;
 const QUOTED = /^(["'`])(.*)\1$/s;
 
 /**
- * The visible text: trimmed, blanks in a row made one, compatibility forms (full-width letters, dots and signs)
- * made plain. Line breaks and tabs inside stay, because they part values.
+ * The visible text: trimmed, blanks in a row made one, compatibility forms (full-width letters,
+ * dots and signs) made plain. Line breaks and tabs inside stay, because they part values.
  */
 export function cleanCell(text: string): string {
   if (PLAIN.test(text)) return text;
@@ -94,8 +97,9 @@ const BLANK: Identified = { type: 'skipped', reason: 'the cell is blank' };
 const PLACEHOLDER: Identified = { type: 'skipped', reason: 'the cell holds a placeholder for "nothing"' };
 
 /**
- * The outcome of a cleaned cell that means "nothing here", else null. In a ticker or crypto column `NA`, `NULL` and
- * the like in capitals are symbols, because the column's kind decides; in any other column they are placeholders.
+ * The outcome of a cleaned cell that means "nothing here", else null. In a ticker or crypto column
+ * `NA`, `NULL` and the like in capitals are symbols, because the column's kind decides; in any
+ * other column they are placeholders.
  */
 export function skipBlank(cleaned: string, kind: IdentifierKind): Identified | null {
   if (cleaned === '') return BLANK;
@@ -107,7 +111,9 @@ export function skipBlank(cleaned: string, kind: IdentifierKind): Identified | n
   return isSymbol ? null : PLACEHOLDER;
 }
 
-/** Whether an outcome says that a cell was blank, rather than that something in it was passed over. */
+/**
+ * Whether an outcome says that a cell was blank, rather than that something in it was passed over.
+ */
 export function isBlank(identified: Identified): boolean {
   return identified === BLANK || identified === PLACEHOLDER;
 }

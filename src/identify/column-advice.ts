@@ -1,15 +1,23 @@
 /**
- * The words in which a choice of columns is said, refused and advised on: how full the chosen columns are, which column would
- * fill their gaps, and what to write where nothing could be chosen. What is chosen is `choose-columns.ts`'s to decide.
+ * Messages about the choice of columns: how full the chosen ones are, which column would fill their
+ * gaps, and what to write when none could be chosen. `choose-columns.ts` decides.
  */
 import { NeverStartError } from '../core/errors.js';
-import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/model.js';
-import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
-import { isHeaderLike } from './header-words.js';
-import type { ColumnReading, JudgeInput } from './judge-columns.js';
-import { likelyColumn } from './likely-column.js';
-import { isFilled, isSymbolLike, sampledRows } from './sample-column.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
+import { cleanCell, skipBlank } from './clean-cell.js';
+import { type ColumnChoice, columnFlag, columnLabel } from './find-column.js';
+import { type HeaderMeaning, isHeaderLike, readHeader } from './header-words.js';
+import { identifyDomain } from './identify-domain.js';
+import {
+  type ColumnReading,
+  type ColumnSample,
+  isFilled,
+  isSymbolLike,
+  type JudgeInput,
+  judgeColumn,
+  sampleColumn,
+  sampledRows,
+} from './judge-columns.js';
 
 /** Columns that a message lists at most. */
 const MOST_SHOWN = 20;
@@ -23,7 +31,10 @@ const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'names of companies cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
-/** What remains blank in the chosen columns, and the column that would fill most of it. Empty when nothing is blank. */
+/**
+ * What remains blank in the chosen columns, and the column that would fill most of it. Empty when
+ * nothing is blank.
+ */
 export function explainBlanks(
   { columns, sample }: JudgeInput,
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
@@ -44,8 +55,9 @@ export function explainBlanks(
 }
 
 /**
- * Nothing was read surely enough. `open`: the columns that could be named. `isOurs`: an earlier run wrote the file, so that
- * some column of it was read before, and what is wrong with it are its values.
+ * Nothing was read surely enough. `open`: the columns that could be named. `isOurs`: an earlier run
+ * wrote the file, so that some column of it was read before, and what is wrong with it are its
+ * values.
  */
 export function nothingClear(judge: JudgeInput, open: readonly number[], isOurs: boolean): NeverStartError {
   const { columns, kind } = judge;
@@ -108,7 +120,10 @@ function findSymbols(judge: JudgeInput, open: readonly number[]): number | null 
   return found.sort((one, other) => other.variety - one.variety)[0]?.column ?? null;
 }
 
-/** How much the values of a column of symbols differ, 0 to 1; null when it seems to hold something else: numbers, words, classes. */
+/**
+ * How much the values of a column of symbols differ, 0 to 1; null when it seems to hold something
+ * else: numbers, words, classes.
+ */
 function varietyOfSymbols({ sample }: JudgeInput, column: number): number | null {
   const cells = sampledRows(sample)
     .map((row) => cleanCell(row[column] ?? ''))
@@ -120,15 +135,16 @@ function varietyOfSymbols({ sample }: JudgeInput, column: number): number | null
 }
 
 /**
- * A list of symbols whose first line was taken for its header: the first symbol would be lost. null: the header reads like one, or
- * the values are no symbols.
+ * A list of symbols whose first line was taken for its header: the first symbol would be lost.
+ * null: the header reads like one, or the values are no symbols.
  */
 export function findHeaderless(judge: JudgeInput, open: readonly number[]): NeverStartError | null {
   const { columns, sample, kind } = judge;
   if (columns.some(isHeaderLike)) return null;
   if (kind === 'domain' || kind === 'isin' || kind === 'id') return null;
   const asked: readonly IdentifierKind[] = kind === null ? SYMBOL_KINDS : [kind];
-  // Names of columns are mostly in lower case, symbols are not; in a single column the values show what is usual.
+  // Names of columns are mostly in lower case, symbols are not; in a single column the values show
+  // what is usual.
   const isLower = (text: string) => text === text.toLowerCase();
   const column = open.find((each) => {
     const name = cleanCell(columns[each] ?? '');
@@ -183,7 +199,10 @@ export function doubtful(
   });
 }
 
-/** A column was named without its kind, and nothing tells it. `isSymbol`: but that it holds tickers or coins. */
+/**
+ * A column was named without its kind, and nothing tells it. `isSymbol`: but that it holds tickers
+ * or coins.
+ */
 export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
   const flags = SYMBOL_KINDS.map((kind) => columnFlag(columns, column, kind));
   const anyKind = columnFlag(columns, column, 'auto').replace(/:auto('?)$/, ':KIND$1');
@@ -195,4 +214,93 @@ export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: b
       ? `say it: ${flags.join(' or ')}`
       : `name another column, or say the kind: ${anyKind} (${KINDS}); ${NAMES}`,
   });
+}
+
+interface LikelyColumn {
+  readonly column: number;
+  readonly kind: IdentifierKind;
+  /** Why it was not taken unasked, for people, without its values; null when that has no words. */
+  readonly doubt: string | null;
+  /** Not one sampled value is of the kind: naming the column would help nobody. */
+  readonly isHopeless: boolean;
+}
+
+const KIND_OF: Readonly<Record<HeaderMeaning, IdentifierKind>> = {
+  domain: 'domain',
+  email: 'domain',
+  isin: 'isin',
+  ticker: 'ticker',
+  symbol: 'ticker',
+  crypto: 'crypto',
+  id: 'id',
+};
+
+/**
+ * `open`: the columns that may be suggested. By values and name together, else by name; null when
+ * neither says anything.
+ */
+function likelyColumn(judge: JudgeInput, open: readonly number[]): LikelyColumn | null {
+  const wanted = judge.kind === 'auto' ? null : judge.kind;
+  const candidates = open.flatMap((column) => {
+    const header = readHeader(judge.columns[column] ?? '');
+    if (header.isForeign) return [];
+    const reading = judgeColumn(judge, column, true);
+    const named = header.meaning === null ? null : KIND_OF[header.meaning];
+    const kind = reading?.kind ?? named;
+    if (kind === null || (wanted !== null && kind !== wanted)) return [];
+    return [{ column, kind, likelihood: (reading?.score ?? 0) + header.weight }];
+  });
+  const best = candidates.sort((one, other) => other.likelihood - one.likelihood)[0];
+  return best === undefined ? null : { ...best, ...doubtOf(judge, best.column, best.kind) };
+}
+
+const WORDS: Readonly<Record<IdentifierKind, string>> = {
+  domain: 'domains',
+  isin: 'ISINs',
+  ticker: 'written like tickers',
+  crypto: 'written like crypto symbols',
+  id: 'brand ids',
+  auto: 'identifiers',
+};
+
+function doubtOf(
+  { sample }: JudgeInput,
+  column: number,
+  kind: IdentifierKind,
+): Pick<LikelyColumn, 'doubt' | 'isHopeless'> {
+  const counts = sampleColumn(sample, column);
+  const { isOneSite, rows, filled } = counts;
+  if (filled === 0) {
+    return { doubt: rows > 0 ? 'none of its sampled cells holds a value' : null, isHopeless: false };
+  }
+  if (kind === 'domain' && isOneSite) {
+    return { doubt: 'its sampled values all belong to one and the same domain', isHopeless: false };
+  }
+  const fitting = fittingOf(counts, kind);
+  const example = kind === 'domain' ? sample.map((row) => firstFault(row[column] ?? '')).find(Boolean) : null;
+  const others = example ? `; others: ${example}` : '';
+  return {
+    doubt: `${fitting} of its ${filled} sampled values are ${WORDS[kind]}${others}`,
+    isHopeless: fitting === 0,
+  };
+}
+
+function fittingOf(counts: ColumnSample, kind: IdentifierKind): number {
+  switch (kind) {
+    case 'domain':
+      return counts.domains + counts.emails + counts.tickerOrDomains;
+    case 'isin':
+      return counts.isins;
+    case 'id':
+      return counts.possibleIds;
+    default:
+      return counts.symbols;
+  }
+}
+
+function firstFault(cell: string): string | null {
+  const cleaned = cleanCell(cell);
+  if (skipBlank(cleaned, 'domain') !== null) return null;
+  const read = identifyDomain(cleaned);
+  return read.type === 'invalid' ? read.reason : null;
 }

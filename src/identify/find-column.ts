@@ -1,29 +1,25 @@
 /**
- * Finds the column that a `--column` (or another flag) names: by the spelling of a position (`position:3`), else by its exact name, else by
- * its name without case and outer blanks, else by a bare number as its position from 1. What kind it holds is not decided here.
+ * Columns by name: how people are shown a column, how it is written as a flag, and which one a flag
+ * names: by position (`position:3`), else by its exact name, else without case and outer blanks,
+ * else by a bare number as its position from 1.
  */
+
+import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
-import { IDENTIFIER_KINDS } from '../core/model.js';
-import {
-  type ColumnRequest,
-  columnFlag,
-  columnLabel,
-  looseName,
-  positionText,
-  readPosition,
-} from './column-choice.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
+import { editDistance } from '../core/nearest.js';
 
 /** A header cell may be prose. */
 const LONGEST_COMPARED = 100;
 
-export interface FoundColumn {
+interface FoundColumn {
   readonly column: number;
   readonly kind: ColumnRequest['kind'];
 }
 
 /**
- * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name, column-doubtful when several columns
- * have the name.
+ * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name,
+ * column-doubtful when several columns have the name.
  */
 export function findColumn(
   columns: readonly string[],
@@ -115,23 +111,75 @@ function nearestColumn(columns: readonly string[], name: string): number | null 
       Math.min(wanted.length, loose.length) >= 3 && (loose.includes(wanted) || wanted.includes(loose));
     const edits = isPart
       ? 1
-      : countEdits(wanted.slice(0, LONGEST_COMPARED), loose.slice(0, LONGEST_COMPARED));
+      : editDistance(wanted.slice(0, LONGEST_COMPARED), loose.slice(0, LONGEST_COMPARED));
     const isNear = edits < wanted.length && edits <= Math.max(1, wanted.length / 3);
     if (isNear && edits < (best?.edits ?? Infinity)) best = { column, edits };
   }
   return best?.column ?? null;
 }
 
-/** Levenshtein distance. */
-function countEdits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const swap = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] ?? 0;
+/** A column that identifiers are taken from. */
+export interface ColumnChoice {
+  /** Position among the columns, from 0. */
+  readonly column: number;
+  readonly name: string;
+  readonly kind: IdentifierKind;
+}
+
+/**
+ * Names are compared without case, outer blanks and invisible marks when nothing equals them
+ * exactly.
+ */
+function looseName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/\ufeff/g, '')
+    .trim()
+    .toLowerCase();
+}
+
+/** `position:3`, from 1: names the third column whatever the columns are called. */
+const POSITION = /^\s*position:(\d{1,6})\s*$/i;
+
+/**
+ * The position, from 0, that a text spells as one; null when it is a name. Not yet compared with
+ * the table.
+ */
+function readPosition(name: string): number | null {
+  const digits = POSITION.exec(name)?.[1];
+  return digits === undefined ? null : Number(digits) - 1;
+}
+
+/** The spelling of a position, `column` from 0. */
+function positionText(column: number): string {
+  return `position:${column + 1}`;
+}
+
+/**
+ * How people are shown a column: its name, with its position where the name is a number, or its
+ * position alone where the name is blank or not the only one.
+ */
+export function columnLabel(columns: readonly string[], column: number): string {
+  const name = columns[column] ?? '';
+  if (!isNameable(columns, column)) return `number ${column + 1}`;
+  return /^\s*\d+\s*$/.test(name) ? `"${name}" (number ${column + 1})` : `"${name}"`;
+}
+
+/** What names this column and kind in a setting, so that it is read as this column and no other. */
+function columnText(columns: readonly string[], column: number, kind: IdentifierKind): string {
+  const name = columns[column] ?? '';
+  const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
+  return `${isClear ? name : positionText(column)}:${kind}`;
+}
+
+/** The flag that names this column, ready for a POSIX shell. */
+export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
+  const text = columnText(columns, column, kind);
+  return `--column ${/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`}`;
+}
+
+function isNameable(columns: readonly string[], column: number): boolean {
+  const name = looseName(columns[column] ?? '');
+  if (name === '' || readPosition(name) !== null) return false;
+  return columns.filter((other) => looseName(other) === name).length === 1;
 }

@@ -1,16 +1,25 @@
 /**
- * What a column's name says of its content, in the languages of the files we see. Words are compared without case and
- * accents. What the values say is `sample-column.ts`'s.
+ * What a column's name says of its content, in the languages of the files we see. Words are
+ * compared without case and accents. `judge-columns.ts` weighs the values.
  */
 
-/** `symbol`: a ticker or a crypto symbol, the name does not tell. `email`: domains behind addresses of people. */
+/**
+ * `symbol`: a ticker or a crypto symbol, the name does not tell. `email`: domains behind addresses
+ * of people.
+ */
 export type HeaderMeaning = 'domain' | 'email' | 'isin' | 'ticker' | 'crypto' | 'symbol' | 'id';
 
 export interface HeaderReading {
   readonly meaning: HeaderMeaning | null;
-  /** 1 when every word fits, 0.6 when some word qualifies it (`parent website`) or is vague (`link`), 0 without meaning. */
+  /**
+   * 1 when every word fits, 0.6 when some word qualifies it (`parent website`) or is vague
+   * (`link`), 0 without meaning.
+   */
   readonly weight: number;
-  /** The name speaks of something else's address or number (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
+  /**
+   * The name speaks of something else's address or number (`logo url`, `linkedin`, `wkn`): never
+   * chosen by its values.
+   */
   readonly isForeign: boolean;
 }
 
@@ -111,7 +120,10 @@ export function isHeaderLike(name: string): boolean {
   return splitWords(name).some((word) => isFamiliar(word) || FOREIGN.has(word) || CONTEXT.has(word));
 }
 
-/** What the table's other columns say about a column named `symbol`; null when they say nothing or both. */
+/**
+ * What the table's other columns say about a column named `symbol`; null when they say nothing or
+ * both.
+ */
 export function symbolContext(columns: readonly string[]): 'ticker' | 'crypto' | null {
   const all = columns.flatMap(splitWords);
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));

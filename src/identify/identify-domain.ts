@@ -1,16 +1,25 @@
 /**
- * Cell -> registrable domain: bare domains, web addresses with or without scheme, e-mail addresses (also
- * `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are dropped here and appear
- * in no result. A cell with more than one domain is refused, because whichever we took could be the wrong one to pay for.
+ * Cell -> registrable domain: bare domains, web addresses with or without scheme, e-mail addresses
+ * (also `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are
+ * dropped here and appear in no result. A cell with more than one domain is refused, because
+ * whichever we took could be the wrong one to pay for.
  */
-import type { Identified } from '../core/model.js';
-import { isFreeMail } from './free-mail.js';
-import { findRegistrable } from './registrable-domain.js';
+
+import { isIP } from 'node:net';
+import { parse } from 'tldts';
+import { toASCII } from 'tr46';
+import type { Identified } from '../core/identifier.js';
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
-/** An address of another scheme names something else: `android-app://com.acme.shop` is not the domain acme.shop. */
+/**
+ * An address of another scheme names something else: `android-app://com.acme.shop` is not the
+ * domain acme.shop.
+ */
 const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
-/** Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
+/**
+ * Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`,
+ * `http://https://acme.com`.
+ */
 const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
 const MAIL_PREFIX = /^mailto:\/*/i;
 const MORE_THAN_HOST = /[:/\\?#@]/;
@@ -107,8 +116,9 @@ function identifyAddress(address: string): Token {
 }
 
 /**
- * A local part may hold `/`, `?` and `#`, so without a scheme `jo.in/x@acme.com` could be an address at acme.com or a page of
- * jo.in. Only a page such as `medium.com/@acme`, or the same domain on both sides, is surely no local part.
+ * A local part may hold `/`, `?` and `#`, so without a scheme `jo.in/x@acme.com` could be an
+ * address at acme.com or a page of jo.in. Only a page such as `medium.com/@acme`, or the same
+ * domain on both sides, is surely no local part.
  */
 function isMailInDisguise(address: string, read: Token): boolean {
   const at = address.lastIndexOf('@');
@@ -118,7 +128,10 @@ function isMailInDisguise(address: string, read: Token): boolean {
   return address[at - 1] !== '/';
 }
 
-/** Without port, wildcard and the dots that cookies put before a host. An IPv6 address keeps its colons. */
+/**
+ * Without port, wildcard and the dots that cookies put before a host. An IPv6 address keeps its
+ * colons.
+ */
 function tidyHost(host: string): string {
   const colon = host.indexOf(':');
   const isIpv6 = colon >= 0 && host.indexOf(':', colon + 1) >= 0;
@@ -128,4 +141,121 @@ function tidyHost(host: string): string {
 
 function invalid(reason: string): Identified {
   return { type: 'invalid', reason };
+}
+
+/** A registrable domain in normal form (lower case, punycode), or why the host has none. */
+type Registrable = { readonly domain: string } | { readonly domain: null; readonly reason: string };
+
+/** RFC 1035, section 2.3.4: 255 octets, which leave 253 characters. */
+const LONGEST_NAME = 253;
+/** RFC 1035, section 2.3.1, with digits in front (RFC 1123, section 2.1). */
+const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Hosts below a domain may carry underscores (`_dmarc`, `my_shop`). */
+const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
+/**
+ * A last label of digits or hexadecimal is an address to every browser (WHATWG URL, "ends in a
+ * number").
+ */
+const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
+const ASCII = /^\p{ASCII}*$/u;
+/**
+ * Suffixes of private networks (RFC 6762, appendix G; `.internal` by ICANN, 2024), beside the
+ * reserved names of RFC 6761, RFC 7686 and RFC 8375 that the library knows.
+ */
+const PRIVATE_NETWORK = new Set(['internal', 'intranet', 'lan', 'home', 'corp', 'localdomain', 'private']);
+
+const NOT_A_DOMAIN = 'not a domain name';
+const IP_ADDRESS = 'an IP address, not a domain name';
+
+const OPTIONS = {
+  allowPrivateDomains: true,
+  detectSpecialUse: true,
+  extractHostname: false,
+  validateHostname: false,
+  detectIp: false,
+} as const;
+
+/**
+ * `host` is a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address
+ * without brackets. Reasons quote nothing of the host: it may be part of a damaged e-mail address.
+ */
+function findRegistrable(host: string): Registrable {
+  if (host.includes(':')) return none(isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN);
+  // An IDN may be longer as it is written, not by much.
+  if (host.length > 4 * LONGEST_NAME) return none(NOT_A_DOMAIN);
+  const name = normalForm(host.toLowerCase()).replace(/\.+$/, '');
+  if (name.length > LONGEST_NAME || !HOST.test(name)) return none(NOT_A_DOMAIN);
+  if (ENDS_IN_NUMBER.test(name)) {
+    return none(isIP(name) === 4 ? IP_ADDRESS : 'a number, not a domain name');
+  }
+  return reduce(name);
+}
+
+/**
+ * Punycode by UTS #46, non-transitional, with a table of our own: the URL parser of Node judges
+ * labels such as `xn--a` differently from version to version, and an identifier is a key that must
+ * stay the same. Empty: not a name.
+ */
+function normalForm(lower: string): string {
+  if (ASCII.test(lower) && !lower.includes('xn--')) return lower;
+  return toASCII(lower, { checkBidi: true, checkJoiners: true }) ?? '';
+}
+
+function reduce(name: string): Registrable {
+  const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
+  const topLevel = name.slice(name.lastIndexOf('.') + 1);
+  if (isSpecialUse || PRIVATE_NETWORK.has(topLevel)) return none('a reserved or private host name');
+  if (!isIcann && !isPrivate) {
+    return none(name.includes('.') ? 'the suffix of the domain is not known' : NOT_A_DOMAIN);
+  }
+  if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
+    // `github.io` and `www.github.io` are the website of whoever registered it, unlike
+    // `acme.github.io`.
+    const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
+    if (registered === publicSuffix) return { domain: registered };
+  }
+  if (domain === null || publicSuffix === null) {
+    return none('a suffix shared by many, not the domain of one brand');
+  }
+  const label = domain.slice(0, -publicSuffix.length - 1);
+  return REGISTRABLE_LABEL.test(label) ? { domain } : none(NOT_A_DOMAIN);
+}
+
+function none(reason: string): Registrable {
+  return { domain: null, reason };
+}
+
+/** Registrable domains. */
+const PROVIDERS = new Set(
+  `gmail.com googlemail.com outlook.com msn.com passport.com windowslive.com
+  icloud.com me.com mac.com aol.com aim.com ymail.com rocketmail.com
+  proton.me protonmail.com protonmail.ch pm.me tutanota.com tutanota.de tuta.io tuta.com tutamail.com
+  posteo.de posteo.net mailbox.org hushmail.com fastmail.com fastmail.fm zoho.com zohomail.com
+  mail.com email.com hey.com duck.com inbox.com inbox.lv
+  web.de t-online.de freenet.de arcor.de online.de email.de mail.de
+  bluewin.ch hispeed.ch aon.at chello.at
+  orange.fr wanadoo.fr free.fr laposte.net sfr.fr neuf.fr bbox.fr numericable.fr club-internet.fr
+  libero.it virgilio.it tiscali.it alice.it tin.it tim.it fastwebnet.it email.it
+  terra.es sapo.pt
+  btinternet.com virginmedia.com ntlworld.com blueyonder.co.uk talktalk.net tiscali.co.uk
+  telenet.be skynet.be ziggo.nl kpnmail.nl planet.nl home.nl xs4all.nl hetnet.nl
+  online.no telia.com spray.se comhem.se bredband.net mail.dk
+  wp.pl o2.pl onet.pl onet.eu interia.pl op.pl tlen.pl gazeta.pl
+  seznam.cz email.cz centrum.cz volny.cz centrum.sk azet.sk zoznam.sk freemail.hu citromail.hu abv.bg
+  mail.ru bk.ru list.ru inbox.ru rambler.ru ya.ru ukr.net i.ua tut.by
+  qq.com foxmail.com 163.com 126.com yeah.net sina.com sina.cn sohu.com 139.com 189.cn aliyun.com
+  naver.com daum.net hanmail.net nate.com rediffmail.com
+  uol.com.br bol.com.br terra.com.br ig.com.br globomail.com
+  comcast.net verizon.net att.net sbcglobal.net bellsouth.net cox.net charter.net earthlink.net juno.com
+  optonline.net windstream.net roadrunner.com rr.com shaw.ca sympatico.ca videotron.ca telus.net
+  bigpond.com bigpond.net.au optusnet.com.au iinet.net.au xtra.co.nz
+  mailinator.com guerrillamail.com yopmail.com 10minutemail.com trashmail.com`.split(/\s+/),
+);
+
+/** Providers with one name under many suffixes: `hotmail.co.uk`, `yahoo.co.jp`, `gmx.net`. */
+const FAMILIES = new Set(['hotmail', 'live', 'outlook', 'yahoo', 'gmx', 'yandex']);
+
+/** `registrable` is a registrable domain in normal form. */
+function isFreeMail(registrable: string): boolean {
+  return PROVIDERS.has(registrable) || FAMILIES.has(registrable.slice(0, registrable.indexOf('.')));
 }

@@ -1,21 +1,24 @@
 /**
- * Whether the kind that the user named can be that of the values. A symbol cannot be checked, so nearly any text under
- * `--column website:ticker` would be bought and found by nobody: where most sampled values are surely something else, the run
- * stops before anything is spent. Kinds that the values themselves showed are not looked at.
+ * Whether the kind that the user named can be that of the values. A symbol cannot be checked, so
+ * nearly any text under `--column website:ticker` would be bought and found by nobody: where most
+ * sampled values are surely something else, the run stops before anything is spent. Kinds that the
+ * values themselves showed are not looked at.
  */
 import { NeverStartError } from '../core/errors.js';
-import type { IdentifierKind } from '../core/model.js';
+import type { IdentifierKind } from '../core/identifier.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnFlag, columnLabel } from './column-choice.js';
+import { type ColumnChoice, columnFlag, columnLabel } from './find-column.js';
 import { type HeaderMeaning, readHeader } from './header-words.js';
-import { identifyCell } from './identify-cell.js';
+import { identifyCell, LONGEST_EXCHANGE_SUFFIX } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
-import { type JudgeInput, judgeColumn } from './judge-columns.js';
-import { isFilled, sampledRows } from './sample-column.js';
+import { isFilled, type JudgeInput, judgeColumn, sampledRows } from './judge-columns.js';
 
 /** From this share of impossible values on the kind is taken for a mistake. */
 const MOST_IMPOSSIBLE = 0.8;
-/** Fewer values prove nothing where the column's own name says the kind and each of them is invalid, so free. */
+/**
+ * Fewer values prove nothing where the column's own name says the kind and each of them is invalid,
+ * so free.
+ */
 const LEAST_VALUES = 5;
 
 const WORDS: Readonly<Record<IdentifierKind, string>> = {
@@ -33,8 +36,8 @@ const MEANINGS: Readonly<Partial<Record<IdentifierKind, readonly HeaderMeaning[]
 };
 
 /**
- * `named`: the choices whose kind the user said, `choices`: all of them. Throws `NeverStartError` (column-mismatch) with the flag
- * that fits and the one that insists.
+ * `named`: the choices whose kind the user said, `choices`: all of them. Throws `NeverStartError`
+ * (column-mismatch) with the flag that fits and the one that insists.
  */
 export function assertKindsFit(
   judge: JudgeInput,
@@ -89,8 +92,6 @@ function faultOf(cell: string, kind: IdentifierKind): Fault | null {
 
 /** Suffixes that are no exchange's, whatever the case. */
 const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
-/** Longer top-level domains are no exchange suffix, as long as nobody wrote them in capitals (`BHP.ASX`). */
-const LONGEST_EXCHANGE_SUFFIX = 2;
 /** `sap.de` may be a ticker in lower case, `siemens.de` hardly. */
 const LONGEST_LOWER_TICKER = 6;
 
@@ -107,7 +108,10 @@ function mayBeSymbol(cleaned: string, kind: 'ticker' | 'crypto'): boolean {
   );
 }
 
-/** `Acme`, `Apple Inc.`, `the bakery around the corner`: symbols are written in one word and one case. */
+/**
+ * `Acme`, `Apple Inc.`, `the bakery around the corner`: symbols are written in one word and one
+ * case.
+ */
 function isWrittenLikeName(cleaned: string): boolean {
   return (
     /^\p{Lu}\p{Ll}{3,}(?!\S*[.:]\p{Lu})/u.test(cleaned) || (/\s/.test(cleaned) && /\p{Ll}{3,}/u.test(cleaned))

@@ -1,6 +1,6 @@
 /**
- * Recognising files that are no tables of text by their first bytes, so that the message can name what the file
- * is and what to do with it. Pure.
+ * Recognising files that are no tables of text by their first bytes, so that the message can name
+ * what the file is and what to do with it. Pure.
  */
 
 export interface BinaryKind {
@@ -49,7 +49,8 @@ export function recogniseBinary(head: Buffer): BinaryKind | null {
   const start = head.subarray(0, 32 * 1024).toString('latin1');
   const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
   if (kind === undefined) return null;
-  // Short ASCII marks could be the first word of a header; the formats behind them are never plain text.
+  // Short ASCII marks could be the first word of a header; the formats behind them are never plain
+  // text.
   const isPlain = /^[\t\r\n\x20-\x7e]*$/.test(start);
   if (isPlain && !/^(%PDF-|\{\\rtf)/.test(start)) return null;
   if (!start.startsWith('PK')) return kind;
@@ -57,7 +58,10 @@ export function recogniseBinary(head: Buffer): BinaryKind | null {
   return inside === undefined ? kind : { name: inside[1], todo: EXPORT };
 }
 
-/** What a text is when it is no table: a web page, an XML document, one JSON document. null when it may be one. */
+/**
+ * What a text is when it is no table: a web page, an XML document, one JSON document. null when it
+ * may be one.
+ */
 export function recogniseDocument(text: string): BinaryKind | null {
   const start = text.slice(0, 4096).trimStart();
   if (/^<(!doctype html|html|head|body|table)\b/i.test(start)) {

@@ -1,17 +1,18 @@
 /**
- * The bytes of an input: a file, or standard input and pipes kept in a file of our own, decompressed when they
- * are gzip. Read as often as asked, always the file that was opened. What the bytes mean is not known here.
+ * The bytes of an input: a file, or standard input and pipes copied to a temporary file,
+ * decompressed when they are gzip. Read as often as asked, always the file that was opened. What
+ * the bytes mean is not known here.
  */
 import { constants, openSync } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
+import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
 import type { IntakeOptions } from './input.js';
-import { spoolStream } from './spool-stream.js';
 
 export interface ByteSource {
   /** The path, or `stdin`. */
@@ -28,7 +29,10 @@ const CHUNK_BYTES = 256 * 1024;
 
 type OpeningOptions = Pick<IntakeOptions, 'spoolFolder' | 'only' | 'stop'>;
 
-/** Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`, `interrupted`. */
+/**
+ * Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`,
+ * `interrupted`.
+ */
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
@@ -81,7 +85,7 @@ async function openBytes(
   return spoolSource(stream, path);
 
   async function spoolSource(chunks: NodeJS.ReadableStream, name: string): Promise<ByteSource> {
-    // It may fail before anybody reads; whoever reads is told then.
+    // It may fail before anybody reads; the reader gets the error then.
     chunks.on('error', () => undefined);
     if (stop !== undefined && chunks instanceof Readable) addAbortSignal(stop, chunks);
     const { handle, drop } = await spoolStream(chunks, name, spoolFolder);
@@ -90,9 +94,10 @@ async function openBytes(
 }
 
 /**
- * A pipe as a stream, which leaves the waiting for its writer and his words to the event loop: a thread of Node's that waits for
- * others cannot be told to stop, and even the end of the process waits for it. null for what is no pipe, and for named pipes of
- * systems that do not tell a pipe without a writer yet from one whose writer is gone.
+ * A pipe as a stream, which leaves the waiting for its writer and his words to the event loop: a
+ * thread of Node's that waits for others cannot be told to stop, and even the end of the process
+ * waits for it. null for what is no pipe, and for named pipes of systems that do not tell a pipe
+ * without a writer yet from one whose writer is gone.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);
@@ -171,7 +176,7 @@ async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buff
   let position = 0;
   for (;;) {
     const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES, position).catch((error: unknown) => {
-      throw unreadable(name, error, 'check the disk it lies on');
+      throw unreadable(name, error, 'check its disk');
     });
     if (bytesRead === 0) return;
     position += bytesRead;
@@ -205,4 +210,60 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
 /** A stream keeps several chunks at once, so each must own its memory. */
 async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
+}
+
+/**
+ * @param name what is read, for messages
+ * @returns the open file, to be dropped by the caller
+ * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used,
+ * `input-missing` when reading fails.
+ */
+async function spoolStream(
+  chunks: AsyncIterable<Buffer | string>,
+  name: string,
+  folder: string,
+): Promise<PrivateFile> {
+  let file: PrivateFile;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    file = await openPrivateFile(folder, 'input');
+  } catch (error) {
+    throw new FailFileError({
+      code: 'output-unwritable',
+      what: 'the input cannot be kept while it is processed',
+      subject: folder,
+      todo: 'make the folder writable or name another one with --state',
+      cause: error,
+    });
+  }
+  try {
+    for await (const chunk of chunks) {
+      await append(file.handle, Buffer.from(chunk), folder);
+    }
+    return file;
+  } catch (error) {
+    await file.drop();
+    if (error instanceof FailFileError) throw error;
+    throw new FailFileError({
+      code: 'input-missing',
+      what: 'the input broke off while it was read',
+      subject: name,
+      todo: 'run again, or save it to a file first',
+      cause: error,
+    });
+  }
+}
+
+async function append(handle: FileHandle, bytes: Buffer, folder: string): Promise<void> {
+  try {
+    await handle.appendFile(bytes);
+  } catch (error) {
+    throw new FailFileError({
+      code: 'disk-low',
+      what: 'the input cannot be kept while it is processed',
+      subject: folder,
+      todo: 'free disk space or name another folder with --state',
+      cause: error,
+    });
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * What kinds of values cells hold, and which of them a column of the table is known to hold: the evidence for a header
- * that is data, and for a row whose cells stand in the wrong columns. Pure.
+ * What kinds of values cells hold, and which of them a column of the table is known to hold: the
+ * evidence for a header that is data, and for a row whose cells stand in the wrong columns. Pure.
  */
 
 /** Kinds of values that nobody names a column by. */
@@ -28,7 +28,10 @@ export function valueKind(cell: string): string {
   return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
 }
 
-/** As {@link valueKind}, with codes and dates told apart from text, and addresses of a website taken together. */
+/**
+ * As {@link valueKind}, with codes and dates told apart from text, and addresses of a website taken
+ * together.
+ */
 function rowKind(cell: string): string {
   const kind = valueKind(cell);
   if (kind === 'url') return 'domain';
@@ -48,11 +51,17 @@ interface ColumnProfile {
 }
 
 export interface ColumnKinds {
-  /** Whether the cell is unlike what the sample knows of the column. A blank cell and an unknown column say nothing. */
+  /**
+   * Whether the cell is unlike what the sample knows of the column. A blank cell and an unknown
+   * column say nothing.
+   */
   isForeign(column: number, cell: string): boolean;
   /** Whether the cell is of a kind that the column is known to hold. */
   isNative(column: number, cell: string): boolean;
-  /** Whether some column holds many cells of the kind of a neighbour, as it does where many rows are shifted. */
+  /**
+   * Whether some column holds many cells of the kind of a neighbour, as it does where many rows are
+   * shifted.
+   */
   readonly isMuddled: boolean;
 }
 
@@ -62,7 +71,10 @@ const LEAST_SHARE = 0.05;
 /** From this share on cells of a neighbour's kind are no exception in a column. */
 const MUDDLED_SHARE = 0.1;
 
-/** Learns from sampled rows. The cell that is judged may be one of them: it is no witness for itself. */
+/**
+ * Learns from sampled rows. The cell that is judged may be one of them: it is no witness for
+ * itself.
+ */
 export function learnColumns(rows: readonly (readonly string[])[], columnCount: number): ColumnKinds {
   const profiles = Array.from(
     { length: columnCount },
@@ -80,7 +92,9 @@ export function learnColumns(rows: readonly (readonly string[])[], columnCount: 
     }
   }
 
-  /** Whether other cells of the column bear witness for something that so many of all cells have. */
+  /**
+   * Whether other cells of the column bear witness for something that so many of all cells have.
+   */
   const isSeen = (profile: ColumnProfile, having: number) =>
     having - 1 >= Math.max(1, (profile.filled - 1) * LEAST_SHARE);
 
@@ -100,7 +114,9 @@ export function learnColumns(rows: readonly (readonly string[])[], columnCount: 
     return profiles.some((other, at) => at > column && (other.values.get(text) ?? 0) > 1);
   }
 
-  /** The kind that makes a column known: that of most cells, but for text, which may be anything. */
+  /**
+   * The kind that makes a column known: that of most cells, but for text, which may be anything.
+   */
   const mainKind = (profile: ColumnProfile | undefined) => {
     const [kind, count] = [...(profile?.kinds ?? [])].sort((a, b) => b[1] - a[1])[0] ?? ['text', 0];
     return kind !== 'text' && profile !== undefined && count >= profile.filled / 2 ? kind : null;

@@ -1,6 +1,7 @@
 /**
- * Whether the first record is the header of what follows: lines above the table, data where a header should be,
- * blank and equal names. Verdicts and sentences; whether they stop anything is decided in `sniff-table.ts`. Pure.
+ * Whether the first record is the header of what follows: lines above the table, data where a
+ * header should be, blank and equal names. Verdicts and sentences; whether they stop anything is
+ * decided in `sniff-table.ts`. Pure.
  */
 import { valueKind } from './cell-kinds.js';
 
@@ -14,9 +15,9 @@ export interface PreambleVerdict {
 }
 
 /**
- * Finds records above the header: they are narrower than the table (a title, a date), or as wide but with only one
- * filled cell (a title exported from a spreadsheet). null: the first record fits. A header with one name alone fits
- * too: below it stands data, and not another header.
+ * Finds records above the header: they are narrower than the table (a title, a date), or as wide
+ * but with only one filled cell (a title exported from a spreadsheet). null: the first record fits.
+ * A header with one name alone fits too: below it stands data, and not another header.
  *
  * @param records the cells of each sample record
  */
@@ -34,8 +35,8 @@ export function findPreamble(records: readonly (readonly string[])[]): PreambleV
 }
 
 /**
- * The first record from which on nearly all agree on a width of two or more cells. null when there is none, or when
- * there are too few of them for what stands above.
+ * The first record from which on nearly all agree on a width of two or more cells. null when there
+ * is none, or when there are too few of them for what stands above.
  */
 export function findTable(widths: readonly number[]): PreambleVerdict | null {
   const width = commonest(widths.slice(1).filter((it) => it > 1));
@@ -68,13 +69,16 @@ function commonest(numbers: readonly number[]): number {
 
 const IDENTIFYING = new Set(['email', 'url', 'isin', 'domain']);
 
-/** Last words of dotted column names (`company.website`), though some of them are top-level domains. */
+/**
+ * Last words of dotted column names (`company.website`), though some of them are top-level domains.
+ */
 const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
 
 /**
- * The cell of the first record that shows it to be data; null when it may be a header. It is data when one of its
- * cells is an address or an ISIN, and every cell is of the kind that its column mostly holds.
+ * The cell of the first record that shows it to be data; null when it may be a header. It is data
+ * when one of its cells is an address or an ISIN, and every cell is of the kind that its column
+ * mostly holds.
  */
 export function findDataInHeader(
   header: readonly string[],
@@ -95,8 +99,9 @@ export function findDataInHeader(
 const WEB_KINDS = new Set(['email', 'url', 'domain']);
 
 /**
- * Whether these records are a list of one kind without a header: one cell each, and the first of the kind of nearly all others.
- * Then nothing is lost or bought wrongly when the first is read as data.
+ * Whether these records are a list of one kind without a header: one cell each, and the first of
+ * the kind of nearly all others. Then nothing is lost or bought wrongly when the first is read as
+ * data.
  */
 export function isBareList(records: readonly (readonly string[])[]): boolean {
   const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');
@@ -108,7 +113,10 @@ export function isBareList(records: readonly (readonly string[])[]): boolean {
   );
 }
 
-/** Sentences about blank and equal header cells; columns are kept by position whatever they are called. */
+/**
+ * Sentences about blank and equal header cells; columns are kept by position whatever they are
+ * called.
+ */
 export function headerWarnings(columns: readonly string[]): string[] {
   const warnings: string[] = [];
   const blank = columns.flatMap((name, i) => (name.trim() === '' ? [i + 1] : []));

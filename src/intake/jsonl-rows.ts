@@ -1,15 +1,20 @@
 /**
- * Lines of JSON as rows: one object per line, its top-level keys as columns in the order in which they are
- * first seen. Lines are cut by `record-splitter.ts`, values by `core/json-text.ts`.
+ * Lines of JSON as rows: one object per line, its top-level keys as columns in the order in which
+ * they are first seen. Lines are cut by `record-splitter.ts`, values by `core/json-text.ts`.
  */
 import { cellOfJson, membersOf } from '../core/json-text.js';
 import type { Row } from '../core/table.js';
-import { isLongerThan, MAX_FIELD_BYTES, MAX_JSON_COLUMNS, MAX_RECORD_BYTES } from './limits.js';
+import {
+  isLongerThan,
+  MAX_FIELD_BYTES,
+  MAX_JSON_COLUMNS,
+  MAX_RECORD_BYTES,
+  type RowReader,
+} from './input.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, cutText } from './record-splitter.js';
-import type { RowReader } from './row-reader.js';
 
-export interface JsonlLayout {
+interface JsonlLayout {
   readonly mode: LineMode;
   readonly passLines: number;
 }

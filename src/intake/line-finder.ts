@@ -1,11 +1,11 @@
 /**
- * Finding characters and line ends in a window of text without ever searching the same stretch twice, and
- * judging how the lines of a file end. What a record is belongs to `record-splitter.ts`.
+ * Finding characters and line ends in a window of text without ever searching the same stretch
+ * twice, and judging how the lines of a file end. What a record is belongs to `record-splitter.ts`.
  */
 
 /**
- * `lf`: a line ends at LF, a CR before it belongs to the end, a CR elsewhere is data. `cr`: a line ends at CR,
- * CRLF or LF (files of old Macs, where LF stands inside quoted cells).
+ * `lf`: a line ends at LF, a CR before it belongs to the end, a CR elsewhere is data. `cr`: a line
+ * ends at CR, CRLF or LF (files of old Macs, where LF stands inside quoted cells).
  */
 export type LineMode = 'lf' | 'cr';
 
@@ -47,7 +47,10 @@ export class LineFinder {
     this.#cr = mode === 'cr' ? new CharFinder(text, '\r') : null;
   }
 
-  /** Index of the character that ends the line which `from` lies in; `Infinity` when the window ends before. */
+  /**
+   * Index of the character that ends the line which `from` lies in; `Infinity` when the window ends
+   * before.
+   */
   next(from: number): number {
     const lf = this.#lf.next(from);
     if (this.#cr === null) return lf;
@@ -76,8 +79,9 @@ export class LineFinder {
 }
 
 /**
- * How the lines of a file end, from its beginning. Line ends inside quotes do not count where quotes are known
- * (`isQuoteAware`); a file with both is an LF file unless lone CRs are in the majority.
+ * How the lines of a file end, from its beginning. Line ends inside quotes do not count where
+ * quotes are known (`isQuoteAware`); a file with both is an LF file unless lone CRs are in the
+ * majority.
  */
 export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   if (!text.includes('\r')) return 'lf';

@@ -1,15 +1,18 @@
 /**
- * The door of the intake: a path or standard input becomes an `Input`. Names the stages in order: bytes,
- * encoding, layout of the table, sample, rows. Each stage knows one thing and lives in a file of its own.
+ * A path or standard input becomes an `Input`, in stages: bytes, encoding, layout of the table,
+ * sample, rows.
  */
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { recogniseBinary } from './binary-signature.js';
 import { type ByteSource, openByteSource, readingStopped } from './byte-source.js';
-import { type ChosenEncoding, checkEncodingName, chooseEncoding } from './choose-encoding.js';
-import { encodingFault } from './encoding-fault.js';
-import type { Input, IntakeOptions } from './input.js';
-import { MAX_SAMPLE_ROWS } from './limits.js';
-import { lookAhead } from './look-ahead.js';
+import {
+  type ChosenEncoding,
+  checkEncodingName,
+  chooseEncoding,
+  encodingFault,
+  lookAhead,
+} from './choose-encoding.js';
+import { type Input, type IntakeOptions, MAX_SAMPLE_ROWS } from './input.js';
 import { createPasses, type Passes } from './row-passes.js';
 import { showDelimiter, sniffTable, type TableLayout } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault } from './strict-decoder.js';
@@ -17,11 +20,12 @@ import { createStrictDecoder, EncodingFault } from './strict-decoder.js';
 export type { Input, IntakeOptions } from './input.js';
 
 /**
- * Opens an input and finds out its shape. `-` is standard input, which is kept in a file of ours.
+ * Opens an input and finds out its shape. `-` is standard input, which is kept in a temporary file.
  *
- * Throws `FailFileError` for what is wrong with the file (`input-missing`, `input-empty`, `input-binary`,
- * `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError` for options that cannot be meant
- * (`usage-invalid`) and for a first line that is data (`column-doubtful`), `InterruptedError` when it is stopped.
+ * Throws `FailFileError` for what is wrong with the file (`input-missing`, `input-empty`,
+ * `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError` for options
+ * that cannot be meant (`usage-invalid`) and for a first line that is data (`column-doubtful`),
+ * `InterruptedError` when it is stopped.
  */
 export async function openInput(
   path: string,

@@ -1,9 +1,12 @@
 /**
- * Which records are rows of the table: those with as many cells as it has columns, and those that differ from it only
- * as the file does by habit (every row ends in a delimiter, blank cells at the end are left out). Any other record may
- * have its cells in the wrong columns, and a wrong cell would be bought. Pure.
+ * Which records are rows of the table: those with as many cells as it has columns, and those that
+ * differ from it only as the file does by habit (every row ends in a delimiter, blank cells at the
+ * end are left out). Any other record may have its cells in the wrong columns, and a wrong cell
+ * would be bought. Pure.
  */
-import type { Ragged } from '../core/table.js';
+
+import { FailFileError } from '../core/errors.js';
+import type { Ragged, Row } from '../core/table.js';
 import { learnColumns } from './cell-kinds.js';
 
 type RowVerdict =
@@ -19,7 +22,7 @@ export interface TableFit {
   judge(cells: readonly string[]): RowVerdict;
 }
 
-export interface FitInput {
+interface FitInput {
   /** Cells of the header; null where there is none. */
   readonly header: readonly string[] | null;
   /** Cells of sampled records below it. */
@@ -29,7 +32,10 @@ export interface FitInput {
 
 const FITS: RowVerdict = { type: 'row', missing: 0, surplus: 0 };
 
-/** A nameless column with fewer filled cells than this is an empty one: what stands in it does not belong there. */
+/**
+ * A nameless column with fewer filled cells than this is an empty one: what stands in it does not
+ * belong there.
+ */
 const EMPTY_BELOW = 0.2;
 /** Below this share short rows are a few damaged ones. */
 const SHORT_BELOW = 0.03;
@@ -114,8 +120,9 @@ export function raggedProblem(cells: number, columns: number): string {
 }
 
 /**
- * The header's width, or that of most rows where these only have blank cells more. One such row proves no habit: it may
- * be one with a cell too many. Nor do rows that are cut inside their text, as ", Inc." is.
+ * The header's width, or that of most rows where these only have blank cells more. One such row
+ * proves no habit: it may be one with a cell too many. Nor do rows that are cut inside their text,
+ * as ", Inc." is.
  */
 function countColumns(
   header: readonly string[] | null,
@@ -129,7 +136,10 @@ function countColumns(
   return isHabit && !areCut(header, longer) && !isMuddled(longer, usual) ? usual : header.length;
 }
 
-/** Whether the columns hold a bit of everything, as they do where delimiters are too many in any place. */
+/**
+ * Whether the columns hold a bit of everything, as they do where delimiters are too many in any
+ * place.
+ */
 function isMuddled(rows: readonly (readonly string[])[], columnCount: number): boolean {
   const columns = learnColumns(rows, columnCount);
   if (columns.isMuddled || rows.length < LEAST_ROWS) return columns.isMuddled;
@@ -147,7 +157,10 @@ interface Widths extends Omit<FitInput, 'ragged'> {
   readonly usualWidth: number;
 }
 
-/** The first of those columns at the end that have no name and hardly a filled cell, or that most rows do not have. */
+/**
+ * The first of those columns at the end that have no name and hardly a filled cell, or that most
+ * rows do not have.
+ */
 function firstEmptyColumn({ header, rows, columnCount, usualWidth }: Widths, isMuddled: boolean): number {
   let from = columnCount;
   while (from > 1 && isBlank(header?.[from - 1] ?? '')) {
@@ -172,7 +185,10 @@ function areCut(header: readonly string[], rows: readonly (readonly string[])[])
   return rows.filter((cells) => cells.slice(1).some(beginsBlank)).length > rows.length / 2;
 }
 
-/** Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly one ends in a blank cell. */
+/**
+ * Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly
+ * one ends in a blank cell.
+ */
 function leavesBlanksOut(rows: readonly (readonly string[])[], columnCount: number): boolean {
   const endsBlank = (cells: readonly string[]) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
   const short = rows.filter((cells) => cells.length < columnCount && !endsBlank(cells)).length;
@@ -197,4 +213,82 @@ function isBlank(cell: string): boolean {
 
 function count(n: number, word: string): string {
   return n === 1 ? `1 ${word}` : `${n} ${word}s`;
+}
+
+interface Misfits {
+  readonly count: number;
+  /** All rows of the table, these included. */
+  readonly rows: number;
+  readonly first: { readonly line: number; readonly problem: string } | null;
+}
+
+interface MisfitTally {
+  note(row: Row): void;
+  misfits(): Misfits;
+  notes(): string[];
+}
+
+export function createMisfitTally(): MisfitTally {
+  let rows = 0;
+  let misfits = 0;
+  let first: Misfits['first'] = null;
+  let short = { count: 0, line: 0 };
+  let long = { count: 0, line: 0 };
+  const more = (tally: typeof short, line: number) =>
+    tally.count === 0 ? { count: 1, line } : { ...tally, count: tally.count + 1 };
+
+  return {
+    note({ line, problem, isMisfit, shortBy, surplus }) {
+      rows += 1;
+      if (isMisfit) {
+        misfits += 1;
+        first ??= { line, problem: problem ?? '' };
+      }
+      if (shortBy !== undefined) short = more(short, line);
+      if (surplus !== undefined) long = more(long, line);
+    },
+    misfits: () => ({ count: misfits, rows, first }),
+    notes() {
+      const notes: string[] = [];
+      if (short.count > 0) {
+        notes.push(`${rowsText(short)} shorter than the table: the cells missing at the end are blank`);
+      }
+      if (long.count > 0) {
+        notes.push(`${rowsText(long)} longer than the table: read by position, and kept whole besides`);
+      }
+      if (first !== null) {
+        const { line, problem } = first;
+        notes.push(
+          `${rowsText({ count: misfits, line })} invalid, for not fitting the table (${problem}); --ragged take reads such rows by position`,
+        );
+      }
+      return notes;
+    },
+  };
+}
+
+function rowsText({ count, line }: { readonly count: number; readonly line: number }): string {
+  return count === 1 ? `1 row (line ${line}) is` : `${count} rows (first line ${line}) are`;
+}
+
+/** A larger share of rows that do not fit stops the run. */
+const SHARE_AT_MOST = 0.05;
+
+export interface TableGuess {
+  readonly name: string;
+  /** As people read it, with whether it was detected. */
+  readonly delimiter: string;
+  /** What else was seen that may be the cause; null: nothing. */
+  readonly suspicion: string | null;
+}
+
+/** Throws FailFileError `input-ragged` when too many rows do not fit. */
+export function assertFew({ count, rows, first }: Misfits, guess: TableGuess): void {
+  if (first === null || count <= rows * SHARE_AT_MOST) return;
+  const { name, delimiter, suspicion } = guess;
+  throw new FailFileError({
+    code: 'input-ragged',
+    subject: `${name}, ${count} of ${rows} ${rows === 1 ? 'row' : 'rows'} by delimiter ${delimiter}, first line ${first.line} (${first.problem}${suspicion === null ? '' : `; ${suspicion}`})`,
+    todo: 'enclose cells that hold the delimiter in double quotes, or name another --delimiter, or say --ragged invalid to go on without these rows, or --ragged take to read them by position',
+  });
 }

@@ -1,15 +1,13 @@
 /**
- * Passes over an input: bytes, decoded and cut into rows, in batches and in flat memory. The first whole pass
- * fixes content hash, columns and late warnings; later ones must find the same content.
+ * Passes over an input: bytes, decoded and cut into rows, in batches and in flat memory. The first
+ * whole pass fixes content hash, columns and late warnings; later ones must find the same content.
  */
 import { createHash } from 'node:crypto';
 import type { Row } from '../core/table.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
-import type { ChosenEncoding } from './choose-encoding.js';
-import { encodingFault } from './encoding-fault.js';
-import { MAX_BATCH_ROWS } from './limits.js';
-import { assertFew, createMisfitTally } from './misfit-tally.js';
-import type { RowReader } from './row-reader.js';
+import { type ChosenEncoding, encodingFault } from './choose-encoding.js';
+import { MAX_BATCH_ROWS, type RowReader } from './input.js';
+import { assertFew, createMisfitTally } from './row-fit.js';
 import type { TableLayout } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
 

@@ -1,10 +1,9 @@
 /**
- * Which character separates the cells, judged from the first records: each candidate cuts the sample with
- * quotes respected, and the one under which the records agree best with the header wins. Pure.
+ * Which character separates the cells, judged from the first records: each candidate cuts the
+ * sample with quotes respected, and the one under which the records agree best with the header
+ * wins. Pure.
  */
-
-import { cellsOfRecords } from './csv-cells.js';
-import { isBlankLine } from './csv-rows.js';
+import { cellsOfRecords, isBlankLine } from './csv-rows.js';
 import { findTable } from './header-check.js';
 import type { LineMode } from './line-finder.js';
 import { createRecordSplitter, type SplitRecord } from './record-splitter.js';
@@ -21,13 +20,16 @@ export interface SampleRecord extends SplitRecord {
   readonly texts: readonly string[];
 }
 
-export interface DelimiterVerdict {
+interface DelimiterVerdict {
   readonly delimiter: string;
   /** Others under which the records agree just as well. */
   readonly rivals: readonly string[];
 }
 
-/** The sample's records under one delimiter, blank lines left out. `isWhole`: the text is the whole input. */
+/**
+ * The sample's records under one delimiter, blank lines left out. `isWhole`: the text is the whole
+ * input.
+ */
 export function readSample(
   text: string,
   delimiter: string,
@@ -52,14 +54,17 @@ interface Score {
   readonly width: number;
   /** Share of the records after the first that have as many, or only blank ones more. */
   readonly agreement: number;
-  /** Whether the first record says by itself that this is the delimiter, or half of the others are cut by it too. */
+  /**
+   * Whether the first record says by itself that this is the delimiter, or half of the others are
+   * cut by it too.
+   */
   readonly isPlausible: boolean;
   /** Width that the records agree on from some line on; 0 when they do not. */
   readonly tableWidth: number;
   readonly occurrences: number;
 }
 
-export interface DelimiterHints {
+interface DelimiterHints {
   readonly mode: LineMode;
   /** Whether the text is the whole input. */
   readonly isWhole: boolean;
@@ -79,7 +84,8 @@ export function sniffDelimiter(text: string, hints: DelimiterHints): DelimiterVe
     const rivals = fitting.slice(1).filter((it) => byFit(it, best) === 0);
     return { delimiter: best.delimiter, rivals: rivals.map((it) => it.delimiter) };
   }
-  // The first line does not fit, but the rest agrees with itself: lines above the table, or a ragged file.
+  // The first line does not fit, but the rest agrees with itself: lines above the table, or a
+  // ragged file.
   const loose =
     scores.filter((it) => it.tableWidth > 1).sort((a, b) => b.tableWidth - a.tableWidth)[0] ??
     scores.filter((it) => it.width > 1 && (it.agreement > 0 || it.isPlausible)).sort(byFit)[0];
@@ -113,4 +119,30 @@ function judge(delimiter: string, records: readonly SampleRecord[]): Score {
 
 function agrees(texts: readonly string[], width: number): boolean {
   return texts.length === width || (texts.length > width && hasBlankEnd(texts, width));
+}
+
+/**
+ * A sentence about the first record with such quotes; null when there is none. `lineOf`: its line
+ * in the file.
+ */
+export function findOddQuotes(
+  records: readonly SampleRecord[],
+  lineOf: (line: number) => number,
+): string | null {
+  const readable = records.filter((record) => record.problem === null);
+  const spaced = readable.find(({ texts }) => isEnclosed(texts, /^[ \t]+"/, /"\s*$/));
+  if (spaced !== undefined) {
+    return `in line ${lineOf(spaced.line)} a blank stands before a quote, so that it encloses nothing: take such blanks away`;
+  }
+  const single = readable.filter(({ texts }) => isEnclosed(texts, /^\s*'/, /.'\s*$/));
+  const [first] = single;
+  // One alone may be a name ('s-Hertogenbosch, the '90s').
+  if (first === undefined || single.length < Math.max(2, readable.length / 5)) return null;
+  return `in line ${lineOf(first.line)} cells stand in single quotes, which enclose nothing: write double ones`;
+}
+
+/** Whether a cell, or several that belong together, begins and ends so. */
+function isEnclosed(texts: readonly string[], opening: RegExp, closing: RegExp): boolean {
+  const from = texts.findIndex((text) => opening.test(text));
+  return from >= 0 && texts.slice(from).some((text) => closing.test(text));
 }

@@ -1,7 +1,8 @@
 /**
- * Which encoding the bytes are in, judged from the head of the input and a stretch with letters beyond ASCII.
- * In this order: byte order mark; UTF-16 by its zeros; binary; valid UTF-8; Windows-1252 when no other code page
- * that reads the text otherwise is likelier. Other code pages are never guessed, only named. Pure.
+ * Which encoding the bytes are in, judged from the head of the input and a stretch with letters
+ * beyond ASCII. In this order: byte order mark; UTF-16 by its zeros; binary; valid UTF-8;
+ * Windows-1252 when no other code page that reads the text otherwise is likelier. Other code pages
+ * are never guessed, only named. Pure.
  */
 import { isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
@@ -11,7 +12,10 @@ import { wholeUtf8 } from './strict-decoder.js';
 export type EncodingVerdict =
   | { readonly type: 'encoding'; readonly encoding: string; readonly bomBytes: number }
   | { readonly type: 'binary'; readonly seen: string }
-  /** Text, but which code page is not certain; `likely` are names that `--encoding` takes, likeliest first. */
+  /**
+   * Text, but which code page is not certain; `likely` are names that `--encoding` takes, likeliest
+   * first.
+   */
   | { readonly type: 'doubtful'; readonly seen: string; readonly likely: readonly string[] };
 
 const BOMS: readonly (readonly [bytes: readonly number[], encoding: string])[] = [
@@ -30,7 +34,8 @@ export function findBom(head: Buffer): { encoding: string; bomBytes: number } | 
 
 /**
  * @param head the input's first bytes
- * @param stretch bytes around the first one beyond ASCII, wherever it stands; empty when there is none
+ * @param stretch bytes around the first one beyond ASCII, wherever it stands; empty when there is
+ * none
  */
 export function sniffEncoding(head: Buffer, stretch: Buffer): EncodingVerdict {
   const bom = findBom(head);
@@ -76,7 +81,9 @@ function sniffCodePage(stretch: Buffer): EncodingVerdict {
   };
 }
 
-/** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text when read so. */
+/**
+ * UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text when read so.
+ */
 export function sniffUtf16(head: Buffer): 'utf-16le' | 'utf-16be' | null {
   const pairs = Math.floor(head.length / 2);
   if (pairs === 0) return null;

@@ -1,6 +1,7 @@
 /**
- * What kind of table a text is, from its head: CSV or JSONL, how its lines end, the delimiter, the header. Stops
- * with a message that names the flag where a guess would shift rows or lose one. Pure: text in, layout out.
+ * What kind of table a text is, from its head: CSV or JSONL, how its lines end, the delimiter, the
+ * header. Stops with a message that names the flag where a guess would shift rows or lose one.
+ * Pure: text in, layout out.
  */
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import type { TableFormat, TableShape } from '../core/table.js';
@@ -13,14 +14,11 @@ import {
   isBareList,
   type PreambleVerdict,
 } from './header-check.js';
-import type { IntakeOptions } from './input.js';
+import type { IntakeOptions, RowReader } from './input.js';
 import { createJsonlReader } from './jsonl-rows.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
-import type { TableGuess } from './misfit-tally.js';
-import { findOddQuotes } from './odd-quotes.js';
-import { fitTable } from './row-fit.js';
-import type { RowReader } from './row-reader.js';
-import { readSample, type SampleRecord, sniffDelimiter } from './sniff-delimiter.js';
+import { fitTable, type TableGuess } from './row-fit.js';
+import { findOddQuotes, readSample, type SampleRecord, sniffDelimiter } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   readonly warnings: readonly string[];
@@ -41,7 +39,10 @@ export interface TableText {
 
 type TableOptions = Pick<IntakeOptions, 'delimiter' | 'hasHeader' | 'skipLines' | 'ragged' | 'format'>;
 
-/** Throws `input-empty`, `input-binary`, `input-preamble`, and `column-doubtful` where the header is data. */
+/**
+ * Throws `input-empty`, `input-binary`, `input-preamble`, and `column-doubtful` where the header is
+ * data.
+ */
 export function sniffTable(input: TableText, options: TableOptions): TableLayout {
   const body = passOver(input.text, options.skipLines);
   if (body === null || body.trim() === '') {
@@ -211,7 +212,8 @@ function checkHeader({ name, shown, passLines, first, records, isWidthSettled }:
   const texts = readable.map((record) => record.texts);
   const preamble = isWidthSettled ? null : findPreamble(texts);
   const sample = records.slice(1).filter((record) => record.problem === null);
-  // Where the rows are too long for a header, the first of them is no other header: they are refused when they are counted.
+  // Where the rows are too long for a header, the first of them is no other header: they are
+  // refused when they are counted.
   if (preamble !== null && !isFirstRow(texts, preamble)) {
     const header = readable[preamble.headerAt];
     const width = first.texts.length;

@@ -1,12 +1,16 @@
 /**
- * Bytes to text without ever putting U+FFFD where the input had something else: what does not belong to the
- * encoding stops the reading and says where. Which encoding it is was decided before (`sniff-encoding.ts`).
+ * Bytes to text without ever putting U+FFFD where the input had something else: what does not
+ * belong to the encoding stops the reading and says where. Which encoding it is was decided before
+ * (`sniff-encoding.ts`).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 
 export interface StrictDecoder {
-  /** The text of these bytes; an unfinished character waits for the next ones. Throws {@link EncodingFault}. */
+  /**
+   * The text of these bytes; an unfinished character waits for the next ones. Throws {@link
+   * EncodingFault}.
+   */
   write(bytes: Buffer, isLast: boolean): string;
 }
 
@@ -115,7 +119,10 @@ function swapped(bytes: Buffer): Buffer {
   return isOdd ? Buffer.concat([copy, bytes.subarray(-1)]) : copy;
 }
 
-/** Code pages by iconv-lite, which writes U+FFFD where a byte means nothing: none of these encodings has it. */
+/**
+ * Code pages by iconv-lite, which writes U+FFFD where a byte means nothing: none of these encodings
+ * has it.
+ */
 function createTableDecoder(encoding: string): StrictDecoder {
   const decoder = iconv.getDecoder(encoding, { stripBOM: false });
   const isAsciiBased = encoding === 'windows-1252' || encoding === 'iso-8859-1';

@@ -3,7 +3,7 @@
  * numbers in, numbers out; the words are the doors'.
  */
 
-import { costOf, requestsFor } from '../core/money.js';
+import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from './ledger.js';
 import { nextPeriodAt, periodStart } from './period.js';
 import { spentOf } from './policy.js';

@@ -7,8 +7,9 @@
 
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
+import { isIsin } from '../core/isin.js';
 import { membersOf } from '../core/json-text.js';
-import { ADULT_STATUSES, type IndexedBrand, isIsin, normalKey } from './catalogue.js';
+import { ADULT_STATUSES, type IndexedBrand, normalKey } from './catalogue.js';
 
 const text = z.string().nullish();
 const number = z.number().nullish();

@@ -4,7 +4,6 @@
  */
 
 import { toASCII } from 'tr46';
-import { readIsin } from '../core/isin.js';
 
 /**
  * `flagged`: adult, returned unless `allowNsfw` is false. `withheld`: adult, returned only when `allowNsfw` is
@@ -144,9 +143,4 @@ function createByteStore(): (bytes: Buffer) => Buffer {
     used += bytes.length;
     return kept;
   };
-}
-
-/** Whether `text` is an ISIN in upper case with the right check digit. */
-export function isIsin(text: string): boolean {
-  return readIsin(text) === text;
 }

@@ -11,10 +11,10 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Clock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
+import { type Identifier, identifierText } from '../core/identifier.js';
 import type { Log } from '../core/log.js';
-import { type Identifier, identifierText } from '../core/model.js';
 import { systemWords } from '../core/system-error.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/usage-headers.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
 import type { Account, Accounts } from './accounts.js';
 import type { Catalogue, CatalogueEntry } from './catalogue.js';
 import { asksForOwnDomain, findBrand, withOwnBrand } from './find-brand.js';

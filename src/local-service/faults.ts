@@ -6,7 +6,7 @@
  * -> error dialect
  */
 import type { Clock } from '../core/clock.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/usage-headers.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
 import { bearerToken } from './accounts.js';
 import type { Faults } from './fault-settings.js';
 import { type Chance, createChance } from './generate-keys.js';

@@ -5,8 +5,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import type { AllowNsfw } from '../core/model.js';
-import type { ExplicitRoute, LookupRoute } from '../lookup/routes.js';
+import type { AllowNsfw, ExplicitRoute, LookupRoute } from '../lookup/routes.js';
 import { type AdultStatus, type Catalogue, type CatalogueEntry, normalKey } from './catalogue.js';
 
 const FIND: Record<ExplicitRoute, (catalogue: Catalogue, value: string) => CatalogueEntry | undefined> = {

@@ -2,7 +2,9 @@
  * Requests and responses of the local service, independent of sockets, and what a request asks for,
  * judged by its method and path alone.
  */
-import type { AllowNsfw, Identifier } from '../core/model.js';
+
+import type { Identifier } from '../core/identifier.js';
+import type { AllowNsfw } from '../lookup/routes.js';
 import { BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
 
 export interface ServiceRequest {

@@ -1,6 +1,7 @@
 /**
- * The Brand as the specification describes it ("Resources and their fields"), read tolerantly: every field may
- * be absent or null, unknown fields are kept by whoever carries the raw JSON. Nothing here validates.
+ * The Brand as the specification describes it ("Resources and their fields"), read tolerantly:
+ * every field may be absent or null, unknown fields are kept by whoever carries the raw JSON.
+ * Nothing here validates.
  */
 
 interface BrandLink {
@@ -92,7 +93,10 @@ export interface Brand {
 
 type KnownField = keyof { [Name in keyof Brand as string extends Name ? never : Name]: true };
 
-/** What a value of each field of the specification is, and whether other services' objects are likely to have it too. */
+/**
+ * What a value of each field of the specification is, and whether other services' objects are
+ * likely to have it too.
+ */
 const BRAND_FIELDS: Readonly<
   Record<KnownField, { readonly is: (value: unknown) => boolean; readonly isCommon?: true }>
 > = {
@@ -114,9 +118,10 @@ const BRAND_FIELDS: Readonly<
 };
 
 /**
- * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be null; but two fields have to
- * be there that are what the specification says they are, and one of them has to be more than a name, an id or a
- * description, which nearly every object of every other service has.
+ * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be
+ * null; but two fields have to be there that are what the specification says they are, and one of
+ * them has to be more than a name, an id or a description, which nearly every object of every other
+ * service has.
  */
 export function whyNoBrand(object: object): string | null {
   const found = Object.entries(object).flatMap(([name, value]) => {
@@ -139,7 +144,10 @@ function isFlag(value: unknown): boolean {
 
 export type QualityTier = 'poor' | 'acceptable' | 'high';
 
-/** The thirds of the specification (Quality score rules 2); the boundary belongs to the higher third. */
+/**
+ * The thirds of the specification (Quality score rules 2); the boundary belongs to the higher
+ * third.
+ */
 export function qualityTier(score: number): QualityTier {
   return score < 1 / 3 ? 'poor' : score < 2 / 3 ? 'acceptable' : 'high';
 }

@@ -1,12 +1,13 @@
 /**
- * The client: one identifier, one request, one answer. No waiting, no retry policy, no account keeping; those
- * are `quota/`'s and `resolve/`'s.
+ * The client: one identifier, one request, one answer. It does not wait, retry or account; the
+ * governor and the worker do. The token never gets past it: a service that echoes the token has it
+ * removed here, where answers come in, so no row, report, log, trace or notification can hold it.
  */
-
-import type { AllowNsfw, Identifier } from '../core/model.js';
-import { type Answer, readAnswer } from './read-answer.js';
-import { redactAnswers } from './redact-answers.js';
-import { lookupPath } from './routes.js';
+import type { Identifier } from '../core/identifier.js';
+import { createRedact } from '../core/secrets.js';
+import type { Brand } from './brand.js';
+import { type Answer, type Meaning, readAnswer } from './read-answer.js';
+import { type AllowNsfw, lookupPath } from './routes.js';
 import type { Send } from './send.js';
 
 interface LookupOptions {
@@ -34,4 +35,42 @@ export function createClient(send: Send, token: string): Client {
       return isOwnBrand ? { ...answer, cost: 'free' } : answer;
     },
   };
+}
+
+/** In a brand shorter ones may stand by chance, and brands are handed on as they came. */
+const SHORTEST_IN_BRANDS = 16;
+
+/** For answers to requests with this token. Pure. */
+function redactAnswers(token: string): (answer: Answer) => Answer {
+  const redact = createRedact([token]);
+  /** For a token of digits that stands as a number. */
+  const redactNumbers = createRedact([token], '0');
+
+  function redactBrand(meaning: Meaning & { type: 'matched' }): Meaning {
+    const text = meaning.body.toString('utf8');
+    if (redact(text) === text) return meaning;
+    for (const redacted of [redact(text), redactNumbers(text)]) {
+      const brand = parse(redacted);
+      if (brand !== null) return { ...meaning, body: Buffer.from(redacted), brand };
+    }
+    const reason = 'the answer holds the token in a way in which it cannot be kept';
+    return { type: 'failed', reason, sign: 'own' };
+  }
+
+  return (answer) => {
+    const { meaning } = answer;
+    if (meaning.type === 'matched')
+      return token.length < SHORTEST_IN_BRANDS ? answer : { ...answer, meaning: redactBrand(meaning) };
+    return 'reason' in meaning
+      ? { ...answer, meaning: { ...meaning, reason: redact(meaning.reason) } }
+      : answer;
+  };
+}
+
+function parse(json: string): Brand | null {
+  try {
+    return JSON.parse(json) as Brand;
+  } catch {
+    return null;
+  }
 }

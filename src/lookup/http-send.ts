@@ -1,10 +1,12 @@
 /**
- * Sends over HTTP: one keep-alive pool per process, no redirects (the token never reaches another host), no
- * pipelining and no retries (each would hide a second paid request), every wait bounded, bodies capped.
+ * Sends over HTTP: one keep-alive pool per process, no redirects (the token never reaches another
+ * host), no pipelining and no retries (each would hide a second paid request), every wait bounded,
+ * bodies capped.
  */
+
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
 import { systemFault } from '../core/system-error.js';
-import { decodeBody } from './decode-body.js';
 import { pathBeforeRoutes } from './routes.js';
 import type { Send, SendResult } from './send.js';
 
@@ -115,7 +117,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Status and headers have arrived: whether it was billed is known, only the body is not, whoever ended it.
+    // Status and headers have arrived: whether it was billed is known, only the body is not,
+    // whoever ended it.
     if (this.#status !== 0) this.#answer('cut_off');
     else
       this.#settle({
@@ -158,4 +161,43 @@ class Exchange implements Dispatcher.DispatchHandler {
 function faultOf(error: Error): Pick<SendResult & { type: 'no_answer' }, 'reason' | 'fault'> {
   const { words, kind } = systemFault(error);
   return { reason: words, fault: kind };
+}
+
+interface DecodedBody {
+  readonly body: Buffer;
+  readonly damage: 'too_large' | 'cut_off' | null;
+}
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Buffer;
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  br: brotliDecompressSync,
+  // Both forms go by that name; a zlib header tells them apart.
+  deflate: (body, options) =>
+    ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
+};
+
+/**
+ * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back
+ * as it is: whether it is of use shows in its content. `maxBytes` holds for the decoded length.
+ */
+export function decodeBody(body: Buffer, contentEncoding: string | undefined, maxBytes: number): DecodedBody {
+  if (contentEncoding === undefined || body.length === 0) return { body, damage: null };
+  const names = contentEncoding.toLowerCase().split(',');
+  let decoded = body;
+  for (const name of names.reverse()) {
+    const decode = DECODERS[name.trim()];
+    if (decode === undefined) continue;
+    try {
+      decoded = decode(decoded, { maxOutputLength: maxBytes });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ERR_BUFFER_TOO_LARGE') return { body, damage: 'too_large' };
+      if (code === 'Z_BUF_ERROR') return { body, damage: 'cut_off' };
+      return { body, damage: null };
+    }
+  }
+  return { body: decoded, damage: null };
 }

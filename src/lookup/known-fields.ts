@@ -1,7 +1,8 @@
 /**
- * What `--fields` takes: our own columns, and paths into the Brand of the specification. The service adds fields without notice
- * (specification, Versioning 3), so a path that is not known here is refused, because it is a slip more often than a new field, and
- * written with a plus in front (`+esg.rating`) it is taken as it stands. How a path is read from a brand is `field-path.ts`'s.
+ * What `--fields` takes: our own columns, and paths into the Brand of the specification. The
+ * service adds fields without notice (specification, Versioning 3), so a path that is not known
+ * here is refused, because it is a slip more often than a new field, and written with a plus in
+ * front (`+esg.rating`) it is taken as it stands. `field-path.ts` reads a path from a brand.
  */
 import { editDistance, nearest } from '../core/nearest.js';
 
@@ -72,7 +73,10 @@ const BRAND: Shape = {
   },
 };
 
-/** Labels shown by the specification or seen in the wild. Others exist, so only what is nearly one of these is refused. */
+/**
+ * Labels shown by the specification or seen in the wild. Others exist, so only what is nearly one
+ * of these is refused.
+ */
 const LABELS = [
   ...['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'],
   ...['icon', 'logo', 'symbol', 'other', 'banner', 'dark', 'light', 'photographic', 'portrait'],
@@ -86,7 +90,10 @@ interface Fault {
   readonly choices: readonly string[];
 }
 
-/** Whether a field is unknown, and the known one that is probably meant. null: it is known, or written with a plus. */
+/**
+ * Whether a field is unknown, and the known one that is probably meant. null: it is known, or
+ * written with a plus.
+ */
 export function findUnknownField(field: string, prefix: string): { readonly nearest: string | null } | null {
   if (uncheckedPath(field) !== null) return null;
   const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;

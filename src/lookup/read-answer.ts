@@ -1,19 +1,26 @@
 /**
- * What an answer means. Pure: a result of `send` goes in, one of a dozen meanings comes out, with what it cost
- * and what the usage headers said. What to do about it (repeat, wait, halt) is `resolve/`'s, what the numbers mean
- * for the budget is `quota/`'s.
+ * What an answer means. Pure: a result of `send` goes in, one of a dozen meanings comes out, with
+ * what it cost and what the usage headers said. The worker decides what to do about it (repeat,
+ * wait, halt), the ledger what the numbers mean for the budget.
  *
- * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status alone.
+ * An error is named by the `x-bf-error` header, else by `error` in the body, else by the status
+ * alone.
  */
 import { isUtf8 } from 'node:buffer';
 import { type Brand, whyNoBrand } from './brand.js';
-import { parseHttpDate, parseRetryAfter } from './retry-after.js';
+import {
+  parseCount,
+  parseHttpDate,
+  parseRetryAfter,
+  QUOTA_HEADER,
+  USAGE_HEADER,
+} from './response-headers.js';
 import { BRANDS_PATH } from './routes.js';
 import type { SendResult } from './send.js';
-import { parseCount, QUOTA_HEADER, USAGE_HEADER } from './usage-headers.js';
 
 /**
- * What a "not found" or a refusal shows of who said it. Any web server answers so to a path that it does not know.
+ * What a "not found" or a refusal shows of who said it. Any web server answers so to a path that it
+ * does not know.
  *
  *   own      a usage header or an error code: the service itself
  *   object   a JSON object and no more, or a 204: perhaps the service
@@ -32,7 +39,10 @@ export type Meaning =
       readonly sign: AnswerSign;
       readonly isNoBrand?: true;
     }
-  /** Billed or perhaps billed, and of no use: worth one more request at most. `sign`: it came whole, and not from the service. */
+  /**
+   * Billed or perhaps billed, and of no use: worth one more request at most. `sign`: it came whole,
+   * and not from the service.
+   */
   | { readonly type: 'wasted'; readonly reason: string; readonly sign?: 'none' }
   /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
   | {
@@ -64,10 +74,16 @@ export interface Answer {
   readonly date: number | null;
 }
 
-/** Statuses that are never billed, whatever `--free-statuses` says (specification and live-service notes). */
+/**
+ * Statuses that are never billed, whatever `--free-statuses` says (specification and live-service
+ * notes).
+ */
 const ALWAYS_FREE = new Set([401, 403, 429]);
 
-/** Whether the quota counts an answer with this status. `freeStatuses` holds statuses, `5xx` for all of a hundred. */
+/**
+ * Whether the quota counts an answer with this status. `freeStatuses` holds statuses, `5xx` for all
+ * of a hundred.
+ */
 export function isBilledStatus(status: number, freeStatuses: readonly string[]): boolean {
   if (ALWAYS_FREE.has(status)) return false;
   return !freeStatuses.includes(String(status)) && !freeStatuses.includes(`${Math.floor(status / 100)}xx`);
@@ -151,8 +167,8 @@ function wordsOf(status: number, target: string | null): string {
 }
 
 /**
- * Where a redirect leads, as an address of the service: without the route and what is behind it. Never the query, which may
- * hold what is nobody's business. null: nowhere.
+ * Where a redirect leads, as an address of the service: without the route and what is behind it.
+ * Never the query, which may hold what is nobody's business. null: nowhere.
  */
 function redirectTarget(location: string | undefined): string | null {
   const [target, base] = [location?.trim() ?? '', 'http://same.invalid'];
@@ -213,7 +229,10 @@ function hasUsage(headers: (SendResult & { type: 'answer' })['headers']): boolea
   return [QUOTA_HEADER, USAGE_HEADER].some((name) => parseCount(headers[name]) !== null);
 }
 
-/** Stable name of an error, lower case; null when the service gave none. Never more than a plain word. */
+/**
+ * Stable name of an error, lower case; null when the service gave none. Never more than a plain
+ * word.
+ */
 function errorCode(result: SendResult & { type: 'answer' }): string | null {
   const named = result.headers['x-bf-error'] ?? bodyError(result.body);
   return typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named) ? named.toLowerCase() : null;
@@ -223,7 +242,10 @@ function bodyError(body: Buffer): unknown {
   return parseSmallObject(body)?.error;
 }
 
-/** Seen beside, or instead of, a code: `{"message":"API key quota exceeded","quota":250,"used":251}`. */
+/**
+ * Seen beside, or instead of, a code: `{"message":"API key quota
+ * exceeded","quota":250,"used":251}`.
+ */
 function saysUsedUp(body: Buffer): boolean {
   const { quota, used } = parseSmallObject(body) ?? {};
   return typeof quota === 'number' && typeof used === 'number' && used >= quota;
@@ -250,7 +272,10 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-/** RFC 8259, section 8.1: a byte order mark is not to be sent, and may be ignored. Stored or written it would break what follows. */
+/**
+ * RFC 8259, section 8.1: a byte order mark is not to be sent, and may be ignored. Stored or written
+ * it would break what follows.
+ */
 function withoutBom(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }

@@ -1,14 +1,20 @@
 /**
- * The five routes of the specification as one table, shared by the client, which builds paths, and the local
- * service, which reads them. Methods, credentials and answers are not this file's.
+ * The five routes of the specification as one table, shared by the client, which builds paths, and
+ * the local service, which reads them.
  */
-import type { AllowNsfw, Identifier, IdentifierKind } from '../core/model.js';
+import type { Identifier, IdentifierKind } from '../core/identifier.js';
+
+/**
+ * The `allowNsfw` query parameter: left out, or one of its two values (specification, Endpoints
+ * rules 4 to 6).
+ */
+export type AllowNsfw = 'unset' | 'true' | 'false';
 
 export const BRANDS_PATH = '/v2/brands/';
 
 /**
- * What stands before the routes in the path of a service's address, without a slash at its end. People copy the version
- * with the address, or all of `/v2/brands`.
+ * What stands before the routes in the path of a service's address, without a slash at its end.
+ * People copy the version with the address, or all of `/v2/brands`.
  */
 export function pathBeforeRoutes(path: string): string {
   return path.replace(/(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
@@ -18,7 +24,9 @@ export function pathBeforeRoutes(path: string): string {
 const EXPLICIT_ROUTES = ['domain', 'ticker', 'isin', 'crypto'] as const;
 export type ExplicitRoute = (typeof EXPLICIT_ROUTES)[number];
 
-/** The route of each kind: explicit where the specification has one, else the auto-detecting route. */
+/**
+ * The route of each kind: explicit where the specification has one, else the auto-detecting route.
+ */
 const ROUTE_OF_KIND: Record<IdentifierKind, ExplicitRoute | null> = {
   domain: 'domain',
   ticker: 'ticker',

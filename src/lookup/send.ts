@@ -1,8 +1,8 @@
 /**
- * The `send` seam: one GET goes out, one result comes back. Two halves: `http-send.ts` (a socket) and
- * `service-send.ts` (the local service in this process). What an answer means is `read-answer.ts`'s.
+ * The `send` seam: one GET goes out, one result comes back, through a socket (`http-send.ts`) or to
+ * the local service in this process (`createServiceSend`). `read-answer.ts` says what an answer
+ * means.
  */
-
 import type { FaultKind } from '../core/system-error.js';
 
 export interface SendRequest {
@@ -34,3 +34,32 @@ export type SendResult =
 
 /** Never rejects. */
 export type Send = (request: SendRequest) => Promise<SendResult>;
+
+/** What `createServiceSend` needs of the local service. */
+interface InProcessService {
+  handle(request: {
+    method: string;
+    path: string;
+    authorization: string | undefined;
+  }): InProcessAnswer | Promise<InProcessAnswer>;
+}
+
+interface InProcessAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Sends to a service in this process, without a socket: for `--sample` and the demonstration. */
+export function createServiceSend(service: InProcessService): Send {
+  return async (request) => {
+    const { status, headers, body } = await service.handle({
+      method: 'GET',
+      path: request.path,
+      authorization: request.authorization,
+    });
+    const lowered: Record<string, string> = {};
+    for (const [name, value] of Object.entries(headers)) lowered[name.toLowerCase()] = value;
+    return { type: 'answer', status, headers: lowered, body, damage: null };
+  };
+}

@@ -2,7 +2,6 @@
  * The question before money is spent: on a terminal a run that may cost more than `--confirm-above` asks first; elsewhere the cost
  * is said before it is spent.
  */
-
 import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import { InterruptedError } from '../core/errors.js';

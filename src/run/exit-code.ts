@@ -1,8 +1,8 @@
 /**
  * What the process of a run ends with. Pure; the codes and which of several wins are `errors.ts`'s.
  */
-import { EXIT, type ExitCode, gravestExit } from '../core/errors.js';
-import { hasNoMatch } from '../core/model.js';
+import { EXIT, type ExitCode, worstExit } from '../core/errors.js';
+import { hasNoMatch } from '../core/outcome.js';
 import type { RunHalt } from '../stores/run-store.js';
 import type { EnrichResult } from './enrich-request.js';
 
@@ -28,5 +28,5 @@ export function exitCodeOf(
   if (end.type === 'stopped' || end.type === 'cancelled') codes.push(EXIT.interrupted);
   if (written.counts.failed > 0) codes.push(EXIT.someFailed);
   if (isStrict && (written.counts.invalid > 0 || hasNoMatch(written.counts))) codes.push(EXIT.someFailed);
-  return gravestExit(codes);
+  return worstExit(codes);
 }

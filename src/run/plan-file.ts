@@ -2,9 +2,8 @@
  * What a run of this file would do, found out without spending anything: rows, identifiers, what is stored, what
  * would be asked for and what that costs.
  */
-
 import { withReleasers } from '../core/lifecycle.js';
-import type { Freshness } from '../core/model.js';
+import type { Freshness } from '../core/outcome.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, spentOf } from '../ledger/policy.js';

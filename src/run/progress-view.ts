@@ -3,8 +3,8 @@
  * What is shown comes from the pipeline; nothing is decided here.
  */
 
+import { costOf } from '../core/decimal.js';
 import { countOf, countText, durationText } from '../core/figures.js';
-import { costOf } from '../core/money.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
 import type { EnrichProgress } from './enrich-request.js';

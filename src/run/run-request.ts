@@ -2,7 +2,7 @@
  * Settings as the pipeline and the workers take them. Pure: nothing is opened here.
  */
 import type { Settings } from '../config/settings.js';
-import { requestsFor } from '../core/money.js';
+import { requestsFor } from '../core/decimal.js';
 import { openingPace, REMOTE_RATE } from '../ledger/pace.js';
 import type { RunSettings } from '../stores/run-store.js';
 import type { EnrichRequest } from './enrich-request.js';

@@ -2,7 +2,7 @@
  * When a stored answer is still good: judged at one moment, the start of the run, in every pass.
  * Engines judge `claim` and `read` with the same rule in their own language; the contract tests hold them to it.
  */
-import type { Freshness } from '../core/model.js';
+import type { Freshness } from '../core/outcome.js';
 
 /** How long answers are kept at most: services of this kind allow 30 days. */
 export const KEEP_ANSWERS_MS = 30 * 86_400_000;

@@ -2,8 +2,8 @@
  * The key of an outcome: service, allowNsfw, kind and value. Two lookups with an equal key are one purchase.
  */
 import { createHash } from 'node:crypto';
-import type { AllowNsfw, Identifier } from '../core/model.js';
-import { identifierText } from '../core/model.js';
+import { type Identifier, identifierText } from '../core/identifier.js';
+import type { AllowNsfw } from '../lookup/routes.js';
 import type { OutcomeKey } from './outcome-store.js';
 
 /** Short, stable name of a service: 10 hex digits of the hash of its base URL. */

@@ -5,7 +5,7 @@
  * Engines implement it, each call atomic per key and on the store's own clock. Keys and compression come from
  * `key.ts` and `codec.ts`, rules of freshness from `freshness.ts`.
  */
-import type { Freshness } from '../core/model.js';
+import type { Freshness } from '../core/outcome.js';
 
 /** Service, allowNsfw, kind and value as one text; made by `outcomeKey` in `key.ts`. */
 export type OutcomeKey = string;

@@ -6,8 +6,9 @@
  * Rows and files are not here: they stay on the machine that read them.
  */
 
-import type { AllowNsfw, Freshness } from '../core/model.js';
+import type { Freshness } from '../core/outcome.js';
 import { RULES } from '../ledger/rules.js';
+import type { AllowNsfw } from '../lookup/routes.js';
 
 /** What workers need to know of a run; written once when it starts. */
 export interface RunSettings {

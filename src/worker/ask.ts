@@ -7,7 +7,7 @@
  *   halted     the whole run must stop asking
  */
 import type { Clock } from '../core/clock.js';
-import type { Identifier } from '../core/model.js';
+import type { Identifier } from '../core/identifier.js';
 import type { Governor } from '../ledger/governor.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import {

@@ -6,7 +6,7 @@
  * to the run's store is idempotent or says what was just done.
  */
 
-import { parseIdentifierText } from '../core/model.js';
+import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';

@@ -1,5 +1,6 @@
 /** The end of a run, made up: everything matched unless the test says otherwise. */
-import { emptyCounts, type StatusCounts } from '../../src/core/model.js';
+
+import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { EnrichRequest, EnrichResult } from '../../src/run/enrich-request.js';
 import type { LookupsEnd } from '../../src/run/lookups/sweep.js';

@@ -3,8 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { isLoopbackHost } from '../../src/config/address-values.js';
-import { readDashboardPassword } from '../../src/config/dashboard-password.js';
 import { loadSettings } from '../../src/config/load-settings.js';
+import { readDashboardPassword } from '../../src/config/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NONE = { dashboardHost: '127.0.0.1', dashboardPassword: null, dashboardPasswordFile: null };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { inheritedFlags } from '../../src/config/inherited-flags.js';
+import { inheritedFlags } from '../../src/config/settings.js';
 
 it.each([
   [

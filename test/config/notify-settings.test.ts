@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { readNotifySecret } from '../../src/config/read-notify-secret.js';
+import { readNotifySecret } from '../../src/config/secrets.js';
 import { showConfig } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/core/errors.js';
 
@@ -40,7 +40,7 @@ describe('whom to tell', () => {
     [{ notifyUrl: 'https://me:word@hooks.example.com' }, 'without credentials'],
     [
       { notifyUrl: 'http://hooks.example.com/key' },
-      'notifications would be readable on the way: http://hooks.example.com/…',
+      'notifications could be read on the way: http://hooks.example.com/…',
     ],
     [{ notifyEmail: ['a@b.example'] }, 'no mail server was named'],
     [{ notifyEmail: ['Ada <a@b.example>'], smtpUrl: 'smtp://m.example' }, 'is not an e-mail address'],

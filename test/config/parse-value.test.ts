@@ -8,7 +8,7 @@ import {
   errorLimit,
   ratePerSecond,
   statuses,
-} from '../../src/config/money-values.js';
+} from '../../src/config/limit-settings.js';
 import {
   choice,
   count,
@@ -18,10 +18,10 @@ import {
   onOrOff,
   parseDurationMs,
   text,
+  type ValueKind,
   yesOrNo,
 } from '../../src/config/parse-value.js';
-import { formatDuration } from '../../src/config/show-value.js';
-import type { ValueKind } from '../../src/config/value-kind.js';
+import { formatDuration } from '../../src/config/show-config.js';
 
 interface KindTable {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { priorityValue } from '../../src/config/column-value.js';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { showValue } from '../../src/config/show-value.js';
+import { showValue } from '../../src/config/show-config.js';
 
 describe('--priority', () => {
   it.each([

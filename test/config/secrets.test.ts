@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { maskAddress, maskTokenPath } from '../../src/config/address-values.js';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { maskAddress, maskTokenPath } from '../../src/config/mask.js';
 import { readConfigFile } from '../../src/config/read-config-file.js';
-import { readToken } from '../../src/config/read-token.js';
+import { readToken } from '../../src/config/secrets.js';
 import { showConfig, shownSettings } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/core/errors.js';
 import { settingsTable } from '../support/settings-table.js';
@@ -121,7 +121,7 @@ describe('the config file', () => {
     (content) => {
       fileWith('wrong.json', content);
       const { message } = refusal(() => readConfigFile({ flags: { config: 'wrong.json' }, env, folder }));
-      expect(message).toMatch(/is (not a JSON object|no JSON from line 1, column \d+ on): /);
+      expect(message).toMatch(/is (not a JSON object|not JSON from line 1, column \d+ on): /);
       expect(message).not.toContain('Sesame');
     },
   );

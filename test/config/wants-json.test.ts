@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonClues, wantsJson } from '../../src/config/wants-json.js';
+import { type JsonClues, wantsJson } from '../../src/config/load-settings.js';
 
 const inFile = (json: unknown) => ({ path: '/x/brand-enrich.config.json', values: { json } });
 const NOTHING: JsonClues = { argv: ['run', 'x'], env: {}, file: null, settings: null };

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTraces, type RunOutline, type Traces } from '../../src/context/traces.js';
 import { EXIT, FailFileError } from '../../src/core/errors.js';
 import { createLog, silentLog } from '../../src/core/log.js';
-import { emptyCounts } from '../../src/core/model.js';
+import { emptyCounts } from '../../src/core/outcome.js';
 import { answering } from '../support/answering-client.js';
 import { type Collector, startCollector } from './collector.js';
 import { readLog, temporaryLog } from './log-lines.js';

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { decimalText, multiply, parseDecimal, wholeTimes } from '../../src/core/decimal.js';
+import { describe, expect, it, test } from 'vitest';
+import {
+  costOf,
+  decimalText,
+  multiply,
+  parseDecimal,
+  requestsFor,
+  wholeTimes,
+} from '../../src/core/decimal.js';
 
 const decimal = (text: string | number) => {
   const value = parseDecimal(text);
@@ -58,5 +65,71 @@ describe('decimal', () => {
         );
       }),
     );
+  });
+});
+
+describe('requests that a budget pays for', () => {
+  test.each([
+    ['0.3', '0.1', 3],
+    ['100', '0.1', 1_000],
+    ['0', '0.1', 0],
+    ['0.29', '0.1', 2],
+    ['0.099', '0.1', 0],
+    ['0.7', '0.1', 7],
+    ['1.1', '0.1', 11],
+    ['2', '3', 0],
+    ['10', '0.003', 3_333],
+    ['0.1', '0.000000000001', 100_000_000_000],
+    [' 5 ', '1', 5],
+    ['5', '0', Number.MAX_SAFE_INTEGER],
+    ['0', '0', Number.MAX_SAFE_INTEGER],
+    ['999999999999999', '0.000000000001', Number.MAX_SAFE_INTEGER],
+  ])('%s at %s each: %d', (budget, price, requests) => {
+    expect(requestsFor(budget, price)).toBe(requests);
+  });
+
+  test.each([
+    '',
+    '-1',
+    '1e3',
+    '.5',
+    '1.',
+    '1,5',
+    '0x10',
+    'ten',
+    'NaN',
+    '1234567890123456',
+    '0.1234567890123',
+  ])('%j is no amount', (text) => {
+    expect(() => requestsFor(text, '0.1')).toThrow(RangeError);
+    expect(() => requestsFor('1', text)).toThrow(RangeError);
+  });
+
+  test('what they cost fits the budget, and one more does not', () => {
+    const cents = fc.integer({ min: 1, max: 1_000_000 });
+    const text = (amount: number) => `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`;
+    fc.assert(
+      fc.property(cents, cents, (budget, price) => {
+        const requests = requestsFor(text(budget), text(price));
+        expect(requests * price).toBeLessThanOrEqual(budget);
+        expect((requests + 1) * price).toBeGreaterThan(budget);
+        expect(requestsFor(costOf(requests, text(price)), text(price))).toBe(requests);
+      }),
+    );
+  });
+});
+
+describe('the cost of requests', () => {
+  test.each([
+    [3, '0.1', '0.3'],
+    [0, '0.1', '0'],
+    [10, '0.1', '1'],
+    [1, '0.05', '0.05'],
+    [7, '0.10', '0.7'],
+    [3, '2', '6'],
+    [1_000_000, '0.000001', '1'],
+    [5, '0', '0'],
+  ])('%d at %s is %s', (requests, price, cost) => {
+    expect(costOf(requests, price)).toBe(cost);
   });
 });

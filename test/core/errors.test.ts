@@ -12,9 +12,9 @@ import {
   EXIT,
   errorText,
   FailFileError,
-  gravestExit,
   InterruptedError,
   NeverStartError,
+  worstExit,
 } from '../../src/core/errors.js';
 
 const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a file' } as const;
@@ -84,13 +84,13 @@ describe('of several exit codes', () => {
     [[4, 2], 2],
     [[1, 7, 3, 130, 5, 4], 4],
     [[0, 1, 7], 7],
-  ])('%j: the gravest is %i', (codes, gravest) => {
-    expect(gravestExit(codes as never)).toBe(gravest);
-    expect(gravestExit([...codes].reverse() as never)).toBe(gravest);
+  ])('%j: the worst is %i', (codes, worst) => {
+    expect(worstExit(codes as never)).toBe(worst);
+    expect(worstExit([...codes].reverse() as never)).toBe(worst);
   });
 
   it('every exit code has its place in the order', () => {
-    for (const code of Object.values(EXIT)) expect(gravestExit([code])).toBe(code);
+    for (const code of Object.values(EXIT)) expect(worstExit([code])).toBe(code);
   });
 });
 

@@ -1,7 +1,7 @@
 /** Tables written as text, for the tests of column choice. */
 import { columnChoices } from '../../src/config/column-value.js';
 import { NeverStartError } from '../../src/core/errors.js';
-import type { IdentifierKind } from '../../src/core/model.js';
+import type { IdentifierKind } from '../../src/core/identifier.js';
 import { type ChosenColumns, chooseColumns } from '../../src/identify/choose-columns.js';
 
 export interface Options {

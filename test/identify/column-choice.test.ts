@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { columnFlag, columnLabel } from '../../src/identify/column-choice.js';
+import { columnFlag, columnLabel } from '../../src/identify/find-column.js';
 
 describe('a --column', () => {
   it.each([

@@ -1,6 +1,6 @@
 /** ISINs, symbols, brand ids and cells of unknown kind. Domains have a table of their own. */
 import { describe, expect, it } from 'vitest';
-import type { IdentifierKind } from '../../src/core/model.js';
+import type { IdentifierKind } from '../../src/core/identifier.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
 
 /** `kind:value`, `skipped` or `invalid: reason`. */

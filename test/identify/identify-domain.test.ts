@@ -1,6 +1,6 @@
 /** The traps of real website and e-mail columns, one per line. */
 import { describe, expect, it } from 'vitest';
-import type { Identified } from '../../src/core/model.js';
+import type { Identified } from '../../src/core/identifier.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
 
 /** One word per result: the domain, `skipped: ...` or `invalid: ...`. */

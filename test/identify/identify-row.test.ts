@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { identifierText } from '../../src/core/model.js';
-import type { ColumnChoice } from '../../src/identify/choose-columns.js';
-import { identifyRow } from '../../src/identify/identify-row.js';
+import { identifierText } from '../../src/core/identifier.js';
+import type { ColumnChoice } from '../../src/identify/find-column.js';
+import { identifyRow } from '../../src/identify/identify-cell.js';
 
 const website: ColumnChoice = { column: 1, name: 'website', kind: 'domain' };
 const email: ColumnChoice = { column: 0, name: 'email', kind: 'domain' };

@@ -1,7 +1,7 @@
 /** What holds for every cell, not only for those that somebody thought of. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IDENTIFIER_KINDS } from '../../src/core/model.js';
+import { IDENTIFIER_KINDS } from '../../src/core/identifier.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
 
 const kind = fc.constantFrom(...IDENTIFIER_KINDS);

@@ -1,9 +1,9 @@
 /** The catalogue in memory: normal forms of keys, lookups by kind, keys that two brands claim, check digits. */
 import { describe, expect, test } from 'vitest';
+import { isIsin } from '../../src/core/isin.js';
 import {
   createCatalogueIndex,
   type IndexedBrand,
-  isIsin,
   KEY_KINDS,
   type KeyKind,
   normalKey,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'tldts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
-import { isIsin } from '../../src/local-service/catalogue.js';
+import { isIsin } from '../../src/core/isin.js';
 import {
   type GenerateOptions,
   generateCatalogue,

@@ -3,8 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/lookup/client.js';
-import type { SendRequest, SendResult } from '../../src/lookup/send.js';
-import { createServiceSend } from '../../src/lookup/service-send.js';
+import { createServiceSend, type SendRequest, type SendResult } from '../../src/lookup/send.js';
 import { answerText } from './raw-server.js';
 import { createSending, TOKEN } from './sending.js';
 

@@ -3,10 +3,10 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AllowNsfw, IDENTIFIER_KINDS, type IdentifierKind } from '../../src/core/model.js';
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../../src/core/identifier.js';
 import { qualityScoreOf, qualityTier } from '../../src/lookup/brand.js';
-import { lookupPath, parseLookupPath } from '../../src/lookup/routes.js';
-import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../../src/lookup/usage-headers.js';
+import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../../src/lookup/response-headers.js';
+import { type AllowNsfw, lookupPath, parseLookupPath } from '../../src/lookup/routes.js';
 
 describe('routes', () => {
   test.each<[IdentifierKind, string, AllowNsfw, string]>([

@@ -1,6 +1,6 @@
 /** What a run ends with: one table. */
 import { expect, it } from 'vitest';
-import type { StatusCounts } from '../../src/core/model.js';
+import type { StatusCounts } from '../../src/core/outcome.js';
 import { exitCodeOf } from '../../src/run/exit-code.js';
 import type { LookupsEnd } from '../../src/run/lookups/sweep.js';
 import { halted, resultOf } from '../commands/results.js';

@@ -1,6 +1,6 @@
 /** When a stored answer is still good: the whole rule as tables, each boundary on both sides. */
 import { describe, expect, it } from 'vitest';
-import type { Freshness } from '../../src/core/model.js';
+import type { Freshness } from '../../src/core/outcome.js';
 import { COME_BACK_FRESH_MS, isFresh, KEEP_ANSWERS_MS } from '../../src/stores/freshness.js';
 
 const DAY = 86_400_000;

@@ -1,12 +1,8 @@
 /** Two lookups with an equal key are one purchase; whatever could change the answer makes another key. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  type AllowNsfw,
-  IDENTIFIER_KINDS,
-  type Identifier,
-  parseIdentifierText,
-} from '../../src/core/model.js';
+import { IDENTIFIER_KINDS, type Identifier, parseIdentifierText } from '../../src/core/identifier.js';
+import type { AllowNsfw } from '../../src/lookup/routes.js';
 import { outcomeKey, outcomeKeyPrefix, serviceTag } from '../../src/stores/outcome-key.js';
 
 const SERVICE = 'https://brands.example';

@@ -14,7 +14,7 @@ import { createCatalogueIndex } from '../../src/local-service/catalogue.js';
 import { createService } from '../../src/local-service/create-service.js';
 import { type Client, createClient } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { createServiceSend } from '../../src/lookup/service-send.js';
+import { createServiceSend } from '../../src/lookup/send.js';
 import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
 import { createBreaker } from '../../src/worker/breaker.js';

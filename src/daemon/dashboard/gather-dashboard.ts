@@ -10,10 +10,8 @@ import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
-import { listClosedInboxes, whyClosedHere } from '../inbox/closed-inboxes.js';
-import type { ParkedJob } from '../inbox/job-end.js';
-import { REASON_FILE } from '../inbox/job-note.js';
-import { listWaiting } from '../inbox/waiting-files.js';
+import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
+import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './dashboard-data.js';
 

@@ -3,7 +3,7 @@
  * they are needed, so that other commands do not pay for them.
  */
 import { hostname } from 'node:os';
-import { readDashboardPassword } from '../../config/dashboard-password.js';
+import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import type { AccountNames } from '../../context/account.js';
 import { systemClock } from '../../core/clock.js';

@@ -1,11 +1,17 @@
 /**
- * The settings of one inbox: `brand-enrich.json` in the watched folder, for those who drop files and have no command
- * line. Read anew for each file. It chooses how files are read, written and capped, with the keys of the config file; what
- * addresses service, account and engine belongs to whoever runs the watcher.
+ * The settings of one inbox: `brand-enrich.json` in the watched folder, for people who drop files
+ * and have no command line. Read again for each file, with the keys of the config file. It decides
+ * how files are read, written and capped; whoever runs the watcher decides on service, account and
+ * engine. An inbox whose settings cannot be used is closed: noted in the engine's key-value store,
+ * so that `status` and the dashboard of any process show it.
  *
- * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower holds.
+ * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower
+ * applies.
  */
+
+import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { findSettings } from '../../config/load-settings.js';
 import { didYouMean, type Problem, throwProblems, usageProblem } from '../../config/problems.js';
 import { type ConfigFile, parseConfigFile } from '../../config/read-config-file.js';
@@ -21,7 +27,8 @@ import { errorText, NeverStartError } from '../../core/errors.js';
 import { nearest } from '../../core/nearest.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
-import { isErrorCode } from './file-trouble.js';
+import type { KeyValueStore } from '../../stores/key-value-store.js';
+import { isErrorCode } from './inbox-file.js';
 
 export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 
@@ -38,10 +45,10 @@ const OTHERS: readonly SettingName[] = [
   'priority',
   'strict',
 ];
-/** What a folder may not say of these groups: which service is asked. */
+/** What a folder must not decide: which service is asked. */
 const NOT_HERE: readonly SettingName[] = ['sample'];
 
-/** What `brand-enrich.json` of an inbox may say. */
+/** The settings that `brand-enrich.json` of an inbox may have. */
 export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, line]) =>
     line.isInFile &&
@@ -51,8 +58,8 @@ export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
 );
 
 /**
- * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every key and value of
- * `brand-enrich.json` that means nothing, with the nearest right one.
+ * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every
+ * key and value of `brand-enrich.json` that is wrong, with the nearest right one.
  */
 export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
   const path = join(folder, FOLDER_SETTINGS_FILE);
@@ -65,7 +72,7 @@ export async function readFolderSettings(folder: string, base: LoadedSettings): 
       code: 'usage-invalid',
       what: 'the settings of this inbox cannot be read',
       subject: `${path} (${errorText(error)})`,
-      todo: 'put a file of its own there that can be read, or remove it',
+      todo: 'put a readable file there (no link), or remove it',
       cause: error,
     });
   }
@@ -109,7 +116,7 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
               subject,
               didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
             )
-          : usageProblem('this setting is not for the folder to say', subject, belongsTo(line));
+          : usageProblem('an inbox cannot have this setting', subject, belongsTo(line));
       return [key, problem];
     });
   return new Map(problems);
@@ -117,8 +124,8 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
 
 function belongsTo(line: Setting<unknown>): string {
   return line.commands.includes('watch')
-    ? `leave it out; whoever runs the watcher says ${line.flag ?? line.env}`
-    : 'leave it out; it means nothing to an inbox';
+    ? `leave it out; whoever runs the watcher sets ${line.flag ?? line.env}`
+    : 'leave it out; it has no effect on an inbox';
 }
 
 function lowerCount(one: number | null, other: number | null): number | null {
@@ -129,4 +136,55 @@ function lowerCount(one: number | null, other: number | null): number | null {
 function lowerAmount(one: string | null, other: string | null): string | null {
   if (one === null || other === null) return one ?? other;
   return isMoreThan(one, other) ? other : one;
+}
+
+const SCOPE = 'closed-inbox';
+/** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+const recordShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
+type ClosedInbox = z.infer<typeof recordShape>;
+
+/** Of one inbox. */
+interface ClosedNote {
+  /** `why` null: the inbox is open. Ignores an engine that does not answer. Never rejects. */
+  note(why: string | null): Promise<void>;
+}
+
+export function createClosedNote(notes: KeyValueStore, folder: string): ClosedNote {
+  const host = hostname();
+  const name = `${host}:${folder}`;
+  let isNoted = false;
+  return {
+    async note(why) {
+      if (why === null && !isNoted) return;
+      try {
+        if (why === null) await notes.remove(SCOPE, name, null);
+        else await notes.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
+        isNoted = why !== null;
+      } catch {
+        // The log has it, and the next look notes it.
+      }
+    },
+  };
+}
+
+/** All of them, on every machine. Throws what the store throws. */
+export async function listClosedInboxes(notes: Pick<KeyValueStore, 'list'>): Promise<ClosedInbox[]> {
+  const found = await notes.list(SCOPE);
+  return found
+    .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
+    .map(({ text }) => recordShape.parse(JSON.parse(text)));
+}
+
+/** Why the inbox with this folder on this machine is closed; null: it is open. */
+export function whyClosedHere(closed: readonly ClosedInbox[], folder: string): string | null {
+  return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
+}
+
+/** A line for each; nothing when all are open. */
+export function closedInboxesText(closed: readonly ClosedInbox[]): string {
+  return closed
+    .map(({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`)
+    .join('');
 }

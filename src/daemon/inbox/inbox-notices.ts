@@ -1,6 +1,6 @@
 /**
- * What an inbox tells of its files, once each has come to where it belongs: so the report is where the notice says. How it is
- * delivered is the notifier's.
+ * Notifications about the files of an inbox, sent once each file has been moved: so the report is
+ * where the notification says.
  */
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
@@ -14,9 +14,9 @@ import type { Job } from './job-folder.js';
 
 export interface InboxNotices {
   noteProgress(job: Job, progress: EnrichProgress, account: string): void;
-  /** Its report is written, still in the folder where it was processed. */
+  /** Its report is written, still in the folder of processing. */
   noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void;
-  /** `folder`: where the file and what was made of it lie for good; null: where they were taken from. */
+  /** `folder`: where the file and its results are now; null: back where they were taken from. */
   noteEnd(job: Job, end: JobEnd, folder: string | null): void;
 }
 
@@ -29,7 +29,7 @@ export interface InboxNoticesOptions {
 export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOptions): InboxNotices {
   /** By the folder of the job. */
   const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
-  let isRefusalTold = false;
+  let isRefusalNotified = false;
 
   const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
 
@@ -45,8 +45,8 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
       const written = reports.get(job.folder) ?? null;
       reports.delete(job.folder);
       const event = eventOf(end, job);
-      if (event === null || (end.type === 'refused' && isRefusalTold)) return;
-      if (end.type === 'refused') isRefusalTold = true;
+      if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
+      if (end.type === 'refused') isRefusalNotified = true;
       const run = runOf(job, written?.report.run.id ?? null);
       const scene: NoticeScene = { at: clock.now(), isSample, run };
       const reason = reasonOf(end);
@@ -61,7 +61,7 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
   };
 }
 
-/** A file that was parked before and is parked again is no news, and one that is tried again has not ended. */
+/** A file that is parked again is not news, and one that is tried again has not ended. */
 function eventOf(end: JobEnd, job: Job): Notice['event'] | null {
   switch (end.type) {
     case 'done':
@@ -70,14 +70,14 @@ function eventOf(end: JobEnd, job: Job): Notice['event'] | null {
     case 'refused':
       return 'failure';
     case 'parked':
-      return job.note.parked === null ? 'parked' : null;
+      return job.record.parked === null ? 'parked' : null;
     case 'again':
     case 'put_back':
       return null;
   }
 }
 
-/** Reasons are texts of several lines; the first says it. */
+/** Reasons have several lines; the first one says it. */
 function reasonOf(end: JobEnd): string | null {
   if (end.type === 'refused') return end.why;
   return end.type === 'failed' || end.type === 'parked' ? (end.reason.split('\n', 1)[0] ?? null) : null;

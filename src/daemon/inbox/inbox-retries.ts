@@ -1,22 +1,25 @@
 /**
- * When a parked file of an inbox may go on. Asking costs nothing where the service's own brand is known; elsewhere one file
- * goes ahead about once a minute and finds out, with the one probe that the ledger allows it, and the others follow when it
- * comes through. Pure, but for what it remembers between looks being handed in.
+ * When a parked file of an inbox may continue. Asking is free where the service's own brand is
+ * known; elsewhere one file goes ahead about once a minute with the one probe that the ledger
+ * allows, and the others follow if it succeeds. Pure.
  *
- *   the account has room           all go on, except files that only their own cap holds back
+ *   the account has room           all continue, except files held back by their own cap only
  *   it has none, as far as known   one goes ahead, when a probe is due
- *   the service was away           all try again after a minute
+ *   the service was down           all try again after a minute
  */
 import { z } from 'zod';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../../ledger/period.js';
 import { roomOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
-import type { ParkedJob } from './job-end.js';
+import type { ParkedJob } from './job-folder.js';
 
 const memoShape = z.object({
   why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),
-  /** What a file that its own cap holds back waits for a change of; null: it waits for the account. */
+  /**
+   * For a file held back by its own cap: the caps whose change it waits for; null: it waits for the
+   * account.
+   */
   capMark: z.string().nullable(),
 });
 export type ParkedMemo = z.infer<typeof memoShape>;
@@ -25,7 +28,7 @@ export type ParkedMemo = z.infer<typeof memoShape>;
 export interface AccountView {
   readonly state: LedgerState;
   readonly settings: RunSettings;
-  /** A free look has just told the quota: nobody needs to go ahead for it. */
+  /** A free request has just shown the quota: no file needs to go ahead for it. */
   readonly isQuotaTold: boolean;
   /** Our clock, in milliseconds. */
   readonly now: number;
@@ -35,21 +38,25 @@ export interface AccountView {
 
 export interface Retries {
   readonly jobs: readonly ParkedJob[];
-  /** Whether they are one that goes ahead: it opens the account, so that a probe is due. */
+  /** Whether it is the one that goes ahead: it opens the account, so that a probe is due. */
   readonly goesAhead: boolean;
 }
 
-const AWAY_MS = 60_000;
-/** A raised limit is to be seen within a minute, the time to the next look and that of the file included. */
+const OUTAGE_MS = 60_000;
+/**
+ * A raised limit should be seen within a minute, including the time to the next look and of the
+ * file.
+ */
 const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
 
 export function chooseRetries(parked: readonly ParkedJob[], view: AccountView): Retries {
   const memos = parked.map((job) => ({ job, memo: readMemo(job.memo) }));
-  const away = memos
+  const unavailable = memos
     .filter(
-      ({ job, memo }) => memo !== null && memo.why !== 'limit' && hasPassed(AWAY_MS, job.parkedAt, view.now),
+      ({ job, memo }) =>
+        memo !== null && memo.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, view.now),
     )
     .map(({ job }) => job);
   const limited = memos.filter(({ memo }) => memo === null || memo.why === 'limit');
@@ -58,11 +65,11 @@ export function chooseRetries(parked: readonly ParkedJob[], view: AccountView): 
     const free = limited.filter(
       ({ memo }) => memo === null || memo.capMark === null || memo.capMark !== mark,
     );
-    return { jobs: [...free.map(({ job }) => job), ...away], goesAhead: false };
+    return { jobs: [...free.map(({ job }) => job), ...unavailable], goesAhead: false };
   }
   const first = limited.find(({ memo }) => memo === null || memo.capMark === null) ?? limited[0];
-  if (first === undefined || !mayGoAhead(view)) return { jobs: away, goesAhead: false };
-  return { jobs: [first.job, ...away], goesAhead: true };
+  if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
+  return { jobs: [first.job, ...unavailable], goesAhead: true };
 }
 
 function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountView): boolean {
@@ -71,7 +78,10 @@ function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountV
   return hasPassed(AHEAD_EVERY_MS, wentAheadAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }
 
-/** Whether so much time has passed since a date. One that has not come yet was written before the clock was set back. */
+/**
+ * Whether so much time has passed since a date. A future one was written before the clock was set
+ * back.
+ */
 function hasPassed(ms: number, since: number, now: number): boolean {
   return now - since >= ms || since > now;
 }
@@ -82,7 +92,7 @@ function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolea
   return state.closedAt === null && (room === null || room > 0);
 }
 
-/** For a file that is parked: what `chooseRetries` wants to know of it. */
+/** What `chooseRetries` needs to know of a parked file. */
 export function memoOf(
   why: ParkedMemo['why'],
   state: LedgerState | null,

@@ -10,14 +10,13 @@ import type { SharedWorker } from '../../run/enrich-request.js';
 import { type RunContext, runFile } from '../../run/run-file.js';
 import { runSettingsOf } from '../../run/run-request.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
-import { createClosedNote } from './closed-inboxes.js';
-import { isLongName, stemOf } from './file-names.js';
-import { FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
+import { isLongName, stemOf } from './inbox-file.js';
+import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
 import type { InboxNotices } from './inbox-notices.js';
 import { chooseRetries, memoOf } from './inbox-retries.js';
 import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
-import type { InboxWork, JobEnd, ParkedJob } from './job-end.js';
-import type { Job } from './job-folder.js';
+import type { InboxWork, JobEnd } from './job-end.js';
+import type { Job, ParkedJob } from './job-folder.js';
 
 export interface InboxWorkOptions {
   /** The watched folder, where `brand-enrich.json` may lie. */

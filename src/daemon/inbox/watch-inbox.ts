@@ -1,15 +1,16 @@
 /**
- * One watcher of one inbox. It takes files while it has room, has them processed, several at once, and moves each to
- * where it belongs. It keeps its own heartbeat and takes up what dead watchers left.
+ * One watcher of one inbox. It takes files while it has room, has them processed, several at once,
+ * and moves each to where it belongs. It keeps its own heartbeat and adopts the files of dead
+ * watchers. The caller brings how a file is processed, and when a parked one may continue.
  *
- *   watching   files are taken from the inbox, from `waiting/` when they may go on, from dead watchers
- *   holding    trouble that every file would meet (disk full, engine or service away): nothing is taken for a while
- *   closed     the inbox's own settings cannot be used: nothing is taken until they can
- *   away       the folder is gone: nothing is done until it is back
- *   refused    the service refuses the credentials: what runs is put back, and the watcher ends
- *   stopping   a signal: what runs is ended and put back
- *
- * How a file is processed, and when a parked one may go on, is handed in.
+ *   watching     takes files from the inbox, from `waiting/` when they may continue, and from dead
+ *                watchers
+ *   holding      a fault that every file would meet (disk full, engine or service down): takes
+ *                nothing for a while
+ *   closed       the inbox's own settings cannot be used: takes nothing until they can
+ *   unavailable  the folder is gone: does nothing until it is back
+ *   refused      the service refuses the credentials: puts running files back, and ends
+ *   stopping     a signal: stops running files and puts them back
  */
 import { randomBytes } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
@@ -19,22 +20,19 @@ import type { Clock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { adoptJobs } from './adopt-jobs.js';
-import { BEAT_MS, beat, HEARTBEAT_FILE, ownIdentity } from './heartbeat.js';
+import { adoptJobs, HEARTBEAT_FILE, HEARTBEAT_MS, ownIdentity, touchHeartbeat } from './heartbeat.js';
 import { createInboxFiles } from './inbox-files.js';
-import { openFolders } from './inbox-folders.js';
-import { createJobDesk, type JobDesk } from './job-desk.js';
+import { type FolderWatch, openFolders, watchFolder } from './inbox-folders.js';
+import { createInboxScheduler, type InboxScheduler } from './inbox-scheduler.js';
 import type { InboxWork } from './job-end.js';
-import { removeDesk } from './job-folder.js';
-import { listWaiting } from './waiting-files.js';
-import { type FolderWatch, watchFolder } from './watch-folder.js';
+import { listWaiting, removeWatcherFolder } from './job-folder.js';
 
 export interface InboxOptions {
   /** The folder that holds, or will hold, `inbox/` and the others. */
   readonly folder: string;
-  /** How long a file must have been still before it is taken. */
+  /** How long a file must be unchanged before it is taken. */
   readonly settleMs: number;
-  /** How often to look where the system tells no changes; null: it does. */
+  /** How often to look where the system reports no changes; null: it does. */
   readonly pollMs: number | null;
   readonly filesAtOnce: number;
   readonly work: InboxWork;
@@ -46,12 +44,15 @@ export interface InboxOptions {
 /** `refused`: the service refused the credentials; the files are where they were. */
 export type InboxEnd = 'stopped' | 'refused';
 
-/** The safety net under the events. */
+/** In case events get lost. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
 const WAITING_LOOK_MS = 5_000;
 
-/** Watches until `stop`, or until the credentials are refused. Throws what `openFolders` throws at the start. */
+/**
+ * Watches until `stop`, or until the credentials are refused. Throws what `openFolders` throws at
+ * the start.
+ */
 export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   const { clock, log, stop, work } = options;
   const releasers = createReleasers();
@@ -63,17 +64,20 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   const folders = await openFolders(options.folder);
   const identity = await ownIdentity();
   const own = join(folders.processing, watcherName());
-  const beating = setInterval(() => void beat(own, identity).catch(() => undefined), BEAT_MS);
-  releasers.push(() => clearInterval(beating));
-  await beat(own, identity);
+  const heartbeats = setInterval(
+    () => void touchHeartbeat(own, identity).catch(() => undefined),
+    HEARTBEAT_MS,
+  );
+  releasers.push(() => clearInterval(heartbeats));
+  await touchHeartbeat(own, identity);
 
-  const desk: JobDesk = createJobDesk({ ...options, folders, own, wake });
+  const scheduler: InboxScheduler = createInboxScheduler({ ...options, folders, own, wake });
   const files = createInboxFiles(folders.inbox, options);
   let watching: FolderWatch | null = null;
   releasers.push(() => watching?.close());
   let watchedIno = 0;
-  let isAway = true;
-  let isTold = false;
+  let isUnavailable = true;
+  let isReported = false;
   let isChanged = true;
   let lookedAt = 0;
   let filesAt = 0;
@@ -86,9 +90,9 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     sweepAt = now + LOOK_MS;
     const found = await openFolders(options.folder).catch((error: unknown) => errorText(error));
     if (typeof found === 'string') {
-      if (!isTold) log.error({ reason: found }, 'the inbox is away: waiting until it is back');
-      isTold = true;
-      isAway = true;
+      if (!isReported) log.error({ reason: found }, 'the inbox is unavailable: waiting until it is back');
+      isReported = true;
+      isUnavailable = true;
       return;
     }
     const { ino } = await lstat(folders.inbox);
@@ -97,11 +101,13 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
       watching = watchFolder(folders.inbox, { ...options, onChange });
       watchedIno = ino;
     }
-    if (isAway) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
-    isAway = false;
-    isTold = false;
+    if (isUnavailable) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+    isUnavailable = false;
+    isReported = false;
     await lookWhetherClosed();
-    desk.adopt(await adoptJobs({ folders, desk: own, identity }, await beat(own, identity)));
+    scheduler.adopt(
+      await adoptJobs({ folders, watcherFolder: own, identity }, await touchHeartbeat(own, identity)),
+    );
   }
 
   async function lookWhetherClosed(): Promise<void> {
@@ -109,7 +115,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     if (why !== null && why !== closedWhy)
       log.error(
         { folder: folders.root, reason: why },
-        'the inbox is closed: no file is taken until this is mended',
+        'the inbox is closed: no file is taken until this is fixed',
       );
     if (why === null && closedWhy !== null) log.info({ folder: folders.root }, 'the inbox is open again');
     closedWhy = why;
@@ -124,7 +130,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     isChanged = false;
     lookedAt = now;
     const look = await files.look(now);
-    desk.offer(look.ready);
+    scheduler.offer(look.ready);
     filesAt = Math.min(now + (options.pollMs ?? LOOK_MS), look.nextAt ?? Number.POSITIVE_INFINITY);
   }
 
@@ -135,7 +141,7 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
     isLookingAtWaiting = true;
     try {
       const parked = await listWaiting(folders.waiting);
-      if (parked.length > 0) desk.offerParked(await work.chooseRetries(parked));
+      if (parked.length > 0) scheduler.offerParked(await work.chooseRetries(parked));
     } finally {
       isLookingAtWaiting = false;
       wake();
@@ -145,37 +151,37 @@ export async function watchInbox(options: InboxOptions): Promise<InboxEnd> {
   async function step(): Promise<void> {
     const now = clock.monotonic();
     if (now >= sweepAt) await sweep(now);
-    if (isAway || closedWhy !== null) return;
-    if (now >= waitingAt && !isLookingAtWaiting && desk.hasNoParked) {
+    if (isUnavailable || closedWhy !== null) return;
+    if (now >= waitingAt && !isLookingAtWaiting && scheduler.hasNoParked) {
       waitingAt = now + WAITING_LOOK_MS;
       lookAtWaiting().catch((error) => log.warn({ err: error }, 'the waiting files could not be looked at'));
     }
-    await desk.fill();
-    if (!desk.isHungry || now < nextLookAt()) return;
+    await scheduler.fill();
+    if (!scheduler.isHungry || now < nextLookAt()) return;
     await lookAtFiles(now);
-    await desk.fill();
+    await scheduler.fill();
   }
 
   try {
-    while (!stop.aborted && !desk.isRefused) {
+    while (!stop.aborted && !scheduler.isRefused) {
       await step().catch((error) => {
         log.error({ err: error }, 'the inbox could not be looked at; trying again');
         sweepAt = clock.monotonic() + LOOK_MS;
-        isAway = true;
+        isUnavailable = true;
       });
       const next =
-        isAway || closedWhy !== null
+        isUnavailable || closedWhy !== null
           ? sweepAt
-          : Math.min(sweepAt, desk.isHungry ? nextLookAt() : sweepAt, desk.nextAt ?? sweepAt);
+          : Math.min(sweepAt, scheduler.isHungry ? nextLookAt() : sweepAt, scheduler.nextAt ?? sweepAt);
       await clock.sleep(Math.max(next - clock.monotonic(), 0), wakeUp.signal).catch(() => undefined);
       if (wakeUp.signal.aborted) wakeUp = new AbortController();
     }
-    await desk.clear();
+    await scheduler.clear();
   } finally {
-    await removeDesk(own, HEARTBEAT_FILE).catch(() => undefined);
+    await removeWatcherFolder(own, HEARTBEAT_FILE).catch(() => undefined);
     await releasers.releaseAll();
   }
-  return desk.isRefused ? 'refused' : 'stopped';
+  return scheduler.isRefused ? 'refused' : 'stopped';
 }
 
 function watcherName(): string {

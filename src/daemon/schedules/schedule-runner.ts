@@ -1,6 +1,7 @@
 /**
- * Takes the ticks of one host's schedules and has their commands run. Any number of runners may be there: a tick goes to one
- * of them, and a schedule whose run is still going is not started twice. How a command is run is the caller's.
+ * Runs the schedules of one host when they are due. With several runners each tick goes to one of
+ * them, and a schedule whose run is still going is not started twice. The caller brings what runs a
+ * command.
  */
 import { DelayedError } from 'bullmq';
 import type { Clock } from '../../core/clock.js';
@@ -9,14 +10,21 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
-import { judgeTick, LATE_AFTER_MS } from './judge-tick.js';
-import type { EndedRun, PassedTick, Schedule } from './schedule.js';
-import { AWAY_AFTER_MS, createScheduleBook, SCOPES, setClock, tickQueueOf } from './schedule-book.js';
+import {
+  createScheduleBook,
+  type EndedRun,
+  GONE_AFTER_MS,
+  type PassedTick,
+  SCOPES,
+  type Schedule,
+  setClock,
+  tickQueueOf,
+} from './schedule-book.js';
 
-const BEAT_MS = 5_000;
+const HEARTBEAT_MS = 5_000;
 const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
-/** Parked for so long, what was interrupted is not taken again by the runner that stops. */
+/** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
 
 export interface ScheduledWork {
@@ -29,9 +37,9 @@ export interface ScheduledWork {
 
 export interface ScheduleRunnerOptions {
   readonly engine: Engine;
-  /** Whose schedules it takes. */
+  /** The machine whose schedules it runs. */
   readonly host: string;
-  /** Tells runners of one host apart. */
+  /** Distinguishes runners of one host. */
   readonly name: string;
   /** Runs the command of a schedule. What it throws is the result of the run. */
   readonly execute: (work: ScheduledWork) => Promise<Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>>;
@@ -42,9 +50,9 @@ export interface ScheduleRunnerOptions {
 }
 
 export interface ScheduleRunner {
-  /** Takes ticks from now on. Throws what the engine throws. */
+  /** Starts taking scheduledJobs. Throws what the engine throws. */
   start(): Promise<void>;
-  /** Interrupts what runs, which another runner, or the next one here, goes on with. */
+  /** Interrupts what runs; another runner, or the next one here, continues it. */
   stop(): Promise<void>;
 }
 
@@ -71,13 +79,13 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       return;
     }
     const holder = job.id ?? '';
-    if (!(await keyValues.claim(SCOPES.running, name, holder, AWAY_AFTER_MS))) {
+    if (!(await keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS))) {
       await pass(schedule, 'skipped', dueAt);
       return;
     }
-    const beating = setInterval(() => {
-      keyValues.claim(SCOPES.running, name, holder, AWAY_AFTER_MS).catch(noteTrouble);
-    }, BEAT_MS);
+    const heartbeats = setInterval(() => {
+      keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS).catch(warnOfFailure);
+    }, HEARTBEAT_MS);
     try {
       const startedAt = clock.now();
       if (!hasBegun) await job.updateData({ ...job.data, begunAt: startedAt });
@@ -91,12 +99,12 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
       await keep(SCOPES.ended, schedule, ended);
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
-      clearInterval(beating);
-      await keyValues.remove(SCOPES.running, name, holder).catch(noteTrouble);
+      clearInterval(heartbeats);
+      await keyValues.remove(SCOPES.running, name, holder).catch(warnOfFailure);
     }
   }
 
-  /** Hands a tick on to the next runner. Always throws, which is how BullMQ is told. */
+  /** Leaves a tick to the next runner. Always throws: BullMQ expects that. */
   async function park(job: ScheduledJob, token: string | undefined): Promise<never> {
     await job.moveToDelayed(clock.now() + PARKED_MS, token);
     throw new DelayedError();
@@ -122,23 +130,23 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
     log.warn(
       { schedule: schedule.name },
       why === 'skipped'
-        ? 'skipped: the run before is still going'
-        : 'missed: nobody was there in time to run it; with --catch-up it would run on return',
+        ? 'skipped: the previous run is still going'
+        : 'missed: no runner was there in time; with --catch-up it would run now',
     );
   }
 
-  /** Of a schedule that was removed meanwhile nothing stays behind. */
+  /** Leaves nothing behind if the schedule was removed meanwhile. */
   async function keep(scope: string, { name, id }: Schedule, result: EndedRun | PassedTick): Promise<void> {
     await keyValues.put(scope, id, JSON.stringify(result));
     if ((await book.find(name))?.id !== id) await keyValues.remove(scope, id, null);
   }
 
-  function noteTrouble(error: unknown): void {
-    log.warn({ reason: errorText(error) }, 'a sign of life of the schedules did not arrive');
+  function warnOfFailure(error: unknown): void {
+    log.warn({ reason: errorText(error) }, 'the heartbeat of the schedules could not be written');
   }
 
-  /** The sign of life of this host, and the clocks that were lost with the engine's memory or never set. */
-  async function beat(): Promise<void> {
+  /** The heartbeat of this host; also sets clocks that the engine lost or never had. */
+  async function heartbeat(): Promise<void> {
     await keyValues.put(SCOPES.runner, host, options.name);
     const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
     for (const { schedule } of await book.list()) {
@@ -148,16 +156,37 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 
   return {
     async start() {
-      await beat();
-      timer = setInterval(() => void beat().catch(noteTrouble), BEAT_MS);
-      worker.run().catch((error) => log.error({ reason: errorText(error) }, 'no more ticks are taken'));
+      await heartbeat();
+      timer = setInterval(() => void heartbeat().catch(warnOfFailure), HEARTBEAT_MS);
+      worker
+        .run()
+        .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs are no longer started'));
     },
     async stop() {
       clearInterval(timer);
       const closed = worker.close().catch(() => undefined);
-      stopping.abort(new Error('the runner of schedules stops'));
+      stopping.abort(new Error('the schedule runner stops'));
       await withinDeadline(closed, CLOSE_MS);
-      await keyValues.remove(SCOPES.runner, host, options.name).catch(noteTrouble);
+      await keyValues.remove(SCOPES.runner, host, options.name).catch(warnOfFailure);
     },
   };
+}
+
+/** A tick taken later than this was missed: the machine was off or no runner was up. */
+const LATE_AFTER_MS = 60_000;
+
+interface TakenTick {
+  /** Milliseconds since 1970; null for a run by hand, which is never late. */
+  readonly dueAt: number | null;
+  /** Whether its run was begun before and interrupted: it continues, however late. */
+  readonly hasBegun: boolean;
+}
+
+/** Whether a tick is run or counts as missed. Pure. */
+export function judgeTick(
+  { dueAt, hasBegun }: TakenTick,
+  { now, catchesUp, lateAfterMs }: { now: number; catchesUp: boolean; lateAfterMs: number },
+): 'run' | 'missed' {
+  if (dueAt === null || hasBegun || catchesUp) return 'run';
+  return now - dueAt > lateAfterMs ? 'missed' : 'run';
 }

@@ -1,22 +1,23 @@
 /**
- * Reads the command of a schedule where it is added: the same table as the command line's judges it, paths become absolute, and
- * nothing secret is taken in. What the process decides that takes the ticks is refused.
+ * Reads the command of a schedule when it is added, by the table of the command line. Paths become
+ * absolute, secrets are refused, and so are flags that the process decides which runs it.
  */
 import { resolve } from 'node:path';
+import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
-import { maskTokenPath } from '../../config/mask.js';
-import type { Problem } from '../../config/problems.js';
-import { throwProblems, usageProblem } from '../../config/problems.js';
+import { type Problem, throwProblems, usageProblem } from '../../config/problems.js';
 import type { CommandName } from '../../config/setting.js';
-import type { LoadedSettings } from '../../config/settings.js';
-import { SETTING_ENTRIES } from '../../config/settings.js';
-import { unknownStamps } from './path-stamps.js';
-import type { Schedule, ScheduledFlags } from './schedule.js';
+import { type LoadedSettings, SETTING_ENTRIES } from '../../config/settings.js';
+import type { Schedule, ScheduledFlags } from './schedule-book.js';
+import { unknownStamps } from './schedule-times.js';
 
-/** Settings for a command from these flags and the surroundings of the process. Throws as `loadSettings` does. */
+/**
+ * Settings of a command from these flags, environment and config file. Throws as `loadSettings`
+ * does.
+ */
 export type LoadFlags = (command: CommandName, flags: Record<string, unknown>) => LoadedSettings;
 
-/** Flags of a run that belong to the process that takes the ticks. */
+/** Flags that belong to the process which runs the schedules. */
 const OF_THE_RUNNER: readonly string[] = [
   'engine',
   'state',
@@ -31,12 +32,12 @@ const OF_THE_RUNNER: readonly string[] = [
   'metricsPort',
   'metricsHost',
 ];
-/** Flags whose files may be named after the moment of the run. */
+/** Flags whose file names may contain the moment of the run. */
 export const STAMPED: readonly string[] = ['output', 'errors', 'report'];
 
 /**
- * `argv` is what follows `--`; `folder` is what relative paths count from. Throws one `NeverStartError` that lists every
- * problem.
+ * `argv` is what follows `--`; `folder` is what relative paths count from. Throws one
+ * `NeverStartError` that lists every problem.
  */
 export function readScheduledCommand(
   argv: readonly string[],
@@ -74,17 +75,17 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
         usageProblem(
           'not a flag of a scheduled run',
           flag,
-          "leave it out: engine, log and the like are the runner's",
+          'leave it out: the runner decides on engine, log and the like',
         ),
       );
     }
     if (!['open', 'address', 'token path'].includes(line.secrecy)) {
       problems.push(
-        usageProblem('a schedule keeps no secrets', flag, 'say it in the environment of the runner'),
+        usageProblem('a schedule keeps no secrets', flag, 'set it in the environment of the runner'),
       );
     }
     if (line.secrecy === 'token path' && maskTokenPath(String(said)) === '…') {
-      problems.push(usageProblem('this seems to be a token', flag, 'name the file that holds it'));
+      problems.push(usageProblem('this looks like a token', flag, 'name the file that holds it'));
     }
     for (const word of STAMPED.includes(key) ? unknownStamps(String(said)) : []) {
       problems.push(usageProblem('no such stamp', `{${word}} in ${flag}`, 'use {date} or {time}'));

@@ -18,16 +18,16 @@ import type { Clock } from '../../core/clock.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { hasNoMatch } from '../../core/model.js';
+import { hasNoMatch } from '../../core/outcome.js';
 import type { Streams } from '../../core/streams.js';
 import type { EnrichResult, RunWorker, SharedWorker } from '../../run/enrich-request.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
 import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
-import { stampPath } from './path-stamps.js';
-import type { EndedRun } from './schedule.js';
+import type { EndedRun } from './schedule-book.js';
 import { createScheduleRunner, type ScheduledWork, type ScheduleRunner } from './schedule-runner.js';
+import { stampPath } from './schedule-times.js';
 import { type LoadFlags, STAMPED } from './scheduled-command.js';
 
 export interface ScheduleHostOptions extends EngineContext {

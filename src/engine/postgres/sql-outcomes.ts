@@ -2,7 +2,7 @@
  * The `OutcomeStore` over SQL. The bytes of many answers travel as one value with a list of lengths beside it: a
  * list of byte strings would be spelled out in text.
  */
-import type { Freshness } from '../../core/model.js';
+import type { Freshness } from '../../core/outcome.js';
 import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
 import type {
   ClaimAnswer,

@@ -4,7 +4,7 @@
  */
 
 import { grown } from '../../core/growable.js';
-import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/model.js';
+import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
 import type { SpoolFile } from '../scan/spool-file.js';
 

@@ -2,12 +2,9 @@
  * Brings outcomes from the store into the run's answers: rendered once per identifier, in the order of their numbers,
  * so that memory holds one batch at a time.
  */
-import {
-  type AnswerSource,
-  type Freshness,
-  type OutcomeStatus,
-  parseIdentifierText,
-} from '../../core/model.js';
+
+import { parseIdentifierText } from '../../core/identifier.js';
+import type { AnswerSource, Freshness, OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
 import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/freshness.js';

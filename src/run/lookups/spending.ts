@@ -3,7 +3,7 @@
  * would cost at most. Pure.
  */
 
-import { costOf, requestsFor } from '../../core/money.js';
+import { costOf, requestsFor } from '../../core/decimal.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 

@@ -2,7 +2,7 @@
  * A notice in the words of an e-mail. Pure.
  */
 import { countOf, countText } from '../../core/figures.js';
-import { hasNoMatch } from '../../core/model.js';
+import { hasNoMatch } from '../../core/outcome.js';
 import { visibleLine, visibleLines } from '../../core/terminal-text.js';
 import type { Notice } from './notice.js';
 

@@ -6,7 +6,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isLoopbackUrl } from '../../config/address-values.js';
-import { readNotifySecret } from '../../config/read-notify-secret.js';
+import { readNotifySecret } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';

@@ -3,7 +3,7 @@
  * sorted as they stand in the spool, a fifth of their rendered size, and are rendered in their final
  * order, where rows of one identifier stand together.
  */
-import type { OutcomeStatus } from '../../core/model.js';
+import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import { candidatesOf, kindOf, type RowRecord, rawOf, readRow } from '../scan/row-spool.js';
 import type { AnswerView, RenderedAnswer, Renderer } from './output-plan.js';

@@ -2,7 +2,8 @@
  * What an output is made of, and the shapes that a renderer takes and gives.
  */
 
-import type { AnswerSource, Identifier, OutcomeStatus } from '../../core/model.js';
+import type { Identifier } from '../../core/identifier.js';
+import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';
 import type { Brand } from '../../lookup/brand.js';
 

@@ -4,14 +4,9 @@
  */
 import { rm } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
+import { parseIdentifierText } from '../../core/identifier.js';
 import { withReleasers } from '../../core/lifecycle.js';
-import {
-  emptyCounts,
-  OUTCOME_STATUSES,
-  type OutcomeStatus,
-  parseIdentifierText,
-  type StatusCounts,
-} from '../../core/model.js';
+import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { type CountShape, countRecords } from './count-records.js';

@@ -3,7 +3,7 @@
  */
 import { EXIT } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
-import { hasNoMatch } from '../../core/model.js';
+import { hasNoMatch } from '../../core/outcome.js';
 import type { ReportFigures } from './page-data.js';
 
 /** How the run is marked beside its name; `tone` chooses the colour. */

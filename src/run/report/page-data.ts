@@ -2,7 +2,7 @@
  * What the page is made of. The figures have the shape of the JSON report, so that both always say the same; brands and
  * files come beside them, because the JSON report holds no brands. Only types.
  */
-import type { StatusCounts } from '../../core/model.js';
+import type { StatusCounts } from '../../core/outcome.js';
 
 /** One brand of a list. All texts as the service sent them. */
 export interface ShownBrand {

@@ -3,9 +3,9 @@
  * numbers and names, so that programs can read it; no token, no brand, no row.
  */
 
+import { costOf } from '../../core/decimal.js';
 import type { ExitCode } from '../../core/errors.js';
-import { hasNoMatch } from '../../core/model.js';
-import { costOf } from '../../core/money.js';
+import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
 import type { EnrichRequest, EnrichResult } from '../enrich-request.js';

@@ -3,7 +3,7 @@
  * best and the lowest scores, and reasons. The report is made of it. Its memory does not grow with the
  * number of answers.
  */
-import type { AnswerSource } from '../../core/model.js';
+import type { AnswerSource } from '../../core/outcome.js';
 import type { Brand, QualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 

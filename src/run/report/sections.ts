@@ -2,7 +2,7 @@
  * The sections of the page: outcomes, scores, causes, money and files.
  */
 import { countOf, countText, momentText, shareText } from '../../core/figures.js';
-import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/model.js';
+import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { bar, html, type Markup } from './markup.js';
 import type { PageData, ReportFigures, ShownFile } from './page-data.js';

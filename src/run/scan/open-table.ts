@@ -4,10 +4,11 @@
  */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import type { ColumnRequest } from '../../config/column-value.js';
 import { NeverStartError } from '../../core/errors.js';
-import type { IdentifierKind } from '../../core/model.js';
+import type { IdentifierKind } from '../../core/identifier.js';
 import type { TableShape } from '../../core/table.js';
-import { type ChosenColumns, type ColumnRequest, chooseColumns } from '../../identify/choose-columns.js';
+import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
 import type { Input, IntakeOptions } from '../../intake/input.js';
 import { openInput } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';

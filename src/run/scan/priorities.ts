@@ -7,8 +7,7 @@
 
 import { NeverStartError } from '../../core/errors.js';
 import { grown } from '../../core/growable.js';
-import { columnLabel } from '../../identify/column-choice.js';
-import { findColumn } from '../../identify/find-column.js';
+import { columnLabel, findColumn } from '../../identify/find-column.js';
 
 /** One `--priority COLUMN[:asc|desc]`. The column may also be a position, as in `--column`. */
 export interface PriorityRequest {

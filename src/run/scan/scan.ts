@@ -3,10 +3,10 @@
  * get numbers, and whatever is wrong with the file is known afterwards.
  */
 
+import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
-import { type IdentifierKind, identifierText } from '../../core/model.js';
 import type { Row } from '../../core/table.js';
-import { identifyRow } from '../../identify/identify-row.js';
+import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import { type Answers, createAnswers } from '../lookups/answers.js';
 import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';

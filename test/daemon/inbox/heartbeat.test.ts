@@ -3,11 +3,11 @@ import { mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  beat,
   HEARTBEAT_FILE,
   isDead,
   ownIdentity,
   readSignOfLife,
+  touchHeartbeat,
 } from '../../../src/daemon/inbox/heartbeat.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -44,7 +44,7 @@ describe('a watcher', () => {
     const folder = await temporaryFolder();
     const desk = join(folder, 'watcher');
     const identity = await ownIdentity();
-    const at = await beat(desk, identity);
+    const at = await touchHeartbeat(desk, identity);
     expect(await readSignOfLife(desk)).toEqual({ beatAt: at, identity });
     // In whole seconds: systems round times differently.
     const old = new Date(Math.floor(at / 1_000) * 1_000 - 60_000);
@@ -59,6 +59,6 @@ describe('a watcher', () => {
 
   it('never makes the folders above its own, which may be away with their share', async () => {
     const folder = await temporaryFolder();
-    await expect(beat(join(folder, 'away', 'watcher'), OWN)).rejects.toThrow('ENOENT');
+    await expect(touchHeartbeat(join(folder, 'away', 'watcher'), OWN)).rejects.toThrow('ENOENT');
   });
 });

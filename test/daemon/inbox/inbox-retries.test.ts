@@ -1,7 +1,7 @@
 /** When parked files of an inbox go on. */
 import { describe, expect, it } from 'vitest';
 import { type AccountView, chooseRetries, memoOf } from '../../../src/daemon/inbox/inbox-retries.js';
-import type { ParkedJob } from '../../../src/daemon/inbox/job-end.js';
+import type { ParkedJob } from '../../../src/daemon/inbox/job-folder.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
 import { runSettings } from '../../engine/contract/run-settings.js';
 import { ledgerState } from '../../run/ledger-state.js';

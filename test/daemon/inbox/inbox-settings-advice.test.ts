@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
 import type { LoadedSettings } from '../../../src/config/settings.js';
 import { applyFolderSettings } from '../../../src/daemon/inbox/inbox-folder-settings.js';
-import { settingsAdvice, settingsLines } from '../../../src/daemon/inbox/inbox-settings-advice.js';
+import { settingsAdvice, settingsLines } from '../../../src/daemon/inbox/inbox-verdict.js';
 import { refusal } from '../../identify/choose-from-table.js';
 
 it.each<[string, string[]]>([

@@ -91,7 +91,7 @@ describe('an error', () => {
         'What to do: skip them with --skip-lines 3.\n\n' +
         'For this inbox, save this line as brand-enrich.json beside the folder inbox (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
-        'Answers that were paid for are kept, and are not bought again when the file is put into the inbox once more.\n',
+        'Answers that were paid for are stored and are not bought again when the file is put into the inbox again.\n',
     );
   });
 });

@@ -2,10 +2,9 @@
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { lookAt, type SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
 import { type InboxFolders, openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
-import { arrive, claim, type Job, lookAt, putBack, take } from '../../../src/daemon/inbox/job-folder.js';
-import { writeNote } from '../../../src/daemon/inbox/job-note.js';
-import type { SeenFile } from '../../../src/daemon/inbox/settled-files.js';
+import { arrive, claim, type Job, putBack, take, writeRecord } from '../../../src/daemon/inbox/job-folder.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
@@ -74,7 +73,7 @@ describe('arriving', () => {
     await arrive(folders, job, { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
     const again = await take(folders, desk, join(folders.waiting, JOB));
-    expect(again?.note.parked).toEqual({ at: NOW, memo: 'm' });
+    expect(again?.record.parked).toEqual({ at: NOW, memo: 'm' });
     if (again) await arrive(folders, again, { place: 'done', reason: null }, NOW + 1_000);
     expect(await readdir(join(folders.done, JOB.replace('05Z', '06Z')))).toEqual(['list.csv']);
   });
@@ -133,7 +132,7 @@ describe('taking over', () => {
   it('removes a folder that its watcher was killed over before the file was in it', async () => {
     const folder = join(desk, 'early');
     await mkdir(folder);
-    await writeNote(folder, { file: 'list.csv', adoptions: 0, parked: null });
+    await writeRecord(folder, { file: 'list.csv', adoptions: 0, parked: null });
     expect(await take(folders, otherDesk, folder)).toBeNull();
     expect(await readdir(otherDesk)).toEqual([]);
   });

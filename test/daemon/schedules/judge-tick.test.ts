@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judgeTick } from '../../../src/daemon/schedules/judge-tick.js';
+import { judgeTick } from '../../../src/daemon/schedules/schedule-runner.js';
 
 const LATE = 60_000;
 const DUE = 1_000_000;

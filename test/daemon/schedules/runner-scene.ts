@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
-import type { Schedule } from '../../../src/daemon/schedules/schedule.js';
+import type { Schedule } from '../../../src/daemon/schedules/schedule-book.js';
 import {
   createScheduleRunner,
   type ScheduledWork,

@@ -30,7 +30,7 @@ async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise
 
 async function serve(scene: Scene) {
   const runner = scene.start(['schedule', 'serve']);
-  await runner.untilSaid(/taking the ticks/);
+  await runner.untilSaid(/running the schedules/);
   return runner;
 }
 
@@ -47,7 +47,9 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
       { BRAND_API_URL: '', BRAND_API_TOKEN: '' },
     );
     expect(added.code, added.stderr).toBe(0);
-    expect(added.stdout).toMatch(/yearly is added, next on \d{4}-01-01 00:00:00 UTC; start .*schedule serve/);
+    expect(added.stdout).toMatch(
+      /yearly is added; next run \d{4}-01-01 00:00:00 UTC; start .*schedule serve/,
+    );
     expect(await states(scene)).toMatchObject([{ isHostAway: true, ended: null }]);
 
     const runner = await serve(scene);
@@ -126,7 +128,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const runner = scene.start(['schedule', 'serve', '--metrics-port', '0'], {
       BRAND_ENRICH_NOTIFY_URL: hook.url,
     });
-    await runner.untilSaid(/taking the ticks/);
+    await runner.untilSaid(/running the schedules/);
     await scene.run(['schedule', 'run-now', 'told']);
     await expect.poll(() => hook.received.length, PATIENCE).toBe(1);
     expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({

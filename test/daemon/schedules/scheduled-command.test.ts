@@ -52,7 +52,7 @@ it.each([
   [['run', 'a.csv', '--engine', 'redis://u:pw@queue'], /not a flag of a scheduled run: --engine/],
   [['run', 'a.csv', '--sample'], /not a flag of a scheduled run: --sample/],
   [['run', 'a.csv', '-o', '{datum}.csv'], /no such stamp: \{datum\} in --output/],
-  [['run', 'a.csv', '--token-file', 'c2VzYW1lb3BlbnNlc2FtZQ'], /seems to be a token/],
+  [['run', 'a.csv', '--token-file', 'c2VzYW1lb3BlbnNlc2FtZQ'], /looks like a token/],
   [['run', 'a.csv', '--base-url', 'https://u:pw@brands.example'], /without credentials/],
   [['run', 'a.csv', '--waterfall', '--column', 'one'], /contradict/],
 ])('%j is refused', (argv, reason) => {

@@ -2,7 +2,7 @@
  * Short ways of saying things to an outcome store, for the tests of its contract.
  */
 
-import type { Freshness } from '../../../src/core/model.js';
+import type { Freshness } from '../../../src/core/outcome.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import type { NewOutcome } from '../../../src/stores/outcome-store.js';

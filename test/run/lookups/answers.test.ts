@@ -1,7 +1,7 @@
 /** What identifiers came to: numbers in memory, texts on disk. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OUTCOME_STATUSES } from '../../../src/core/model.js';
+import { OUTCOME_STATUSES } from '../../../src/core/outcome.js';
 import { createAnswers } from '../../../src/run/lookups/answers.js';
 import { openSpool } from '../spools.js';
 

@@ -79,9 +79,9 @@ describe('a file of an inbox', () => {
     folder: '/in/processing/w/list',
     file: 'list.csv',
     path: '/in/processing/w/list/list.csv',
-    note: { file: 'list.csv', adoptions: 0, parked: null },
+    record: { file: 'list.csv', adoptions: 0, parked: null },
   };
-  const parkedBefore = { ...job, note: { ...job.note, parked: { at: 1, memo: '' } } };
+  const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, memo: '' } } };
   const notices = () => {
     const told = createTold();
     return { told, inbox: createInboxNotices({ notifier: told, isSample: false, clock }) };

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findOurColumns } from '../../../src/identify/our-columns.js';
+import { findOurColumns } from '../../../src/identify/choose-columns.js';
 import { createErrorsFile } from '../../../src/run/output/write-output.js';
 import { CSV_SHAPE, DEFERRED, INVALID, JSON_SHAPE, MATCHED, planFor } from './plans.js';
 

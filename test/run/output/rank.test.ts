@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OutcomeStatus } from '../../../src/core/model.js';
+import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import { rankOf } from '../../../src/run/output/join-rows.js';
 
 describe('rankOf', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { emptyCounts } from '../../../src/core/model.js';
+import { emptyCounts } from '../../../src/core/outcome.js';
 import { assertAccounts, sumOf } from '../../../src/run/output/write-output.js';
 
 const byStatus = { matched: 1, not_found: 2, failed: 3, invalid: 4, skipped: 5, deferred: 6 };

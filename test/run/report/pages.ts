@@ -1,6 +1,6 @@
 /** What a page is made of, made up: a run that went well unless the test says otherwise. */
 import { readFile } from 'node:fs/promises';
-import { emptyCounts, type StatusCounts } from '../../../src/core/model.js';
+import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
 import type { PageData, ReportFigures, ShownBrand } from '../../../src/run/report/page-data.js';
 
 /** The browser build of Chart.js. */

@@ -1,0 +1,43 @@
+/** Identifiers: what the service is asked for. */
+
+/**
+ * What kind of thing an identifier names. `auto` leaves the choice to the service's generic route.
+ */
+export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
+export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
+
+/** A normalised, typed key. Two rows with an equal identifier are paid for once. */
+export interface Identifier {
+  readonly kind: IdentifierKind;
+  /**
+   * Normal form: punycode registrable domain, upper-case ISIN, ticker and symbol, brand id as
+   * written.
+   */
+  readonly value: string;
+}
+
+/** What the cells of one row came to, before anybody is asked. */
+export type Identified =
+  | { readonly type: 'identifier'; readonly identifier: Identifier }
+  /** The cell holds something that can never be asked for; `reason` is shown to the user. */
+  | { readonly type: 'invalid'; readonly reason: string }
+  /**
+   * There is nothing to ask for (blank), or asking would buy the wrong brand (free mail provider).
+   */
+  | { readonly type: 'skipped'; readonly reason: string };
+
+/**
+ * The one-line text form of an identifier, `kind:value`. A value may itself contain `:`; the kind
+ * never does.
+ */
+export function identifierText(identifier: Identifier): string {
+  return `${identifier.kind}:${identifier.value}`;
+}
+
+/** Reverses {@link identifierText}. Throws a plain `Error` on text that it did not make. */
+export function parseIdentifierText(text: string): Identifier {
+  const colon = text.indexOf(':');
+  const kind = text.slice(0, colon) as IdentifierKind;
+  if (colon < 0 || !IDENTIFIER_KINDS.includes(kind)) throw new Error(`not an identifier text: ${text}`);
+  return { kind, value: text.slice(colon + 1) };
+}

@@ -1,0 +1,39 @@
+/**
+ * Outcomes: what rows come to, where their answers come from, and which stored answers still count.
+ */
+
+/** `matched`, `not_found` and `failed` come from the service's side; the others are ours. */
+export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;
+export type OutcomeStatus = (typeof OUTCOME_STATUSES)[number];
+
+/** How many rows came to each status. */
+export type StatusCounts = Record<OutcomeStatus, number>;
+
+export function emptyCounts(): StatusCounts {
+  return { matched: 0, not_found: 0, failed: 0, invalid: 0, skipped: 0, deferred: 0 };
+}
+
+/** Whether there are rows and not one of them has a brand. */
+export function hasNoMatch(rows: StatusCounts): boolean {
+  return rows.matched === 0 && Object.values(rows).some((count) => count > 0);
+}
+
+/**
+ * Whether this run asked the service for the answer (`api`) or found it in the outcome store
+ * (`stored`).
+ */
+export type AnswerSource = 'api' | 'stored';
+
+/**
+ * Which answers are fresh for a run: rules in `stores/freshness.ts`. An answer is fresh when
+ * `fetchedAt >= asOf - (matched ? maxAgeMs : maxAgeMissingMs)`, `fetchedAt >= notBefore`, and
+ * `freshUntil === null || freshUntil > asOf`.
+ */
+export interface Freshness {
+  /** The run's start on the store's clock: judged at one moment, in every pass. */
+  readonly asOf: number;
+  readonly maxAgeMs: number;
+  readonly maxAgeMissingMs: number;
+  /** `--refresh`: older answers are stale; 0 without it. */
+  readonly notBefore: number;
+}

@@ -1,0 +1,121 @@
+/**
+ * Files of an inbox: what a look finds, names that are ignored, names of jobs, and passing faults.
+ */
+import { lstat } from 'node:fs/promises';
+import { basename } from 'node:path';
+
+/**
+ * Unfinished downloads and copies, lock files of office programs, hidden files, and what file
+ * browsers leave behind.
+ */
+const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
+
+/** Whether nobody wants a file of this name enriched. */
+export function isLeftAlone(name: string): boolean {
+  return LEFT_ALONE.some((pattern) => pattern.test(name));
+}
+
+/**
+ * A name may have 255 bytes on the usual file systems; time, number and the endings of our files
+ * need some of them.
+ */
+const STEM_BYTES = 180;
+
+/**
+ * What a file is called without its extensions: `customers.csv.gz` is `customers`. Cut between
+ * characters when very long.
+ */
+export function stemOf(name: string): string {
+  const plain = name.replace(/\.gz$/i, '');
+  const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
+  let cut = '';
+  let bytes = 0;
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(stem)) {
+    bytes += Buffer.byteLength(segment);
+    if (bytes > STEM_BYTES) break;
+    cut += segment;
+  }
+  return cut === '' ? 'file' : cut;
+}
+
+/** Whether the names of our files beside this one would be longer than file systems allow. */
+export function isLongName(name: string): boolean {
+  return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
+}
+
+/**
+ * `customers-2026-01-14T09-30-05Z`: sorts by time, and without the colons that Windows refuses.
+ * `now` in milliseconds.
+ */
+export function jobName(fileName: string, now: number): string {
+  return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+}
+
+/**
+ * Calls `action` with `name`, `name-2`, `name-3` … until it does not fail with EEXIST or ENOTEMPTY,
+ * and returns that name: trying and taking it is one step.
+ */
+export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? name : `${name}-${number}`;
+    try {
+      await action(free);
+      return free;
+    } catch (error) {
+      if (!isErrorCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
+    }
+  }
+}
+
+/** Whether it is an error of the system with one of these codes. */
+export function isErrorCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/**
+ * Disk full, read-only, no permission, a share that was unmounted: not the file's fault, and it may
+ * pass.
+ */
+export function isPassingFault(error: unknown): boolean {
+  return isErrorCode(
+    error,
+    'ENOSPC',
+    'EDQUOT',
+    'EROFS',
+    'EIO',
+    'EACCES',
+    'EPERM',
+    'EMFILE',
+    'ENFILE',
+    'ENOMEM',
+    'EBUSY',
+    'ESTALE',
+    'ETIMEDOUT',
+    'EHOSTDOWN',
+    'ENOTCONN',
+  );
+}
+
+/** A file as one look found it. */
+export interface SeenFile {
+  readonly name: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+  /** `other`: neither file, folder nor symbolic link. */
+  readonly kind: 'file' | 'link' | 'other';
+}
+
+/** What one look finds at a path; null: nothing. */
+export async function lookAt(path: string): Promise<SeenFile | 'folder' | null> {
+  const stat = await lstat(path).catch(() => null);
+  if (stat === null) return null;
+  if (stat.isDirectory()) return 'folder';
+  const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
+  return { name: basename(path), size: stat.size, mtimeMs: stat.mtimeMs, ino: stat.ino, kind };
+}
+
+/** Whether nothing was written between two looks, and nothing put in its place. */
+export function isSameFile(a: SeenFile, b: SeenFile): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.kind === b.kind;
+}

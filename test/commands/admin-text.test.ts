@@ -1,0 +1,234 @@
+/** What `status`, `ledger show` and `outcomes stats` say. */
+import { describe, expect, it } from 'vitest';
+import { ledgerText, outcomesText, statusText } from '../../src/commands/admin-text.js';
+import type { LedgerState } from '../../src/ledger/ledger.js';
+import { ledgerState } from '../run/ledger-state.js';
+import { NOON, runRecord } from '../worker/asking.js';
+import { STARTED_AT } from './results.js';
+
+const NO_OUTCOMES = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
+
+describe('the account', () => {
+  it('of which nothing is known yet', () => {
+    expect(ledgerText('key-1', ledgerState())).toBe(
+      [
+        'account     key-1',
+        'period      not known before the first answer',
+        'quota       not known before the first answer',
+        'limit       unknown (quota)',
+        'used        0: 0 sent by us, 0 in flight, 0 by others',
+        'service     last reported no usage',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('in full', () => {
+    const state = ledgerState({
+      period: '2026-03-01',
+      quota: 1_000,
+      overage: 200,
+      usage: 1_100,
+      sent: 1_050,
+      held: 40,
+      others: 10,
+      closedAt: STARTED_AT,
+      isPaused: true,
+      pace: { ...ledgerState().pace, rate: 81.04, burst: 10 },
+    });
+    expect(ledgerText('key-1', state)).toBe(
+      [
+        'account     key-1',
+        'period      2026-03-01',
+        'quota       1,000',
+        'limit       1,200 (quota and 200 overage requests)',
+        'used        1,100: 1,050 sent by us, 40 in flight, 10 by others',
+        'service     last reported 1,100 used',
+        'left        100',
+        'closed      the service refused for quota at 2026-03-15 12:00:00 UTC',
+        'paused      nothing is spent until `brand-enrich resume`',
+        'pace        81.0 requests a second, burst 10',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it.each<[Partial<LedgerState>, string]>([
+    [{ quota: 10, sent: 12 }, 'left        0'],
+    [{ quotaCap: 7 }, 'limit       7 (quota)'],
+    [{ quota: 10, quotaCap: 7 }, 'limit       7 (quota)'],
+  ])('%j', (some, line) => {
+    expect(ledgerText('key-1', ledgerState(some)).split('\n')).toContain(line);
+  });
+});
+
+describe('stored answers', () => {
+  it('none', () => {
+    expect(outcomesText(NO_OUTCOMES)).toBe('stored answers   0 matched, 0 not found\n');
+  });
+
+  it('some, with their ages', () => {
+    const stats = {
+      matched: 12_000,
+      notFound: 30,
+      oldestFetchedAt: STARTED_AT - 3_600_000,
+      newestFetchedAt: STARTED_AT,
+    };
+    expect(outcomesText(stats)).toBe(
+      'stored answers   12,000 matched, 30 not found\nfetched          from 2026-03-15 11:00:00 UTC to 2026-03-15 12:00:00 UTC\n',
+    );
+  });
+});
+
+describe('the status', () => {
+  const STATUS = {
+    engine: 'redis',
+    address: 'redis://127.0.0.1:6379',
+    warnings: [],
+    account: null,
+    ledger: null,
+    limit: null,
+    projection: null,
+    budget: null,
+    queue: null,
+    outcomes: NO_OUTCOMES,
+    runs: [],
+  } as const;
+
+  it('tells of paid answers on disk: whose they are, and until when they are kept', () => {
+    const spool = { answers: 1_200, folder: '/state/spool/b', since: NOON, engine: 'b', isOwn: false };
+    const lines = statusText(
+      STATUS,
+      [spool, { ...spool, engine: 'a', isOwn: true, answers: 1 }, { ...spool, engine: null }],
+      NOON,
+    )
+      .split('\n')
+      .filter((line) => line.startsWith('on disk'));
+    const kept = new Date(NOON + 30 * 86_400_000).toISOString().slice(0, 10);
+    expect(lines).toEqual([
+      `on disk     1,200 paid answers in /state/spool/b, of another engine (b): kept for it until ${kept}`,
+      'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder records them',
+      'on disk     1,200 paid answers in /state/spool/b, of an unnamed engine: the next run or worker with this state folder records them',
+    ]);
+  });
+
+  it('shows a line break in the name of a file, so that no name can pass for another run', () => {
+    const run = runRecord({}, { id: 'r', label: 'host: a\nr-2  completed.csv', rows: 1, identifiers: 1 });
+    const text = statusText({ ...STATUS, runs: [run] }, [], NOON);
+    expect(text.trimEnd().split('\n').at(-1)).toContain('host: a\\nr-2  completed.csv, 1 row, 1 identifier,');
+  });
+
+  it('of an engine that nobody has used, without an account', () => {
+    expect(statusText(STATUS, [], NOON)).toBe(
+      [
+        'engine      redis at redis://127.0.0.1:6379',
+        'account     to see it, name the service and its token (or --account)',
+        'stored answers   0 matched, 0 not found',
+        '',
+        'no runs yet',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('of an engine whose settings put something at risk says what, each time', () => {
+    const risk = 'A loss of power costs up to 1 s of permits and answers.';
+    expect(statusText({ ...STATUS, warnings: [risk] }, [], NOON)).toContain(`  note      ${risk}\n`);
+  });
+
+  describe('of the rest of the period', () => {
+    const spending = (byUs: number, byOthers: number) => ({ byUs, byOthers, total: byUs + byOthers });
+    const projection = {
+      endsOn: '2026-04-01',
+      daysGone: 15.5,
+      daysLeft: 15.5,
+      used: spending(2_000, 500),
+      projected: spending(4_000, 1_000),
+      limitReachedOn: null,
+    };
+    const status = { ...STATUS, account: 'key-1', ledger: ledgerState({ quota: 4_500 }) };
+    const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
+
+    it('where it leads, and by whom', () => {
+      expect(line('projected', statusText({ ...status, limit: 6_000, projection }, [], NOON))).toBe(
+        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
+      );
+    });
+
+    it('when the limit would not last', () => {
+      const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
+      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, [], NOON))).toBe(
+        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow, which would be used up on 2026-03-28',
+      );
+    });
+
+    it('what is left of the money', () => {
+      const budget = {
+        budget: '100',
+        price: '0.1',
+        overageRequests: 12,
+        used: '1.2',
+        requestsLeft: 988,
+        left: '98.8',
+      };
+      expect(line('budget', statusText({ ...status, budget }, [], NOON))).toBe(
+        'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
+      );
+    });
+  });
+
+  it('with account, queue and runs', () => {
+    const runs = [
+      runRecord(
+        {},
+        {
+          id: 'r-20260315-aa',
+          label: 'host: customers.csv',
+          status: 'stopped',
+          reason: 'not asked: the quota is used up',
+          rows: 1_200,
+          identifiers: 1_000,
+          tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
+        },
+      ),
+      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv' }),
+    ];
+    const text = statusText(
+      {
+        ...STATUS,
+        account: 'key-1',
+        ledger: ledgerState({ quota: 100 }),
+        queue: { waiting: 1_500, active: 2, delayed: 3 },
+        runs,
+      },
+      [],
+      NOON,
+    );
+    expect(text).toContain('account     key-1\n');
+    expect(text).not.toMatch(/^(projected|budget)/m);
+    expect(text).toContain('queue       1,500 chunks waiting, 2 active, 3 parked\n');
+    expect(text.trimEnd().split('\n').slice(-2)).toEqual([
+      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not asked: the quota is used up',
+      'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed',
+    ]);
+  });
+
+  it.each([
+    ['stopped', NOON, ', 3 more may have been billed by workers that were killed'],
+    ['running', NOON, ''],
+    [
+      'running',
+      NOON + 60_000,
+      ', 3 more may have been billed by workers that were killed: its process is gone; run the same command again to go on',
+    ],
+  ] as const)(
+    'with what killed workers may have sent, unless it may be in flight: %s, seen at %d',
+    (status, now, lost) => {
+      const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
+      const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
+      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(
+        `9 answered, 9 requests, 9 billed${lost}\n`,
+      );
+    },
+  );
+});

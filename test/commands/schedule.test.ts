@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { schedulesText } from '../../src/commands/schedule.js';
+import type { ScheduleState } from '../../src/daemon/schedules/schedule-book.js';
+
+const NOW = Date.parse('2026-01-14T12:00:00Z');
+const HOUR_MS = 3_600_000;
+
+function text(changes: Partial<ScheduleState> = {}): string {
+  const state: ScheduleState = {
+    schedule: {
+      name: 'nightly',
+      id: '1',
+      cron: '0 2 * * *',
+      tz: 'Europe/Berlin',
+      host: 'mill',
+      line: 'run a.csv',
+      input: '/a.csv',
+      flags: {},
+      catchesUp: false,
+      addedAt: NOW,
+    },
+    nextAt: NOW + HOUR_MS,
+    isRunning: false,
+    isHostAway: false,
+    ended: null,
+    passed: null,
+    ...changes,
+  };
+  return schedulesText([state], { host: 'mill', now: NOW });
+}
+
+const ENDED = {
+  dueAt: null,
+  startedAt: NOW,
+  endedAt: NOW,
+  exitCode: 7,
+  sentence: '3 rows',
+  output: '/o.csv',
+};
+
+it.each([
+  ['the next tick in the zone of the schedule', {}, /next {5}2026-01-14 14:00:00 Europe\/Berlin/],
+  ['a tick that nobody took', { nextAt: NOW - HOUR_MS }, /was due 2026-01-14 12:00:00 Europe\/Berlin/],
+  ['a clock that is not set', { nextAt: null }, /not known until a runner/],
+  ['a host that is there', {}, /host {5}mill \(this machine\)\n/],
+  ['a host that is away', { isHostAway: true }, /mill \(this machine\), not running: start /],
+  ['that nothing was run', {}, /last {5}none yet/],
+  ['the last result', { ended: ENDED }, /exit code 7: 3 rows, \/o\.csv/],
+  ['what runs', { isRunning: true }, /now {6}running/],
+  ['a skipped tick', { passed: { why: 'skipped', dueAt: NOW, at: NOW + 1 } }, /skipped {2}.*still going/],
+  [
+    'a missed tick',
+    { passed: { why: 'missed', dueAt: NOW, at: NOW + 1 } },
+    /missed {3}.*no runner was there/,
+  ],
+] as const)('says %s', (_, changes, expected) => {
+  expect(text(changes)).toMatch(expected);
+});
+
+it('says nothing of a passed tick that a run has followed', () => {
+  expect(text({ ended: ENDED, passed: { why: 'missed', dueAt: NOW - 2, at: NOW - 1 } })).not.toMatch(
+    /missed/,
+  );
+});
+
+it('says so when there is none', () => {
+  expect(schedulesText([], { host: 'mill', now: NOW })).toBe('no schedules\n');
+});

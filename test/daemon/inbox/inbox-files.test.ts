@@ -1,0 +1,111 @@
+/** When a file of the inbox is whole. */
+import { describe, expect, it } from 'vitest';
+import type { SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
+import { createSettledFiles } from '../../../src/daemon/inbox/inbox-files.js';
+
+const SETTLE_MS = 2_000;
+
+function seen(name: string, size: number, more: Partial<SeenFile> = {}): SeenFile {
+  return { name, size, mtimeMs: 1, ino: 1, kind: 'file', ...more };
+}
+
+/** Looks at one file at the given moments; when it was ready. */
+function readyAt(looks: readonly (readonly [number, Partial<SeenFile>])[]): number | null {
+  const files = createSettledFiles(SETTLE_MS);
+  for (const [now, more] of looks) {
+    if (files.look([seen('a.csv', 10, more)], now).ready.length > 0) return now;
+  }
+  return null;
+}
+
+describe('a file', () => {
+  it.each([
+    [
+      'is ready when it was still for long enough',
+      [
+        [0, {}],
+        [1_999, {}],
+        [2_000, {}],
+      ],
+      2_000,
+    ],
+    ['is not ready at the first look, however old it is', [[0, {}]], null],
+    [
+      'that grows begins anew',
+      [
+        [0, {}],
+        [1_500, { size: 20 }],
+        [2_500, { size: 20 }],
+        [4_500, { size: 20 }],
+      ],
+      4_500,
+    ],
+    [
+      'that was written again with the same size begins anew',
+      [
+        [0, {}],
+        [1_000, { mtimeMs: 2 }],
+        [2_500, { mtimeMs: 2 }],
+      ],
+      null,
+    ],
+    [
+      'that another file took the place of begins anew',
+      [
+        [0, {}],
+        [1_000, { ino: 2 }],
+        [2_500, { ino: 2 }],
+      ],
+      null,
+    ],
+    [
+      'that is empty has to be still for longer',
+      [
+        [0, { size: 0 }],
+        [9_999, { size: 0 }],
+        [10_000, { size: 0 }],
+      ],
+      10_000,
+    ],
+    [
+      'that paused while it grew is given twice that pause',
+      [
+        [0, {}],
+        [1_800, { size: 20 }],
+        [5_300, { size: 20 }],
+        [5_400, { size: 20 }],
+      ],
+      5_400,
+    ],
+    [
+      'that grows quickly is given no more than the usual time',
+      [
+        [0, {}],
+        [1_000, { size: 20 }],
+        [1_900, { size: 30 }],
+        [3_800, { size: 30 }],
+        [3_900, { size: 30 }],
+      ],
+      3_900,
+    ],
+  ] as const)('%s', (_, looks, expected) => {
+    expect(readyAt(looks)).toBe(expected);
+  });
+
+  it('is told in the order in which files became still, and when the next one can be', () => {
+    const files = createSettledFiles(SETTLE_MS);
+    files.look([seen('late.csv', 1)], 0);
+    files.look([seen('late.csv', 2), seen('early.csv', 1)], 500);
+    files.look([seen('late.csv', 3), seen('early.csv', 1)], 900);
+    const { ready, nextAt } = files.look([seen('late.csv', 3), seen('early.csv', 1)], 2_500);
+    expect(ready.map(({ name }) => name)).toEqual(['early.csv']);
+    expect(nextAt).toBe(2_900);
+  });
+
+  it('that is gone is forgotten', () => {
+    const files = createSettledFiles(SETTLE_MS);
+    files.look([seen('a.csv', 1)], 0);
+    expect(files.look([], 1_000)).toEqual({ ready: [], nextAt: null });
+    expect(files.look([seen('a.csv', 1)], 2_000).ready).toEqual([]);
+  });
+});
