@@ -1,5 +1,5 @@
 /**
- * The public library: what the command line is made of, for programs. Everything else is the house's own and may
+ * The public library: what the command line is made of, for programs. Everything else is internal and may
  * change with any version.
  *
  *   const engine = await openEngine({ engine: 'redis://localhost:6379', stateFolder: '/var/lib/brand-enrich', log });

@@ -2,6 +2,7 @@
  * What every root does with its process: arguments, environment, signals and exit codes meet here and nowhere else.
  * The roots are `cli.ts` and `workers/*.ts`.
  */
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { failureOf, failureText } from './commands/failure-text.js';
@@ -110,6 +111,8 @@ function leaveAtOnce(): never {
 
 function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {
   const stopping = new AbortController();
+  // Each inbox, schedule and run listens for the end of the process.
+  setMaxListeners(0, stopping.signal);
   let isTerm = false;
   const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
     if (stopping.signal.aborted) leaveAtOnce();

@@ -2,6 +2,8 @@
  * `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one process, until
  * it is stopped. Each part is what its own command is; here they share engine, service and worker.
  */
+
+import { setMaxListeners } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -31,7 +33,10 @@ export async function runUp(loaded: LoadedSettings, command: CommandContext): Pr
   const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
   const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
   const ending = new AbortController();
-  const ended = { ...command, stop: AbortSignal.any([command.stop, ending.signal]) };
+  const stop = AbortSignal.any([command.stop, ending.signal]);
+  // Each inbox, schedule and run listens to it.
+  setMaxListeners(0, stop);
+  const ended = { ...command, stop };
   return withDaemonContext(withMetrics, ended, async (context, releasers) => {
     const { metrics, service, engine, log, stop } = context;
     const { settings } = loaded;

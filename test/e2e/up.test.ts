@@ -143,6 +143,18 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(300);
   });
 
+  test('with six inboxes says nothing of leaks', async () => {
+    const scene = await createInboxScene(engine);
+    const inboxes = Array.from({ length: 6 }, (_, index) => `inbox-${index}`);
+    await Promise.all(inboxes.map((name) => mkdir(scene.path(name))));
+    await configure(scene, { inbox: inboxes });
+    const up = await startUp(scene);
+    up.kill('SIGTERM');
+    const { code, stderr } = await up.done;
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('MaxListenersExceededWarning');
+  });
+
   test('SIGTERM in the middle ends it in time with nothing lost, and the next start goes on', {
     tags: ['long'],
   }, async () => {
