@@ -644,6 +644,29 @@ function mayFindOutFree(account: ModelAccount, policy: { quotaCap: number | null
   return run.settings.plan === 'free' && mayFindOut(account, policy, run);
 }
 
+/**
+ * How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of them
+ * may turn out to be overage.
+ */
+function overageRoomOfOthers(world: ModelWorld, account: string, ownKey: string): number {
+  const out = new Map<string, { held: number; cap: number }>();
+  for (const permit of world.permits.values()) {
+    const { runKey, generation } = permit;
+    const isCounted = world.caps.get(runKey)?.generation === generation;
+    if (permit.account !== account || runKey === ownKey || !isCounted) continue;
+    const { held, cap } = out.get(runKey) ?? { held: 0, cap: Infinity };
+    const own = world.runs.get(permit.run)?.settings.maxOverageRequests ?? Infinity;
+    out.set(runKey, { held: held + 1, cap: Math.min(cap, own) });
+  }
+  let room = Infinity;
+  for (const [key, { held, cap }] of out) {
+    const left = cap - (world.caps.get(key)?.overage ?? 0);
+    // With none beyond the quota nothing is overage, whatever is left.
+    if (held > left) room = Math.min(room, Math.max(0, left));
+  }
+  return room;
+}
+
 function take(
   world: ModelWorld,
   account: ModelAccount,
@@ -689,6 +712,7 @@ function take(
       if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
         return { permit, answer: 'denied' };
     }
+    if (beyond > overageRoomOfOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
     let slot = Math.max(now, account.floorUntil);
     if (account.rate !== null) {
       const interval = 1_000 / account.rate;

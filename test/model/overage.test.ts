@@ -208,3 +208,23 @@ test('alone, a run with a cap on overage never passes it, and uses it to its end
     { numRuns: 500 },
   );
 });
+
+test('beside a run without one, a run with a cap on overage never passes it', () => {
+  let overageSeen = 0;
+  fc.assert(
+    fc.property(events, (happenings) => {
+      const story = new Story();
+      for (const event of happenings) {
+        if (event.type === 'ask') story.say(RUNS[event.run]?.id ?? null, event.permits);
+        else if (event.type === 'answer') story.answer(event.which, event.as);
+        else if (event.type === 'tell') story.say(null, 0);
+        expect(story.overageOf(1)).toBeLessThanOrEqual(3);
+      }
+      story.rest();
+      expect(story.overageOf(1)).toBeLessThanOrEqual(3);
+      overageSeen += story.overageOf(1);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(overageSeen).toBeGreaterThan(500);
+});

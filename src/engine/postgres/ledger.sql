@@ -22,7 +22,7 @@ DECLARE
   v_limit bigint;
   v_has_probe_billed boolean := false; v_is_probe_within boolean; v_has_confirmed boolean; v_is_paused boolean;
   v_may_spend boolean; v_is_barred boolean; v_is_opening boolean; v_is_turn boolean;
-  v_held bigint := 0; v_beyond bigint;
+  v_held bigint := 0; v_beyond bigint; v_others_room bigint;
   v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean;
   v_slot float8; v_interval float8;
   v_take int := jsonb_array_length(p->'take');
@@ -110,6 +110,9 @@ BEGIN
     IF v_run.max_overage_requests IS NOT NULL AND v_key.key IS NOT NULL THEN
       v_held := brand_enrich.held_of(v_key.key, v_key.generation, a.name, v_now);
     END IF;
+    IF brand_enrich.beyond_quota(a, v_policy.quota_cap, v_take) > 0 THEN
+      v_others_room := brand_enrich.overage_room_of_others(a.name, v_run.key);
+    END IF;
     FOR r IN
       SELECT t.ord::int AS ord, t.permit, t.key, c.worker AS owner, h.id AS held, d.count AS doubts
         FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, ord
@@ -148,6 +151,7 @@ BEGIN
       v_beyond := brand_enrich.beyond_quota(a, v_policy.quota_cap, 1);
       CONTINUE WHEN v_beyond > 0
         AND v_key.overage_requests + least(v_held + 1, v_beyond) > v_run.max_overage_requests;
+      CONTINUE WHEN v_beyond > v_others_room;
       v_slot := greatest(v_now, a.floor_until);
       IF a.rate IS NULL THEN
         CONTINUE WHEN v_slot - v_now > brand_enrich.pace_horizon_ms();

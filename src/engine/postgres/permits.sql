@@ -202,3 +202,15 @@ CREATE FUNCTION brand_enrich.held_of(
   SELECT count(*) FROM brand_enrich.permit WHERE run_key = p_key AND generation = p_generation
      AND (deadline > p_now OR account <> p_account)
 $$;
+
+-- How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of
+-- them may turn out to be overage. NULL: as far as anybody likes.
+CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own_key text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT min(greatest(0, h.cap - k.overage_requests))
+    FROM (SELECT p.run_key, p.generation, count(*) AS held, min(r.max_overage_requests) AS cap
+            FROM brand_enrich.permit p LEFT JOIN brand_enrich.run r ON r.id = p.run
+           WHERE p.account = p_account AND p.run_key IS DISTINCT FROM p_own_key
+           GROUP BY p.run_key, p.generation) h
+    JOIN brand_enrich.run_key k ON k.key = h.run_key AND k.generation = h.generation
+   WHERE h.held > h.cap - k.overage_requests
+$$;

@@ -86,6 +86,7 @@ local function grant(account, policy, limit, request, run, id, key)
   local beyond = beyondQuota(account, policy, 1)
   if beyond > 0 and run.maxOverageRequests ~= nil
     and used.overage + math.min(used.held + 1, beyond) > run.maxOverageRequests then return 'd' end
+  if beyond > request.overageRoomOfOthers then return 'd' end
   local slot = slotOf(account)
   if slot == nil then return 'd' end
   if probe then
@@ -111,9 +112,38 @@ local function grant(account, policy, limit, request, run, id, key)
   return 'g' .. shown(slot - now)
 end
 
+-- How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of
+-- them may turn out to be overage. Nothing is looked up while no request can be beyond it.
+local function overageRoomOfOthers(account, policy, ownKey, more)
+  if beyondQuota(account, policy, more) == 0 then return math.huge end
+  local ids = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
+  loadPermits(ids)
+  local held, cap, capOfRun = {}, {}, {}
+  for _, id in ipairs(ids) do
+    local permit = permits[id]
+    if permit and permit.runKey ~= ownKey then
+      local used = capsOf(permit.runKey)
+      if used and used.generation == permit.generation then
+        if capOfRun[permit.run] == nil then
+          capOfRun[permit.run] = tonumber(redis.call('HGET', root .. 'run:' .. permit.run, 'maxOverageRequests') or '') or math.huge
+        end
+        held[permit.runKey] = (held[permit.runKey] or 0) + 1
+        cap[permit.runKey] = math.min(cap[permit.runKey] or math.huge, capOfRun[permit.run])
+      end
+    end
+  end
+  local room = math.huge
+  for key, count in pairs(held) do
+    local left = cap[key] - capsOf(key).overage
+    if count > left then room = math.min(room, math.max(0, left)) end
+  end
+  return room
+end
+
 local function take(account, policy, limit, request, run)
   request.maySpend = run ~= nil and run.status == 'alive' and redis.call('EXISTS', root .. 'paused') == 0
   loadClaims(request.keys)
+  request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.key, #request.permits)
   if run ~= nil then loadDoubts(run.id, request.keys) end
   local answers = {}
   for i, id in ipairs(request.permits) do

@@ -137,6 +137,23 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, D, G, D, D, D],
   },
   {
+    title: 'a run takes no permit that could push the requests of another one over its cap',
+    steps: [
+      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
+      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 3 }).map((step) => ({ ...step, key: 1 })),
+      read(0, 4),
+      ask({ take: [0, 1, 2] }),
+      // The fifth may make one of the first run's an overage, the sixth two of them.
+      ask({ run: 1, take: [3, 4, 5] }),
+      settle(0),
+      ask({ run: 1, take: [5] }),
+      settle(1, 'free'),
+      settle(2),
+      ask({ run: 1, take: [5] }),
+    ],
+    answers: [G, G, G, G, G, D, D, G],
+  },
+  {
     title: 'permits past their deadline count as sent, and free the others for nothing',
     steps: [
       ...start(),
