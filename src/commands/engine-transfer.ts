@@ -4,11 +4,10 @@
  */
 import { tmpdir } from 'node:os';
 import type { Settings } from '../config/settings.js';
+import { type CommandContext, openStores } from '../context/open-context.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
-import type { Streams } from '../core/streams.js';
 import { printControlled, printJson, printText, visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import {
@@ -19,34 +18,16 @@ import {
   readHeader,
   readLine,
 } from '../engine/export-lines.js';
-import { openEngine } from '../engine/open-engine.js';
 import { openByteSource, readingStopped } from '../intake/byte-source.js';
 import type { Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
 
-export interface EngineDoor extends Streams {
-  readonly log: Log;
-  readonly stop: AbortSignal;
-}
-
-/** The engine that the settings name. Throws what opening it throws. */
-export async function openNamedEngine(
-  settings: Settings,
-  { log, stop }: EngineDoor,
-  releasers: Releasers,
-): Promise<Engine> {
-  const { engine, state: stateFolder, startEmpty: startsEmpty } = settings;
-  const opened = await openEngine({ engine, stateFolder, startsEmpty, log, stop });
-  releasers.push(() => opened.close());
-  return opened;
-}
-
 const PROGRESS_EVERY_MS = 250;
 
 /** A line on a terminal that counts; `end` removes it. */
-function createCounter({ stderr }: EngineDoor, { quiet }: Settings) {
+function createCounter({ stderr }: CommandContext, { quiet }: Settings) {
   let shownAt = performance.now();
   let isShown = false;
   return {
@@ -77,7 +58,7 @@ async function spendingOf(engine: Engine): Promise<[account: string, spending: S
 /** Throws NeverStartError, and what opening the engine and writing throw. */
 export async function exportEngine(
   settings: Settings,
-  door: EngineDoor,
+  context: CommandContext,
   releasers: Releasers,
 ): Promise<ExitCode> {
   const target = settings.output ?? '-';
@@ -89,11 +70,11 @@ export async function exportEngine(
       todo: 'name a file with -o',
     });
   }
-  const engine = await openNamedEngine(settings, door, releasers);
-  const options = { gzip: target.endsWith('.gz'), bom: false, stdout: door.stdout };
+  const engine = await openStores(settings, context, releasers);
+  const options = { gzip: target.endsWith('.gz'), bom: false, stdout: context.stdout };
   const output = await createOutput(target, options);
   releasers.push(() => output.discard());
-  const counter = createCounter(door, settings);
+  const counter = createCounter(context, settings);
   releasers.push(() => counter.end());
   await output.write(headerLine({ engine: engine.kind, exportedAt: Date.now() }));
   const lines = new Set<string>();
@@ -108,7 +89,7 @@ export async function exportEngine(
   let answers = 0;
   const unreadable: string[] = [];
   for (let after: string | null = null, isLast = false; !isLast; ) {
-    if (door.stop.aborted) throw readingStopped(target);
+    if (context.stop.aborted) throw readingStopped(target);
     const { outcomes, next } = await engine.outcomes.page(after);
     for (const outcome of outcomes) {
       const line = lineOf(outcome);
@@ -127,11 +108,11 @@ export async function exportEngine(
   counter.end();
   const accounts = new Set([...lines].map((line) => JSON.parse(line).account)).size;
   const result = { file: target, answers, accounts, unreadable: unreadable.length };
-  if (settings.json) printJson(door.stdout, result);
+  if (settings.json) printJson(context.stdout, result);
   const said = `${countOf(answers, 'answer')} and ${countOf(accounts, 'account')} exported`;
-  if (!settings.quiet) printText(door.stderr, `${said}\n`);
+  if (!settings.quiet) printText(context.stderr, `${said}\n`);
   for (const key of unreadable.slice(0, PROBLEMS_SHOWN))
-    printText(door.stderr, visibleLines([`${key}: the stored answer is damaged and left out`]));
+    printText(context.stderr, visibleLines([`${key}: the stored answer is damaged and left out`]));
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
@@ -188,11 +169,11 @@ async function* linesOf(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<
 export async function importInto(
   input: string,
   settings: Settings,
-  door: EngineDoor,
+  context: CommandContext,
   releasers: Releasers,
 ): Promise<ExitCode> {
-  const { stop } = door;
-  const source = await openSource(input, door, releasers);
+  const { stop } = context;
+  const source = await openSource(input, context, releasers);
   const lines = linesOf(source)[Symbol.asyncIterator]();
   const first = await lines.next();
   const header = first.done || first.value.bytes === null ? 'it is empty' : readHeader(first.value.bytes);
@@ -204,8 +185,8 @@ export async function importInto(
       todo: 'name a file that `brand-enrich engine export` wrote',
     });
   }
-  const engine = await openNamedEngine(settings, door, releasers);
-  const counter = createCounter(door, settings);
+  const engine = await openStores(settings, context, releasers);
+  const counter = createCounter(context, settings);
   releasers.push(() => counter.end());
   const counts = { answers: 0, taken: 0, known: 0, expired: 0, broken: 0 };
   const problems: string[] = [];
@@ -252,9 +233,9 @@ export async function importInto(
       `the file was written with ${countOf(announced, 'answer')} and has ${countText(counts.answers)}`,
     );
   const verdicts = await judgeAccounts(engine, accounts);
-  if (settings.json) printJson(door.stdout, { ...counts, accounts: verdicts, problems });
-  else if (!settings.quiet) printText(door.stdout, visibleLines(importLines(counts, verdicts)));
-  printText(door.stderr, visibleLines(problems));
+  if (settings.json) printJson(context.stdout, { ...counts, accounts: verdicts, problems });
+  else if (!settings.quiet) printText(context.stdout, visibleLines(importLines(counts, verdicts)));
+  printText(context.stderr, visibleLines(problems));
   const pending = verdicts.filter(({ result }) => result === 'in flight');
   if (pending.length > 0) {
     throw new FailFileError({
@@ -269,7 +250,7 @@ export async function importInto(
 
 async function openSource(
   input: string,
-  { stdin, stop }: EngineDoor,
+  { stdin, stop }: CommandContext,
   releasers: Releasers,
 ): Promise<AsyncIterable<Buffer | string>> {
   if (input === '-') return stdin;

@@ -5,41 +5,46 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
+import { type CommandContext, openStores } from '../context/open-context.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { printJson, printText, visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type EngineDoor, exportEngine, importInto, openNamedEngine } from './engine-transfer.js';
+import { exportEngine, importInto } from './engine-transfer.js';
 
 /** Throws NeverStartError for what the engine cannot do, and what opening it, reading or writing throws. */
 export function runEngineCommand(
   command: CommandName,
   args: readonly string[],
   settings: Settings,
-  door: EngineDoor,
+  context: CommandContext,
 ): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     switch (command) {
       case 'engine status':
-        return showEngine(settings, door, releasers);
+        return showEngine(settings, context, releasers);
       case 'engine stop':
-        return stopEngine(settings, door);
+        return stopEngine(settings, context);
       case 'engine export':
-        return exportEngine(settings, door, releasers);
+        return exportEngine(settings, context, releasers);
       default:
-        return importInto(args[0] ?? '-', settings, door, releasers);
+        return importInto(args[0] ?? '-', settings, context, releasers);
     }
   });
 }
 
-async function showEngine(settings: Settings, door: EngineDoor, releasers: Releasers): Promise<ExitCode> {
+async function showEngine(
+  settings: Settings,
+  context: CommandContext,
+  releasers: Releasers,
+): Promise<ExitCode> {
   const facts =
     settings.engine === 'embedded'
       ? await embeddedFacts(settings.state)
-      : await serverFacts(await openNamedEngine(settings, door, releasers));
-  if (settings.json) printJson(door.stdout, facts);
-  else printText(door.stdout, visibleLines(factLines(facts)));
+      : await serverFacts(await openStores(settings, context, releasers));
+  if (settings.json) printJson(context.stdout, facts);
+  else printText(context.stdout, visibleLines(factLines(facts)));
   return EXIT.done;
 }
 
@@ -106,7 +111,7 @@ function factLines(facts: EngineFacts): string[] {
   return lines;
 }
 
-async function stopEngine(settings: Settings, door: EngineDoor): Promise<ExitCode> {
+async function stopEngine(settings: Settings, context: CommandContext): Promise<ExitCode> {
   if (settings.engine !== 'embedded') {
     throw new NeverStartError({
       code: 'usage-invalid',
@@ -128,8 +133,8 @@ async function stopEngine(settings: Settings, door: EngineDoor): Promise<ExitCod
       todo: 'end what uses it, and the server stops with the last one',
     });
   }
-  if (settings.json) printJson(door.stdout, { stopped: before.isRunning });
-  else printText(door.stdout, before.isRunning ? 'the server is stopped\n' : 'no server is running\n');
+  if (settings.json) printJson(context.stdout, { stopped: before.isRunning });
+  else printText(context.stdout, before.isRunning ? 'the server is stopped\n' : 'no server is running\n');
   return EXIT.done;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The metrics of a command: served when `--metrics-port` is said, and nothing otherwise, so that doors need not ask.
+ * The metrics of a command: served when `--metrics-port` is said, and nothing otherwise, so that commands need not ask.
  */
 import type { Settings } from '../config/settings.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';

@@ -1,5 +1,5 @@
 /**
- * The traces of a command: sent when an address for them is said, and nothing otherwise, so that doors need not ask. Without one
+ * The traces of a command: sent when an address for them is said, and nothing otherwise, so that commands need not ask. Without one
  * nothing of OpenTelemetry is loaded.
  */
 import type { Telemetry } from 'bullmq';

@@ -39,7 +39,7 @@ const NOT_BELIEVED =
 
 /** What the rows say of such an answer, as long as nobody can believe it. */
 export function unprovenReason(answer: Answer): string {
-  return `${said(answer)}, ${costOf(answer)}, ${NOT_BELIEVED}`;
+  return `${saidWithCost(answer)}, ${NOT_BELIEVED}`;
 }
 
 /**
@@ -52,7 +52,7 @@ export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
 
 /** What the rows say of an answer that is not the service's. */
 export function foreignReason(answer: Answer): string {
-  return `${said(answer)}, ${costOf(answer)}, by something that is not the service: no usage header, no error code, no JSON object`;
+  return `${saidWithCost(answer)}, by something that is not the service: no usage header, no error code, no JSON object`;
 }
 
 export function unproven(service: string): RunHalt {
@@ -73,8 +73,11 @@ function said({ meaning }: Answer): string {
   return 'reason' in meaning ? meaning.reason : SAID_404;
 }
 
-function costOf({ cost }: Answer): string {
-  return { billed: 'was billed', doubtful: 'may have been billed', free: 'not billed' }[cost];
+/** A damaged answer, or one that is no brand, says itself what it cost. */
+function saidWithCost(answer: Answer): string {
+  const { meaning, cost } = answer;
+  if (meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand)) return said(answer);
+  return `${said(answer)}, ${{ billed: 'was billed', doubtful: 'may have been billed', free: 'not billed' }[cost]}`;
 }
 
 /** What the rows say of a lookup of which two requests may have been billed and none was answered. */
