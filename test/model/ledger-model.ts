@@ -90,7 +90,7 @@ export interface ModelAccount {
   pendingSeenAt: number;
   /** How often in a row usage had fallen with it: 0, 1 or 2. */
   pendingFalls: number;
-  /** The permit that goes alone to find out whether the next period has begun. */
+  /** The permit that went alone to find out whether there is more, or whether the next period has begun; null: its answer did not say so. */
   pendingAsked: string | null;
   /** Since when `pendingSent` is counted, where readings of this period come between. */
   pendingKeptAt: number;
@@ -599,6 +599,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const before = { period: account.period, standing: standing(account), dated: account.pendingDated };
   if (request.reading) applyReading(account, request.reading, hasConfirmed, now);
   else if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
+  const isAskedSettled = hasConfirmed && request.settle.length > 0;
+  if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
   if (request.heard) account.heardAt = now;
   if (request.refusedForQuota) {
     account.closedAt = now;
@@ -639,9 +641,12 @@ function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, 
   return run.settings.plan !== 'paid' && !account.servesOverage && !isCapOurs;
 }
 
-/** The same where the user has said that the plan is free: a refusal costs nothing, however often. */
-function mayFindOutFree(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
-  return run.settings.plan === 'free' && mayFindOut(account, policy, run);
+/**
+ * Whether a request beyond the limit may confirm that the next period has begun: where the user says that the plan is free, however
+ * often; else only where a request that went alone brought the first word of it.
+ */
+function mayConfirmTurn(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
+  return (run.settings.plan === 'free' || account.pendingAsked !== null) && mayFindOut(account, policy, run);
 }
 
 /**
@@ -701,8 +706,8 @@ function take(
       const mayAsk = hasRoom || mayFindOut(account, policy, run) || request.mayHaveTurned;
       const isDue =
         now >= account.nextProbeAt && (account.closedAt !== null || now - account.heardAt >= PROBE_EVERY_MS);
-      const isTurnFree = isTurn && mayFindOutFree(account, policy, run);
-      if (!mayAsk || !(isDue || isTurnFree) || out > 0) return { permit, answer: 'denied' };
+      const isConfirming = isTurn && mayConfirmTurn(account, policy, run);
+      if (!mayAsk || !(isDue || isConfirming) || out > 0) return { permit, answer: 'denied' };
     }
     const caps = world.caps.get(run.key) ?? { generation: permit, requests: 0, overage: 0, held: 0 };
     const { maxRequests, maxOverageRequests } = run.settings;
@@ -739,7 +744,7 @@ function take(
     });
     claim.permit = permit;
     if (isOpening) account.alone = permit;
-    if (isTurn) account.pendingAsked = permit;
+    if (isTurn || probe) account.pendingAsked = permit;
     return { permit, answer: 'granted', waitMs: slot - now };
   });
 }
@@ -766,7 +771,7 @@ function stateOf(
     version: account.version,
     period: account.period,
     isDraining: isPeriodDue(account, now) || (isTurn && out > 0),
-    isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayFindOutFree(account, policy, run))),
+    isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayConfirmTurn(account, policy, run))),
     sent: account.sent,
     held: account.held,
     probes: account.probes,

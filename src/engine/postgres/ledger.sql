@@ -61,6 +61,8 @@ BEGIN
     SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
     a := r.a;
   END IF;
+  IF v_has_confirmed AND jsonb_array_length(p->'settle') > 0
+    AND (p->'reading'->>'period' IS NULL OR a.pending_falls = 0) THEN a.pending_asked := NULL; END IF;
   IF (p->>'heard')::boolean THEN a.heard_at := v_now; END IF;
   IF (p->>'refusedForQuota')::boolean THEN
     a.closed_at := v_now;
@@ -145,7 +147,7 @@ BEGIN
           OR coalesce((p->>'mayHaveTurned')::boolean, false));
         CONTINUE WHEN v_out > 0 OR NOT (v_now >= a.next_probe_at
             AND (a.closed_at IS NOT NULL OR v_now - a.heard_at >= brand_enrich.probe_every_ms())
-          OR v_is_turn AND v_run.plan = 'free' AND brand_enrich.may_find_out(a, v_policy.quota_cap, v_run.plan));
+          OR v_is_turn AND brand_enrich.may_confirm_turn(a, v_policy.quota_cap, v_run.plan));
       END IF;
       CONTINUE WHEN v_key.requests >= v_run.max_requests;
       v_beyond := brand_enrich.beyond_quota(a, v_policy.quota_cap, 1);
@@ -170,7 +172,7 @@ BEGIN
       v_key.requests := v_key.requests + 1;
       v_held := v_held + 1;
       IF v_is_opening THEN a.alone := r.permit; END IF;
-      IF v_is_turn THEN a.pending_asked := r.permit; END IF;
+      IF v_is_turn OR v_is_probe THEN a.pending_asked := r.permit; END IF;
       v_ids := v_ids || r.permit;
       v_keys := v_keys || r.key;
       v_probes := v_probes || v_is_probe;
@@ -228,8 +230,7 @@ BEGIN
   RETURN jsonb_build_object(
     'now', p_now, 'epoch', a.epoch, 'version', a.version, 'period', a.period,
     'isDraining', brand_enrich.is_period_due(a, p_now) OR (v_is_turn AND a.held + a.probes > 0),
-    'isTurnUnconfirmed', v_is_turn AND (v_has_room OR coalesce(p_run.plan = 'free', false)
-      AND brand_enrich.may_find_out(a, v_policy.quota_cap, p_run.plan)),
+    'isTurnUnconfirmed', v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, v_policy.quota_cap, p_run.plan)),
     'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
     'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,

@@ -189,6 +189,13 @@ RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     AND NOT (p_quota_cap IS NOT NULL AND (a.quota IS NULL OR p_quota_cap < a.quota)), false)
 $$;
 
+-- Whether a request beyond the limit may confirm that the next period has begun: where the user says that the plan is free,
+-- however often; else only where a request that went alone brought the first word of it.
+CREATE FUNCTION brand_enrich.may_confirm_turn(a brand_enrich.account, p_quota_cap bigint, p_plan text)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false) AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
+$$;
+
 -- Requests beyond the quota, if so many more than those that are held were taken.
 CREATE FUNCTION brand_enrich.beyond_quota(a brand_enrich.account, p_quota_cap bigint, p_more bigint)
 RETURNS bigint LANGUAGE sql IMMUTABLE AS $$

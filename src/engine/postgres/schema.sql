@@ -205,3 +205,5 @@ CREATE TABLE brand_enrich.run_tally (
 -- step 14: answers and spending can be walked over, and taken from another engine
 
 -- step 15: constants are functions
+
+-- step 16: the request that went alone at the limit may be followed by one that confirms the new period

@@ -10,7 +10,7 @@ local function describeState(account, policy, run)
   local list = {}
   local function add(value) list[#list + 1] = shown(value) end
   add(now) add(account.epoch) add(account.version) add(account.period) add(isPeriodDue(account) or (isTurn and out > 0))
-  add(isTurn and (hasRoom(account, limit) or (run ~= nil and mayFindOutFree(account, policy, run))))
+  add(isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))))
   add(account.sent) add(account.held) add(account.probes) add(account.others)
   add(account.quota) add(account.usage) add(account.heardAt) add(account.closedAt) add(account.nextProbeAt)
   add(account.restsUntil > now and account.restsUntil or 0) add(account.servesOverage)
@@ -90,6 +90,8 @@ function operations.exchange()
   local before = standingOf(account)
   if reading then applyReading(account, reading, hasConfirmed)
   elseif isPeriodDue(account) and isDrained(account) then openPeriod(account) end
+  local isAskedSettled = hasConfirmed and #settled > 0
+  if isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then account.pendingAsked = nil end
   if heard then account.heardAt = now end
   if refused then
     account.closedAt = now

@@ -30,9 +30,10 @@ local function mayFindOut(account, policy, run)
   return run.plan ~= 'paid' and not account.servesOverage and not isCapOurs
 end
 
--- The same where the user has said that the plan is free: a refusal costs nothing, however often.
-local function mayFindOutFree(account, policy, run)
-  return run.plan == 'free' and mayFindOut(account, policy, run)
+-- Whether a request beyond the limit may confirm that the next period has begun: where the user says that the plan is free,
+-- however often; else only where a request that went alone brought the first word of it.
+local function mayConfirmTurn(account, policy, run)
+  return (run.plan == 'free' or account.pendingAsked ~= nil) and mayFindOut(account, policy, run)
 end
 
 -- nil: not now. Else whether it must be a probe.
@@ -42,8 +43,8 @@ local function roomFor(account, policy, limit, run, request, out, isTurn)
   local mayAsk = fits or mayFindOut(account, policy, run) or request.mayHaveTurned
   local isDue = now >= account.nextProbeAt
     and (account.closedAt ~= nil or now - account.heardAt >= rules.probeEveryMs)
-  local isTurnFree = isTurn and mayFindOutFree(account, policy, run)
-  if not mayAsk or not (isDue or isTurnFree) or out > 0 then return nil end
+  local isConfirming = isTurn and mayConfirmTurn(account, policy, run)
+  if not mayAsk or not (isDue or isConfirming) or out > 0 then return nil end
   return true
 end
 
@@ -106,7 +107,7 @@ local function grant(account, policy, limit, request, run, id, key)
   }
   granted[id] = true
   if isOpening then account.alone = id end
-  if isTurn then account.pendingAsked = id end
+  if isTurn or probe then account.pendingAsked = id end
   claim.permit = id
   touchedClaims[key] = true
   return 'g' .. shown(slot - now)

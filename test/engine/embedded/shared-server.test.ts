@@ -120,7 +120,7 @@ describe('the private server', () => {
     const child = startChild(`
       const { mkdirSync } = await import('node:fs');
       say('writing');
-      for (let number = 0; ; number += 1) {
+      for (let number = 0; number < 100; number += 1) {
         for (let each = 0; each < 50; each += 1) {
           try {
             mkdirSync(${JSON.stringify(home('new-killed'))} + '/' + number + '/' + each, { recursive: true });
@@ -128,6 +128,7 @@ describe('the private server', () => {
         }
         await new Promise(setImmediate);
       }
+      setInterval(() => {}, 1000);
     `);
     releasers.push(() => child.kill('SIGKILL'));
     await child.nextLine();
