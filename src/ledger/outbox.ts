@@ -1,6 +1,6 @@
 /**
  * What the ledger has to learn from this process, collected between two exchanges: permits to settle, what the answers said
- * of usage, and what the service refused. Of many readings and refusals the strictest are kept.
+ * of usage, and what the service refused. Of many readings of a period and of many refusals the strictest are kept.
  */
 import type { Reading, SettledAs, Settlement } from './ledger.js';
 
@@ -31,7 +31,8 @@ export interface Batch extends Observation {
 
 export class Outbox {
   #settlements = new Map<string, Omit<Settlement, 'permit'>>();
-  #reading: Reading | null = null;
+  /** By period; empty: none is known. */
+  #readings = new Map<string, Reading>();
   #heard = false;
   #refusedForQuota = false;
   #paceRefusal: PaceRefusal | null = null;
@@ -39,7 +40,7 @@ export class Outbox {
   get isEmpty(): boolean {
     return (
       this.#settlements.size === 0 &&
-      this.#reading === null &&
+      this.#readings.size === 0 &&
       !this.#heard &&
       !this.#refusedForQuota &&
       this.#paceRefusal === null
@@ -52,7 +53,10 @@ export class Outbox {
   }
 
   note({ reading, heard }: Observation): void {
-    if (reading !== null) this.#reading = stricter(this.#reading, reading);
+    if (reading !== null) {
+      const period = reading.period ?? '';
+      this.#readings.set(period, stricter(this.#readings.get(period), reading));
+    }
     this.#heard ||= heard;
   }
 
@@ -65,17 +69,24 @@ export class Outbox {
     this.#paceRefusal = { retryAfterMs: longest };
   }
 
-  /** Takes everything out. */
+  /** Takes out what is there, of two billing periods what belongs to the earlier one: the ledger learns of one at a time. */
   collect(): Batch {
+    const periods = [...this.#readings.keys()].sort();
+    const [first = ''] = periods.filter((period) => period !== '');
+    const rest = new Map([...this.#readings].filter(([period]) => period > first));
+    const settlements = [...this.#settlements];
+    const isLater = (period: string | null | undefined) => (period ?? '') > first && rest.has(period ?? '');
     const batch = {
-      settle: [...this.#settlements].map(([permit, settled]) => ({ permit, ...settled })),
-      reading: this.#reading,
+      settle: settlements
+        .filter(([, { period }]) => !isLater(period))
+        .map(([permit, settled]) => ({ permit, ...settled })),
+      reading: this.#readings.get(first) ?? null,
       heard: this.#heard,
       refusedForQuota: this.#refusedForQuota,
       paceRefusal: this.#paceRefusal,
     };
-    this.#settlements = new Map();
-    this.#reading = null;
+    this.#settlements = new Map(settlements.filter(([, { period }]) => isLater(period)));
+    this.#readings = rest;
     this.#heard = false;
     this.#refusedForQuota = false;
     this.#paceRefusal = null;
@@ -83,11 +94,9 @@ export class Outbox {
   }
 }
 
-/** Of two readings that travel together the one of the later period, and in it the one with the higher usage. */
-function stricter(one: Reading | null, other: Reading): Reading {
-  if (one === null) return other;
-  if ((one.period ?? '') !== (other.period ?? ''))
-    return (one.period ?? '') > (other.period ?? '') ? one : other;
+/** Of two readings of a period the one with the higher usage. */
+function stricter(one: Reading | undefined, other: Reading): Reading {
+  if (one === undefined) return other;
   const higher = (one.usage ?? -1) > (other.usage ?? -1) ? one : other;
   return { ...higher, quota: other.quota ?? one.quota };
 }

@@ -88,7 +88,7 @@ export interface ModelAccount {
   pendingSince: number;
   /** When a reading of the next period was last seen; 0: never, or one of this period came after it. */
   pendingSeenAt: number;
-  /** How often in a row usage had fallen with it: 0, 1 or 2. */
+  /** How often in a row usage had fallen with it: 0, 1, or 2 where that is enough: once where the clock is in that period. */
   pendingFalls: number;
   /** The permit that went alone to find out whether there is more, or whether the next period has begun; null: its answer did not say so. */
   pendingAsked: string | null;
@@ -466,7 +466,7 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
       notePending(account, reading, hasConfirmed, now);
       if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
       else return;
-    } else {
+    } else if (account.pendingFalls < 2) {
       // Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       account.pendingFalls = 0;
       account.pendingSince = now;
@@ -512,7 +512,8 @@ function applyNumbers(account: ModelAccount, reading: Reading, now: number): voi
     if (now - account.suspectSince < JUMP_CONFIRM_MS) return;
   }
   account.suspectSince = 0;
-  account.usage = reading.usage;
+  // Answers overtake each other, and within a period usage only grows.
+  account.usage = Math.max(account.usage ?? 0, reading.usage);
   if (jump > 0) account.others = candidate;
 }
 
@@ -526,7 +527,15 @@ function notePending(account: ModelAccount, reading: Reading, hasConfirmed: bool
   }
   account.pendingSeenAt = now;
   if (reading.usage === null || account.usage === null) return;
-  if (reading.usage >= account.usage) account.pendingFalls = 0;
+  // A fall is more than answers that overtake each other explain, or less than our own count where nobody is overtaken.
+  const out = account.held + account.probes;
+  const hasFallen =
+    reading.usage < account.usage - out ||
+    2 * reading.usage < account.usage ||
+    (hasConfirmed && reading.usage < account.sent);
+  if (hasFallen && now >= startOf(reading.period ?? '')) account.pendingFalls = 2;
+  else if (account.pendingFalls > 1) return;
+  else if (!hasFallen) account.pendingFalls = 0;
   else if (account.pendingFalls === 0 || hasConfirmed) account.pendingFalls += 1;
 }
 

@@ -45,7 +45,7 @@ DECLARE
   v_quota bigint := (p->>'quota')::bigint;
   v_usage bigint := (p->>'usage')::bigint;
   v_next text := p->>'period';
-  v_candidate bigint; v_jump bigint; r record;
+  v_candidate bigint; v_jump bigint; v_has_fallen boolean; r record;
 BEGIN
   IF v_next <> 'none' AND a.period IS DISTINCT FROM 'none' THEN
     IF a.period IS NULL THEN
@@ -67,14 +67,19 @@ BEGIN
         a.pending_period := v_next; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
       END IF;
       a.pending_seen_at := p_now;
-      IF v_usage >= a.usage THEN a.pending_falls := 0;
-      ELSIF v_usage < a.usage AND (a.pending_falls = 0 OR p_has_confirmed) THEN
-        a.pending_falls := a.pending_falls + 1;
+      -- A fall is more than answers that overtake each other explain, or less than our own count where nobody is overtaken;
+      -- NULL where one of the two usages is not known.
+      v_has_fallen := v_usage < a.usage - a.held - a.probes OR 2 * v_usage < a.usage
+        OR (p_has_confirmed AND a.usage IS NOT NULL AND v_usage < a.sent);
+      IF v_has_fallen AND p_now >= brand_enrich.start_of(v_next) THEN a.pending_falls := 2;
+      ELSIF a.pending_falls > 1 THEN NULL;
+      ELSIF NOT v_has_fallen THEN a.pending_falls := 0;
+      ELSIF v_has_fallen AND (a.pending_falls = 0 OR p_has_confirmed) THEN a.pending_falls := a.pending_falls + 1;
       END IF;
       SELECT * INTO r FROM brand_enrich.open_due_period(a, p_now);
       a := r.a;
       IF NOT r.has_opened THEN RETURN; END IF;
-    ELSE
+    ELSIF a.pending_falls < 2 THEN
       -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
       IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
@@ -95,7 +100,8 @@ BEGIN
     IF p_now - a.suspect_since < brand_enrich.jump_confirm_ms() THEN RETURN; END IF;
   END IF;
   a.suspect_since := 0;
-  a.usage := v_usage;
+  -- Answers overtake each other, and within a period usage only grows.
+  a.usage := greatest(a.usage, v_usage);
   IF v_jump > 0 THEN a.others := v_candidate; END IF;
 END $$;
 

@@ -41,7 +41,12 @@ local function notePending(account, reading, hasConfirmed)
   end
   account.pendingSeenAt = now
   if reading.usage == nil or account.usage == nil then return end
-  if reading.usage >= account.usage then account.pendingFalls = 0
+  -- A fall is more than answers that overtake each other explain, or less than our own count where nobody is overtaken.
+  local hasFallen = reading.usage < account.usage - account.held - account.probes or 2 * reading.usage < account.usage
+    or (hasConfirmed and reading.usage < account.sent)
+  if hasFallen and now >= startOf(reading.period) then account.pendingFalls = 2
+  elseif account.pendingFalls > 1 then return
+  elseif not hasFallen then account.pendingFalls = 0
   elseif account.pendingFalls == 0 or hasConfirmed then account.pendingFalls = account.pendingFalls + 1 end
 end
 
@@ -72,7 +77,7 @@ local function followPeriod(account, reading, hasConfirmed)
       notePending(account, reading, hasConfirmed)
       if not (isPeriodDue(account) and isDrained(account)) then return false end
       openPeriod(account)
-    else
+    elseif account.pendingFalls < 2 then
       -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
       account.pendingFalls = 0
       account.pendingSince = now
@@ -104,7 +109,8 @@ local function applyReading(account, reading, hasConfirmed)
     if now - account.suspectSince < rules.jumpConfirmMs then return end
   end
   account.suspectSince = 0
-  account.usage = reading.usage
+  -- Answers overtake each other, and within a period usage only grows.
+  account.usage = math.max(account.usage or 0, reading.usage)
   if jump > 0 then account.others = candidate end
 end
 

@@ -289,6 +289,23 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, D],
   },
   {
+    title: 'answers that overtake each other hide no new period that the clock is in',
+    steps: [
+      ...start(),
+      read(0, 6),
+      ask({ take: [0, 1, 2, 3, 4, 5] }),
+      answered(0, 3, 6, '2020-01-01'),
+      answered(1, 1, 6, '2020-01-01'),
+      answered(2, 2, 6, '2020-02-01'),
+      answered(3, 1, 6, '2020-02-01'),
+      answered(4, 2, 6, '2020-01-01'),
+      answered(5, 3, 6, '2020-02-01'),
+      ask({ take: [0] }),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, G, G, G, G, G],
+  },
+  {
     title: 'a used-up cap of the user is not probed, except when the period may be over',
     steps: [
       ...start({ quotaCap: 2 }),

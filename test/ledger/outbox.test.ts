@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { Outbox } from '../../src/ledger/outbox.js';
+
+const NOVEMBER = '2026-11-01';
+const DECEMBER = '2026-12-01';
+const reading = (usage: number, period: string | null) => ({ quota: 100, usage, period });
+
+describe('what the ledger learns in one exchange', () => {
+  test('is of one period: with answers of two months it learns of the later one next', () => {
+    const outbox = new Outbox();
+    const answers = [
+      ['a', 40, NOVEMBER],
+      ['b', 1, DECEMBER],
+      ['c', 39, NOVEMBER],
+      ['d', 2, DECEMBER],
+    ] as const;
+    for (const [permit, usage, period] of answers) {
+      outbox.settle(permit, 'billed', period);
+      outbox.note({ reading: reading(usage, period), heard: true });
+    }
+    outbox.settle('undated', 'doubtful', null);
+    const first = outbox.collect();
+    expect(first.settle.map(({ permit }) => permit)).toEqual(['a', 'c', 'undated']);
+    expect(first.reading).toEqual(reading(40, NOVEMBER));
+    expect(outbox.isEmpty).toBe(false);
+    const second = outbox.collect();
+    expect(second.settle.map(({ permit }) => permit)).toEqual(['b', 'd']);
+    expect(second.reading).toEqual(reading(2, DECEMBER));
+    expect(outbox.isEmpty).toBe(true);
+  });
+
+  test('has the reading with a date where another one has none', () => {
+    const outbox = new Outbox();
+    outbox.note({ reading: reading(9, null), heard: true });
+    outbox.note({ reading: reading(7, NOVEMBER), heard: true });
+    expect(outbox.collect().reading).toEqual(reading(7, NOVEMBER));
+    expect(outbox.isEmpty).toBe(true);
+  });
+
+  test('settles answers of a later period at once where none of them had a usage header', () => {
+    const outbox = new Outbox();
+    outbox.settle('a', 'billed', NOVEMBER);
+    outbox.note({ reading: reading(40, NOVEMBER), heard: true });
+    outbox.settle('b', 'billed', DECEMBER);
+    expect(outbox.collect().settle).toHaveLength(2);
+    expect(outbox.isEmpty).toBe(true);
+  });
+});
