@@ -1,6 +1,6 @@
 /**
  * Kills, storms and outages of minutes, one file after the other, on the built program. Not part of `npm test`: `npm run test:chaos`
- * runs all of them, `npm run test:kills` those of about five minutes that are tagged `kills`.
+ * runs all of them, `npm run test:kills` those of about five minutes that are tagged `kills`, which CI runs too.
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -16,5 +16,7 @@ export default defineConfig({
     ],
     testTimeout: 300_000,
     hookTimeout: 60_000,
+    reporters: ['default', ...(process.env.CI ? ['json'] : [])],
+    outputFile: { json: '.test-results.json' },
   },
 });

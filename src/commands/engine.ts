@@ -67,7 +67,7 @@ async function serverFacts({ kind, address, facts }: Engine): Promise<EngineFact
 }
 
 async function embeddedFacts(state: string): Promise<EngineFacts> {
-  const { lookAtServer } = await import('../engine/embedded/shared-server.js');
+  const { lookAtServer } = await import('../engine/embedded/server-sessions.js');
   const { folders, version, isRunning, users, sessions } = await lookAtServer(state, { stops: false });
   return {
     engine: 'embedded',
@@ -120,7 +120,7 @@ async function stopEngine(settings: Settings, context: CommandContext): Promise<
       todo: 'leave out --engine, or stop that server with its own tools',
     });
   }
-  const { lookAtServer } = await import('../engine/embedded/shared-server.js');
+  const { lookAtServer } = await import('../engine/embedded/server-sessions.js');
   const before = await lookAtServer(settings.state, { stops: false });
   const after = before.isRunning ? await lookAtServer(settings.state, { stops: true }) : before;
   if (after.isRunning) {

@@ -21,6 +21,7 @@ import type { Answer } from '../lookup/read-answer.js';
 import { COME_BACK_FRESH_MS } from '../stores/freshness.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
+import { observe, showsService, worthOf } from './answer-worth.js';
 import type { Breaker } from './breaker.js';
 import {
   DOUBTFUL_REASON,
@@ -38,27 +39,26 @@ import {
   WASTED_AT_MOST,
 } from './halt-reasons.js';
 import type { Halts } from './halts.js';
-import { observe } from './observe.js';
 import type { Recorder } from './recorder.js';
 import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs } from './retry-policy.js';
-import { type AnswerWorth, NO_TURN, type ServiceStanding, worthOfSign } from './service-standing.js';
+import { NO_TURN, type ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** What asking needs of its process. */
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Recorder;
+  readonly recorder: Pick<Recorder, 'record' | 'untilRoom'>;
   readonly breaker: Breaker;
   readonly standing: ServiceStanding;
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
-  /** Whom to tell of answers; absent: nobody. */
+  /** Notified of answers. */
   readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
-  /** Told of each request that was sent, and whether it was or may have been billed. Absent: nobody counts. */
+  /** Called for each request that was sent, and whether it was or may have been billed. */
   readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
   /** Keeps a lookup that failed for its run. Resolves when it is as durable as the engine promises. */
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
@@ -120,7 +120,14 @@ export async function ask(
   }
 }
 
-const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' } as const;
+/** To be asked for again later; no attempt of its own is used up. */
+export function later(retryInMs: number, reason: string): Asked['result'] & { type: 'again' } {
+  return { type: 'again', countsAsAttempt: false, retryInMs, reason };
+}
+
+/** What somebody who has the claim, or the key in this process, leaves for us. */
+export const BUSY = later(BUSY_RETRY_MS, 'another worker is asking');
+const STOPPED = later(0, 'stopped');
 
 async function askInTurn(
   context: AskContext,
@@ -137,20 +144,15 @@ async function askInTurn(
   /** What was wrong with an answer that came and was billed; null: none came. */
   let damage: string | null = null;
   let tries = 0;
-  const come = (result: Asked['result']): Asked => ({ result, requests, billed });
+  const came = (result: Asked['result']): Asked => ({ result, requests, billed });
 
   for (;;) {
     const admission = breaker.enter(clock.monotonic());
     if (admission.type === 'rejected') {
       if (breaker.badForMs(clock.monotonic()) > HOPELESS_MS) {
-        return come({ type: 'failed', reason: HOPELESS_REASON, billed: false });
+        return came({ type: 'failed', reason: HOPELESS_REASON, billed: false });
       }
-      return come({
-        type: 'again',
-        countsAsAttempt: false,
-        retryInMs: admission.retryInMs,
-        reason: 'the service is unavailable',
-      });
+      return came(later(admission.retryInMs, 'the service is unavailable'));
     }
     let permit: string;
     try {
@@ -162,14 +164,14 @@ async function askInTurn(
       );
       if (grant.type !== 'granted') {
         breaker.cancel(admission);
-        return come(withoutPermit(grant, damage));
+        return came(withoutPermit(grant, damage));
       }
       const halt = halts.get(run.id);
       if (halt) {
         // Halted while this one waited for its permit: a refused token must not be shown again.
         breaker.cancel(admission);
         governor.settle(grant.permit, 'free', { reading: null, heard: false });
-        return come({ type: 'halted', halt });
+        return came({ type: 'halted', halt });
       }
       if (breaker.isOpen && !admission.isProbe) {
         // Opened while this one waited for its permit.
@@ -179,7 +181,7 @@ async function askInTurn(
       permit = grant.permit;
     } catch {
       breaker.cancel(admission);
-      return come(STOPPED);
+      return came(STOPPED);
     }
 
     context.gauge.inFlight += 1;
@@ -194,7 +196,7 @@ async function askInTurn(
       // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
       breaker.cancel(admission);
       governor.settle(permit, answer.cost, NO_OBSERVATION);
-      return come(STOPPED);
+      return came(STOPPED);
     }
     if (showsService(answer)) {
       for (const believed of await standing.prove()) await recorder.record(believed);
@@ -227,7 +229,7 @@ async function askInTurn(
       }
       // Settled at last: whoever waits for the permit, in another process too, must meet the halt first.
       governor.settle(permit, answer.cost, heard);
-      return come({ type: 'failed', reason, billed: isBilled });
+      return came({ type: 'failed', reason, billed: isBilled });
     }
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
       await standing.noteGood();
@@ -243,7 +245,7 @@ async function askInTurn(
       governor.settle(permit, answer.cost, heard);
       const profile = meaning.type === 'matched' ? meaning : null;
       context.listener?.onAnswer({ key, status: meaning.type, comeBack, profile, fetchedAt });
-      return come({ type: meaning.type });
+      return came({ type: meaning.type });
     }
     if (meaning.type === 'refused') {
       const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
@@ -252,11 +254,11 @@ async function askInTurn(
       if (admission.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
-        if (usedUp !== null) return come({ type: 'halted', halt: overstated(usedUp) });
+        if (usedUp !== null) return came({ type: 'halted', halt: overstated(usedUp) });
         const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
         const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
         if (breaker.badForMs(clock.monotonic()) > patienceMs)
-          return come({ type: 'halted', halt: throttled(patienceMs) });
+          return came({ type: 'halted', halt: throttled(patienceMs) });
       }
       // A refusal costs no attempt; for quota the next take says what there is to say.
       tries = 0;
@@ -266,7 +268,7 @@ async function askInTurn(
       const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
       // Known before the permit is given back: whoever waits for it, anywhere, would show the same token.
       await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
-      return come({ type: 'halted', halt });
+      return came({ type: 'halted', halt });
     }
     const isUseless = meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand);
     const halt = isUseless ? await haltOfUseless(context, run, permit, meaning.reason) : null;
@@ -276,71 +278,37 @@ async function askInTurn(
       if (failure.billed) await context.keepFailure(run.id, { key, ...failure });
       if (halt) await context.halt(run.id, halt);
       governor.settle(permit, answer.cost, heard);
-      return come({ type: 'failed', ...failure });
+      return came({ type: 'failed', ...failure });
     }
     governor.settle(permit, answer.cost, heard);
     switch (meaning.type) {
       case 'wasted':
         wasted += 1;
         damage = meaning.reason;
-        if (halt) return come({ type: 'halted', halt });
+        if (halt) return came({ type: 'halted', halt });
         break;
       case 'unavailable': {
-        if (
-          meaning.isUnsent &&
-          !breaker.hasBeenGood &&
-          breaker.badForMs(clock.monotonic()) > UNREACHABLE_MS
-        ) {
-          return come({ type: 'halted', halt: unreached(meaning.reason) });
-        }
-        if (
-          meaning.isRefused &&
-          breaker.badForMs(clock.monotonic()) > REFUSED_MS &&
-          !(await isKnown(context, run))
-        ) {
-          return come({ type: 'halted', halt: refused(meaning.reason) });
-        }
-        if (isWrong && breaker.badForMs(clock.monotonic()) > LASTING_MS) {
-          return come({ type: 'halted', halt: unreachableForGood(meaning.reason) });
-        }
+        const badForMs = breaker.badForMs(clock.monotonic());
+        if (meaning.isUnsent && !breaker.hasBeenGood && badForMs > UNREACHABLE_MS)
+          return came({ type: 'halted', halt: unreached(meaning.reason) });
+        if (meaning.isRefused && badForMs > REFUSED_MS && !(await isKnown(context, run)))
+          return came({ type: 'halted', halt: refused(meaning.reason) });
+        if (isWrong && badForMs > LASTING_MS)
+          return came({ type: 'halted', halt: unreachableForGood(meaning.reason) });
         const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
-        const again = {
-          type: 'again',
-          countsAsAttempt: tries >= QUICK_TRIES || meaning.retryAfterMs !== null,
-          retryInMs: meaning.retryAfterMs ?? 0,
-          reason: meaning.reason,
-        } as const;
-        if (waitMs === null) return come(again);
+        const again = later(meaning.retryAfterMs ?? 0, meaning.reason);
+        if (waitMs === null) {
+          const countsAsAttempt = tries >= QUICK_TRIES || meaning.retryAfterMs !== null;
+          return came({ ...again, countsAsAttempt });
+        }
         try {
           await clock.sleep(waitMs, signals.stop);
         } catch {
-          return come({ ...again, countsAsAttempt: false });
+          return came(again);
         }
       }
     }
   }
-}
-
-/** Whether an answer can only be the service's: a brand, a refusal with a sign of it, or a usage header with whatever it is. */
-export function showsService({ meaning, quota, usage }: Answer): boolean {
-  if (quota !== null || usage !== null || meaning.type === 'matched') return true;
-  return (meaning.type === 'not_found' || meaning.type === 'failed') && meaning.sign === 'own';
-}
-
-/** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
-export async function worthOf(
-  { meaning }: Pick<Answer, 'meaning'>,
-  { settings }: Pick<RunRecord, 'settings'>,
-  standing: ServiceStanding,
-): Promise<AnswerWorth | null> {
-  if (meaning.type === 'matched') return 'own';
-  if (meaning.type !== 'not_found' && meaning.type !== 'failed' && meaning.type !== 'wasted') return null;
-  const { type, sign } = meaning;
-  if (sign === undefined) return null;
-  const isProven = sign !== 'own' && (await standing.isProven());
-  const worth = worthOfSign(sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
-  // What is of no use is asked for once more, and proves nothing.
-  return type === 'wasted' && worth !== 'foreign' ? null : worth;
 }
 
 /** Counts an answer of no use. Where the address never gave a good one, fewer of them end the run. */
@@ -362,21 +330,11 @@ function withoutPermit(
 ): Asked['result'] {
   switch (grant.type) {
     case 'lost':
-      return {
-        type: 'again',
-        countsAsAttempt: false,
-        retryInMs: BUSY_RETRY_MS,
-        reason: 'another worker is asking',
-      };
+      return BUSY;
     case 'spent':
       // Twice in vain, and now by an answer that was there: another run would fare no better.
       if (damage !== null) return { type: 'failed', reason: damage, billed: true };
-      return {
-        type: 'failed',
-        reason: DOUBTFUL_REASON,
-        billed: true,
-        isDeferred: true,
-      };
+      return { type: 'failed', reason: DOUBTFUL_REASON, billed: true, isDeferred: true };
     case 'exhausted':
       return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
     case 'revoked':

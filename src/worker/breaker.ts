@@ -21,69 +21,65 @@ export interface Pass {
 
 type Admission = Pass | { readonly type: 'rejected'; readonly retryInMs: number };
 
-export interface Breaker {
-  /** Asked before each request. Who passes must `note` the answer, or `cancel` when nothing was sent. */
-  enter(now: number): Admission;
-  note(pass: Pass, isGood: boolean, now: number): void;
-  cancel(pass: Pass): void;
-  readonly isOpen: boolean;
-  /** Whether there has been a good answer at all. */
-  readonly hasBeenGood: boolean;
-  /** How long there has been no good answer while bad ones came; 0 when the last one was good. */
-  badForMs(now: number): number;
-}
+export class Breaker {
+  #recent: boolean[] = [];
+  #isOpen = false;
+  #probe: Pass | null = null;
+  #probeMs = PROBE_FIRST_MS;
+  #nextProbeAt = 0;
+  #badSince: number | null = null;
+  #hasBeenGood = false;
 
-export function createBreaker(): Breaker {
-  let recent: boolean[] = [];
-  let isOpen = false;
-  let probe: Pass | null = null;
-  let probeMs = PROBE_FIRST_MS;
-  let nextProbeAt = 0;
-  let badSince: number | null = null;
-  let hasBeenGood = false;
-  return {
-    get isOpen() {
-      return isOpen;
-    },
-    get hasBeenGood() {
-      return hasBeenGood;
-    },
-    enter(now) {
-      if (!isOpen) return { type: 'pass', isProbe: false };
-      if (probe !== null) return { type: 'rejected', retryInMs: Math.max(500, Math.min(probeMs, 5_000)) };
-      if (now < nextProbeAt) return { type: 'rejected', retryInMs: nextProbeAt - now };
-      probe = { type: 'pass', isProbe: true };
-      return probe;
-    },
-    note(pass, isGood, now) {
-      const isProbe = pass === probe;
-      if (isProbe || isGood) probe = null;
-      if (isGood) {
-        hasBeenGood = true;
-        badSince = null;
-        if (isOpen) recent = [];
-        isOpen = false;
-        probeMs = PROBE_FIRST_MS;
-      } else badSince ??= now;
-      recent.push(isGood);
-      if (recent.length > WINDOW) recent.shift();
-      if (isGood) return;
-      if (isOpen) {
-        if (!isProbe) return;
-        probeMs = Math.min(probeMs * 2, PROBE_LAST_MS);
-        nextProbeAt = now + probeMs;
-        return;
-      }
-      const bad = recent.filter((good) => !good).length;
-      const isAllBad = recent.length >= ALL_BAD && recent.slice(-ALL_BAD).every((good) => !good);
-      if (isAllBad || (recent.length === WINDOW && bad > WINDOW / 2)) {
-        isOpen = true;
-        nextProbeAt = now + probeMs;
-      }
-    },
-    cancel(pass) {
-      if (pass === probe) probe = null;
-    },
-    badForMs: (now) => (badSince === null ? 0 : now - badSince),
-  };
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** Whether there has been a good answer at all. */
+  get hasBeenGood(): boolean {
+    return this.#hasBeenGood;
+  }
+
+  /** How long there has been no good answer while bad ones came; 0 when the last one was good. */
+  badForMs(now: number): number {
+    return this.#badSince === null ? 0 : now - this.#badSince;
+  }
+
+  /** Asked before each request. Who passes must `note` the answer, or `cancel` when nothing was sent. */
+  enter(now: number): Admission {
+    if (!this.#isOpen) return { type: 'pass', isProbe: false };
+    if (this.#probe !== null)
+      return { type: 'rejected', retryInMs: Math.max(500, Math.min(this.#probeMs, 5_000)) };
+    if (now < this.#nextProbeAt) return { type: 'rejected', retryInMs: this.#nextProbeAt - now };
+    this.#probe = { type: 'pass', isProbe: true };
+    return this.#probe;
+  }
+
+  note(pass: Pass, isGood: boolean, now: number): void {
+    const isProbe = pass === this.#probe;
+    if (isProbe || isGood) this.#probe = null;
+    if (isGood) {
+      this.#hasBeenGood = true;
+      this.#badSince = null;
+      if (this.#isOpen) this.#recent = [];
+      this.#isOpen = false;
+      this.#probeMs = PROBE_FIRST_MS;
+    } else this.#badSince ??= now;
+    this.#recent.push(isGood);
+    if (this.#recent.length > WINDOW) this.#recent.shift();
+    if (isGood || (this.#isOpen && !isProbe)) return;
+    if (this.#isOpen) {
+      this.#probeMs = Math.min(this.#probeMs * 2, PROBE_LAST_MS);
+    } else {
+      const bad = this.#recent.filter((good) => !good).length;
+      const last = this.#recent.slice(-ALL_BAD);
+      const isAllBad = last.length === ALL_BAD && !last.includes(true);
+      if (!isAllBad && (this.#recent.length < WINDOW || bad <= WINDOW / 2)) return;
+      this.#isOpen = true;
+    }
+    this.#nextProbeAt = now + this.#probeMs;
+  }
+
+  cancel(pass: Pass): void {
+    if (pass === this.#probe) this.#probe = null;
+  }
 }

@@ -7,13 +7,6 @@ import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { LookupFailure, RunStore } from '../stores/run-store.js';
 
-export interface FailureKeeper {
-  /** Resolves when the failure is as durable as the engine promises. Rejects only after `close`. */
-  keep(run: string, failure: LookupFailure): Promise<void>;
-  /** Ends waiting for an engine that is away. */
-  close(): void;
-}
-
 interface Waiting {
   readonly run: string;
   readonly failure: LookupFailure;
@@ -23,53 +16,64 @@ interface Waiting {
 
 const RETRY_MS = 1_000;
 
-export function createFailureKeeper(runs: Pick<RunStore, 'fail'>, clock: Clock, log: Log): FailureKeeper {
-  let waiting: Waiting[] = [];
-  let isFlushing = false;
-  const closing = new AbortController();
+export class FailureKeeper {
+  readonly #runs: Pick<RunStore, 'fail'>;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #closing = new AbortController();
+  #waiting: Waiting[] = [];
+  #isFlushing = false;
 
-  async function keepAll(run: string, batch: readonly Waiting[]): Promise<void> {
+  constructor(runs: Pick<RunStore, 'fail'>, clock: Clock, log: Log) {
+    this.#runs = runs;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Resolves when the failure is as durable as the engine promises. Rejects only after `close`. */
+  keep(run: string, failure: LookupFailure): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ run, failure, resolve, reject });
+      if (!this.#isFlushing) void this.#flush();
+    });
+  }
+
+  /** Ends waiting for an engine that is unavailable. */
+  close(): void {
+    this.#closing.abort(new Error('closing'));
+  }
+
+  async #flush(): Promise<void> {
+    this.#isFlushing = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      for (const run of new Set(batch.map((each) => each.run))) {
+        const ofRun = batch.filter((each) => each.run === run);
+        await this.#keepAll(run, ofRun);
+      }
+    }
+    this.#isFlushing = false;
+  }
+
+  async #keepAll(run: string, batch: readonly Waiting[]): Promise<void> {
     const failures = batch.map(({ failure }) => failure);
     for (;;) {
       try {
-        await runs.fail(run, failures);
+        await this.#runs.fail(run, failures);
         for (const each of batch) each.resolve();
         return;
       } catch (error) {
-        log.error({ reason: errorText(error), failures: failures.length }, 'the engine keeps no failures');
-        if (closing.signal.aborted) {
+        this.#log.error(
+          { reason: errorText(error), failures: failures.length },
+          'the engine keeps no failures',
+        );
+        if (this.#closing.signal.aborted) {
           for (const each of batch) each.reject(error);
           return;
         }
-        await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
+        await this.#clock.sleep(RETRY_MS, this.#closing.signal).catch(() => undefined);
       }
     }
   }
-
-  async function flush(): Promise<void> {
-    isFlushing = true;
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
-      for (const run of new Set(batch.map((each) => each.run))) {
-        await keepAll(
-          run,
-          batch.filter((each) => each.run === run),
-        );
-      }
-    }
-    isFlushing = false;
-  }
-
-  return {
-    keep(run, failure) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ run, failure, resolve, reject });
-        if (!isFlushing) void flush();
-      });
-    },
-    close() {
-      closing.abort(new Error('closing'));
-    },
-  };
 }

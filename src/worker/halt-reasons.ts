@@ -1,6 +1,4 @@
-/**
- * Why a run stops asking, as its rows and its report tell it. When one of these holds is `ask.ts`'s and the quota's.
- */
+/** Why a run stops asking, in the words of its rows and its report. `ask.ts` decides when. */
 import { countOf } from '../core/figures.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { RunHalt } from '../stores/run-store.js';

@@ -19,19 +19,18 @@ import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
-import type { RunHalt, RunRecord } from '../stores/run-store.js';
+import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
 import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
-import { showsService, worthOf } from './ask.js';
-import { createBreaker } from './breaker.js';
-import { createFailureKeeper } from './failure-keeper.js';
-import { createHalts } from './halts.js';
+import { type AnswerWorth, observe, showsService, worthOf } from './answer-worth.js';
+import { Breaker } from './breaker.js';
+import { FailureKeeper } from './failure-keeper.js';
+import { Halts } from './halts.js';
 import { countInFlight } from './in-flight.js';
-import { observe } from './observe.js';
-import { createRecorder } from './recorder.js';
-import { createRefusalSeries } from './refusal-series.js';
+import { Recorder } from './recorder.js';
+import { RefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
-import { createRunTallies } from './run-tallies.js';
-import { type AnswerWorth, ServiceStanding } from './service-standing.js';
+import { RunTallies } from './run-tallies.js';
+import { ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
@@ -108,7 +107,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     store: engine.outcomes,
     worker: name,
     clock,
@@ -116,11 +115,11 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     spoolFolder: ownSpool,
     room: concurrency,
   });
-  const failures = createFailureKeeper(engine.runs, clock, log);
+  const failures = new FailureKeeper(engine.runs, clock, log);
   const standings = new Map<string, ServiceStanding>();
   const governors = new Map<string, Governor>();
   const contexts = new Map<string, ChunkContext>();
-  const halts = createHalts(clock);
+  const halts = new Halts(clock);
   const sent = new Map<string, SentCount>();
   const shared = {
     engine,
@@ -132,7 +131,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     worker: name,
     limit: pLimit(concurrency),
     halts,
-    keepFailure: failures.keep,
+    keepFailure: (run: string, failure: LookupFailure) => failures.keep(run, failure),
     onSent(run: string, isBilled: boolean) {
       const { requests, billed } = sent.get(run) ?? NOTHING_SENT;
       sent.set(run, { requests: requests + 1, billed: billed + (isBilled ? 1 : 0) });
@@ -144,7 +143,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
-    tallies: createRunTallies(engine.runs, clock),
+    tallies: new RunTallies(engine.runs, clock),
   };
 
   function governorOf(account: string): Governor {
@@ -186,9 +185,9 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       ...shared,
       client,
       governor: governorOf(account),
-      breaker: createBreaker(),
+      breaker: new Breaker(),
       standing: standingOf(service),
-      refusals: createRefusalSeries(),
+      refusals: new RefusalSeries(),
     };
     contexts.set(`${account} ${service}`, context);
     return context;

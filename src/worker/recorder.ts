@@ -23,23 +23,6 @@ export interface RecorderOptions {
   readonly room: number;
 }
 
-export interface Recorder {
-  /**
-   * Resolves when the answer is as durable as the engine promises, with the store's date of it. Rejects only after `close`, when
-   * it lies in the spool.
-   */
-  record(outcome: NewOutcome): Promise<number>;
-  /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
-  untilRoom(signal: AbortSignal): Promise<void>;
-  /** Answers that the store did not take before the end: they lie in the spool. */
-  readonly left: number;
-  /**
-   * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is
-   * being written; may be called again.
-   */
-  close(): Promise<void>;
-}
-
 interface Waiting {
   readonly outcome: NewOutcome;
   /** When it was fetched, monotonic. */
@@ -56,92 +39,105 @@ function withAge({ outcome, fetchedAt }: Waiting, now: number): NewOutcome {
 const FLUSH_AT_MOST = 500;
 const RETRY_MS = 1_000;
 
-export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, worker, clock, log, spoolFolder, room } = options;
-  const waiting: Waiting[] = [];
-  const forRoom: (() => void)[] = [];
-  const closing = new AbortController();
-  let flushing: Promise<void> | null = null;
-  let inFlush = 0;
-  let left = 0;
+export class Recorder {
+  readonly #options: RecorderOptions;
+  readonly #waiting: Waiting[] = [];
+  readonly #forRoom: (() => void)[] = [];
+  readonly #closing = new AbortController();
+  #flushing: Promise<void> | null = null;
+  #inFlush = 0;
+  #left = 0;
 
-  async function flushAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, FLUSH_AT_MOST);
-      inFlush = batch.length;
-      await keep(batch);
-      inFlush = 0;
-      for (const wake of forRoom.splice(0)) wake();
-    }
-    flushing = null;
+  constructor(options: RecorderOptions) {
+    this.#options = options;
   }
 
-  async function keep(batch: readonly Waiting[]): Promise<void> {
+  /** Answers that the store did not take before the end: they are in the spool. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /**
+   * Resolves when the answer is as durable as the engine promises, with the store's date of it. Rejects only after `close`, when
+   * it is in the spool.
+   */
+  record(outcome: NewOutcome): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ outcome, fetchedAt: this.#options.clock.monotonic(), resolve, reject });
+      // One turn of the loop collects what arrived together.
+      this.#flushing ??= new Promise<void>((done) => setImmediate(done)).then(() => this.#flushAll());
+    });
+  }
+
+  /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
+  async untilRoom(signal: AbortSignal): Promise<void> {
+    while (this.#waiting.length + this.#inFlush >= this.#options.room) {
+      signal.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const onAbort = () => reject(signal.reason);
+        signal.addEventListener('abort', onAbort, { once: true });
+        this.#forRoom.push(() => {
+          signal.removeEventListener('abort', onAbort);
+          resolve();
+        });
+      });
+    }
+  }
+
+  /**
+   * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is
+   * being written; may be called again.
+   */
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('closing'));
+    await this.#flushing;
+  }
+
+  async #flushAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, FLUSH_AT_MOST);
+      this.#inFlush = batch.length;
+      await this.#keep(batch);
+      this.#inFlush = 0;
+      for (const wake of this.#forRoom.splice(0)) wake();
+    }
+    this.#flushing = null;
+  }
+
+  async #keep(batch: readonly Waiting[]): Promise<void> {
+    const { store, worker, clock, log, spoolFolder } = this.#options;
     let spooled: string | null = null;
     for (let isFirst = true; ; isFirst = false) {
       const outcomes = batch.map((each) => (isFirst ? each.outcome : withAge(each, clock.monotonic())));
       try {
         const fetchedAt = await store.record(worker, outcomes);
         for (const [at, each] of batch.entries()) each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0));
-        if (spooled !== null) {
-          // Brought in a second time it changes nothing that was paid for.
+        // Brought in a second time it changes nothing that was paid for.
+        if (spooled !== null)
           await rm(spooled, { force: true }).catch((error) =>
             log.warn({ err: error }, 'a spooled file could not be removed; the next start records it again'),
           );
-        }
         return;
       } catch (error) {
         log.error(
           { err: error, answers: outcomes.length },
           'the engine does not take answers; nothing is sent until it does',
         );
-        if (spooled === null) {
-          spooled = await spoolAnswers(spoolFolder, outcomes).catch((trouble) => {
-            log.fatal(
-              { err: trouble, folder: spoolFolder },
-              'paid answers could be written neither to the engine nor to disk',
-            );
-            return null;
-          });
-        }
-        if (closing.signal.aborted) {
+        spooled ??= await spoolAnswers(spoolFolder, outcomes).catch((failure) => {
+          log.fatal(
+            { err: failure, folder: spoolFolder },
+            'paid answers could be written neither to the engine nor to disk',
+          );
+          return null;
+        });
+        if (this.#closing.signal.aborted) {
           const lost = new Error(`paid answers wait in ${spoolFolder}: ${errorText(error)}`);
-          left += batch.length;
+          this.#left += batch.length;
           for (const each of batch) each.reject(lost);
           return;
         }
-        await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
+        await clock.sleep(RETRY_MS, this.#closing.signal).catch(() => undefined);
       }
     }
   }
-
-  return {
-    get left() {
-      return left;
-    },
-    record(outcome) {
-      return new Promise((resolve, reject) => {
-        waiting.push({ outcome, fetchedAt: clock.monotonic(), resolve, reject });
-        // One turn of the loop gathers what arrived together.
-        flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
-      });
-    },
-    async untilRoom(signal) {
-      while (waiting.length + inFlush >= room) {
-        signal.throwIfAborted();
-        await new Promise<void>((resolve, reject) => {
-          const onAbort = () => reject(signal.reason);
-          signal.addEventListener('abort', onAbort, { once: true });
-          forRoom.push(() => {
-            signal.removeEventListener('abort', onAbort);
-            resolve();
-          });
-        });
-      }
-    },
-    async close() {
-      closing.abort(new Error('closing'));
-      await flushing;
-    },
-  };
 }

@@ -15,36 +15,31 @@ export interface UsageOfQuota {
   readonly quota: number;
 }
 
-export interface RefusalSeries {
+export class RefusalSeries {
+  #series: { readonly usage: number; readonly since: number; count: number } | null = null;
+
   /**
    * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second were. `own`: what the ledger
    * counts, for refusals that say nothing of usage. The usage at which the service refuses for quota; null: there is no telling.
    */
-  note(answer: Answer, isSlow: boolean, now: number, own: UsageOfQuota | null): UsageOfQuota | null;
-}
-
-export function createRefusalSeries(): RefusalSeries {
-  let series: { readonly usage: number; readonly since: number; count: number } | null = null;
-  return {
-    note({ meaning, usage, quota }, isSlow, now, own) {
-      const said = usage !== null && quota !== null ? { usage, quota } : null;
-      const known = usage === null && quota === null ? own : said;
-      const isSign =
-        meaning.type === 'refused' &&
-        meaning.code === null &&
-        meaning.retryAfterMs === null &&
-        known !== null &&
-        known.usage >= known.quota;
-      if (!isSign) {
-        series = null;
-        return null;
-      }
-      if (series !== null && series.usage !== known.usage) series = null;
-      if (!isSlow) return null;
-      series ??= { usage: known.usage, since: now, count: 0 };
-      series.count += 1;
-      const isProven = series.count >= REFUSALS_AT_LEAST && now - series.since >= LASTING_MS;
-      return isProven ? known : null;
-    },
-  };
+  note(
+    { meaning, usage, quota }: Answer,
+    isSlow: boolean,
+    now: number,
+    own: UsageOfQuota | null,
+  ): UsageOfQuota | null {
+    const said = usage !== null && quota !== null ? { usage, quota } : null;
+    const known = usage === null && quota === null ? own : said;
+    const isSign =
+      meaning.type === 'refused' &&
+      meaning.code === null &&
+      meaning.retryAfterMs === null &&
+      known !== null &&
+      known.usage >= known.quota;
+    if (!isSign || this.#series?.usage !== known.usage) this.#series = null;
+    if (!isSign || !isSlow) return null;
+    this.#series ??= { usage: known.usage, since: now, count: 0 };
+    this.#series.count += 1;
+    return this.#series.count >= REFUSALS_AT_LEAST && now - this.#series.since >= LASTING_MS ? known : null;
+  }
 }

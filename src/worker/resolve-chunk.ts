@@ -10,10 +10,9 @@ import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
-import { type AskContext, type Asked, ask } from './ask.js';
+import { type AskContext, type Asked, ask, BUSY, later } from './ask.js';
 import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
 import type { Halts } from './halts.js';
-import { BUSY_RETRY_MS } from './retry-policy.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
@@ -28,7 +27,7 @@ export interface ChunkContext extends AskContext {
   readonly halts: Pick<Halts, 'get'>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
-  /** What this worker tells runs of its progress. */
+  /** What this worker reports to runs of their progress. */
   readonly tallies: RunTallies;
 }
 
@@ -58,8 +57,8 @@ export async function resolveChunk(
   const free: string[] = [];
   for (const text of data.identifiers) {
     const waitMs = dueInMs(data, text, now);
-    if (waitMs > DUE_SOON_MS) asked.push([text, later(waitMs, 'its next attempt is not due')]);
-    else if (underWay.has(prefix + text)) asked.push([text, busy()]);
+    if (waitMs > DUE_SOON_MS) asked.push([text, unasked(later(waitMs, 'its next attempt is not due'))]);
+    else if (underWay.has(prefix + text)) asked.push([text, unasked(BUSY)]);
     else free.push(text);
   }
   for (const text of free) underWay.add(prefix + text);
@@ -110,7 +109,7 @@ async function claimAndAsk(
     texts.map(async (text, index): Promise<[string, Asked] | null> => {
       const claim = claims[index];
       if (claim === 'fresh') return null;
-      if (claim !== 'ours') return [text, busy()];
+      if (claim !== 'ours') return [text, unasked(BUSY)];
       const asked = await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals));
       tally.addAsked(asked);
       return [text, asked];
@@ -130,7 +129,7 @@ async function askUnlessHalted(
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
   const known = context.halts.get(run.id);
-  if (known) return { result: { type: 'halted', halt: known }, requests: 0, billed: 0 };
+  if (known) return unasked({ type: 'halted', halt: known });
   const asked = await ask(context, run, key, parseIdentifierText(text), signals);
   if (asked.result.type === 'halted' && !context.halts.get(run.id)) {
     await context.halt(run.id, asked.result.halt);
@@ -138,12 +137,8 @@ async function askUnlessHalted(
   return asked;
 }
 
-function busy(): Asked {
-  return later(BUSY_RETRY_MS, 'another worker is asking');
-}
-
-function later(retryInMs: number, reason: string): Asked {
-  return { result: { type: 'again', countsAsAttempt: false, retryInMs, reason }, requests: 0, billed: 0 };
+function unasked(result: Asked['result']): Asked {
+  return { result, requests: 0, billed: 0 };
 }
 
 /** Recording drops a claim; whatever ended otherwise gives it back. */

@@ -8,7 +8,6 @@
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { AnswerSign } from '../lookup/read-answer.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';
 import { serviceTag } from '../stores/outcome-key.js';
 import type { NewOutcome, OutcomeKey } from '../stores/outcome-store.js';
@@ -30,27 +29,6 @@ const UNPROVEN_KEPT_MS = 3_600_000;
 /** A good answer of this worker ends a row of useless ones of other workers within this time. */
 const CLEAR_EVERY_MS = 1_000;
 const ENGINE_RETRY_MS = 1_000;
-
-/**
- * What a "not found", or a refusal of what was asked for, is worth.
- *
- *   own        the service said it: the address is right
- *   believed   from an address that is right, or that the user says is right
- *   unproven   perhaps the service
- *   foreign    something else
- */
-export type AnswerWorth = 'own' | 'believed' | 'unproven' | 'foreign';
-
-/** `allowsUnknown`: the user says that the address is right. */
-export function worthOfSign(
-  sign: AnswerSign,
-  { isProven, allowsUnknown }: { readonly isProven: boolean; readonly allowsUnknown: boolean },
-): AnswerWorth {
-  if (sign === 'own') return 'own';
-  if (isProven) return 'believed';
-  if (sign === 'none') return 'foreign';
-  return allowsUnknown ? 'believed' : 'unproven';
-}
 
 export interface ServiceStandingOptions {
   readonly keyValues: KeyValueStore;

@@ -136,7 +136,7 @@ async function expectDeferredOnly(scene: Scene, identifiers: number): Promise<Ou
 }
 
 const redis = redisEngine();
-const postgres = await postgresEngine();
+const postgres = postgresEngine();
 describeOn([redis, embeddedEngine(), postgres], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createDatabase, hasPostgres, startPostgres } from '../support/postgres-server.js';
+import { createDatabase, startPostgres } from '../support/postgres-server.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 
 const CONCURRENCY = 16;
@@ -54,10 +54,9 @@ describe.skipIf(redis.missing !== null)('on redis with an append-only file', () 
   });
 });
 
-describe.skipIf(!(await hasPostgres()))('on postgres', () => {
+describe('on postgres', () => {
   test('a server that crashes and restarts in mid-run ends nothing and costs nothing twice', async () => {
     const server = await startPostgres();
-    if (server === null) throw new Error('PostgreSQL did not start');
     try {
       const url = await createDatabase(server);
       const engine = {

@@ -7,7 +7,7 @@ import { postgresEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 
-const postgres = await postgresEngine();
+const postgres = postgresEngine();
 describe.skipIf(postgres.missing !== null)('on postgres, sessions that an administrator ends', () => {
   beforeAll(() => postgres.start());
   afterAll(() => postgres.stop());

@@ -8,7 +8,7 @@ import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
 const embedded = embeddedEngine();
-const others = [redisEngine(), await postgresEngine()];
+const others = [redisEngine(), postgresEngine()];
 
 describeOn(others, (other) => {
   beforeAll(() => other.start());

@@ -3,13 +3,13 @@
  */
 import { describe, expect, test } from 'vitest';
 import { readReport, readRows } from '../support/output-files.js';
-import { hasPostgres, startPostgres } from '../support/postgres-server.js';
+import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { createScene, domainList } from '../support/scene.js';
 
 const servers = [
   { name: 'redis', isMissing: !hasRedisServer(), start: () => startRedis(), signal: 'SIGKILL' },
-  { name: 'postgres', isMissing: !(await hasPostgres()), start: () => startPostgres(), signal: 'SIGQUIT' },
+  { name: 'postgres', isMissing: false, start: () => startPostgres(), signal: 'SIGQUIT' },
 ] as const;
 
 for (const { name, isMissing, start, signal } of servers) {
@@ -17,7 +17,6 @@ for (const { name, isMissing, start, signal } of servers) {
     // Requests may take longer than this test: whoever waits for those that are not under way does not come to its end.
     test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not there', async () => {
       const server = await start();
-      if (server === null) throw new Error(`${name} could not be started`);
       try {
         const env = (folder: string) => ({
           BRAND_ENRICH_STATE: `${folder}/state`,

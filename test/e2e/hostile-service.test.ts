@@ -59,7 +59,7 @@ async function allText(folder: string): Promise<string> {
   return text;
 }
 
-const postgres = await postgresEngine();
+const postgres = postgresEngine();
 describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());

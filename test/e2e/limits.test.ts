@@ -6,7 +6,7 @@ import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

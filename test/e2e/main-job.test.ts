@@ -31,7 +31,7 @@ function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: 
   return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));
 }
 
-describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -13,7 +13,7 @@ async function overageIn(scene: Scene, name: string) {
   return (await readReport(scene.path(name))).requests;
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine()), await postgresEngine()], (engine) => {
+describeOn([redisEngine(), inLongTests(embeddedEngine()), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine(), await postgresEngine()], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

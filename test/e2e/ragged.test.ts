@@ -12,7 +12,7 @@ const tickerAt = (at: number) => `T${letter(at)}${letter(Math.floor(at / 26))}`;
 const GOOD = Array.from({ length: 60 }, (_, at) => `Brand no ${at},x${at},${tickerAt(at)},${at * 10},`);
 const MISFITS = ['Acme, Inc.,x,ACM,13,', 'Acme x,ACM,13,', 'Acme,x,ACM,13,note,'];
 
-const others = [embeddedEngine(), await postgresEngine()].map(inLongTests);
+const others = [embeddedEngine(), postgresEngine()].map(inLongTests);
 // What is judged here is judged before an engine is asked.
 describeOn([redisEngine(), ...others], (engine) => {
   beforeAll(() => engine.start());

@@ -170,7 +170,7 @@ describeOn([redis], (engine) => {
   });
 });
 
-describeOn([redis, await postgresEngine()], (engine) => {
+describeOn([redis, postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -6,7 +6,7 @@ import { postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), await postgresEngine()], (engine) => {
+describeOn([redisEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

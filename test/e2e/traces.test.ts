@@ -53,7 +53,7 @@ function expectNoWords(collector: Collector, scene: Scene): void {
   }
 }
 
-describeOn([inLongTests(embeddedEngine()), redisEngine(), inLongTests(await postgresEngine())], (engine) => {
+describeOn([inLongTests(embeddedEngine()), redisEngine(), inLongTests(postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

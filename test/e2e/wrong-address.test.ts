@@ -52,7 +52,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const postgres = await postgresEngine();
+const postgres = postgresEngine();
 describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());

@@ -8,7 +8,7 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { readReport } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
 
-const others = [embeddedEngine(), await postgresEngine()].map(inLongTests);
+const others = [embeddedEngine(), postgresEngine()].map(inLongTests);
 // Hardly any of it depends on the engine.
 describeOn([redisEngine(), ...others], (engine) => {
   beforeAll(() => engine.start());

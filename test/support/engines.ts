@@ -3,7 +3,7 @@
  * tests of a file; they do not meet on it, because each has a service, and so an account and outcomes, of its own.
  */
 import { join } from 'node:path';
-import { createDatabase, hasPostgres, type PostgresServer, startPostgres } from './postgres-server.js';
+import { createDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 import { hasRedisServer, type RedisServer, startRedis } from './redis-server.js';
 
 export interface EngineUnderTest {
@@ -57,15 +57,15 @@ export function redisEngine(
   };
 }
 
-export async function postgresEngine(): Promise<EngineUnderTest> {
+export function postgresEngine(): EngineUnderTest {
   let server: PostgresServer | null = null;
   let url = '';
   return {
     name: 'postgres',
-    missing: (await hasPostgres()) ? null : 'PostgreSQL is not on this machine (apt-get install postgresql)',
+    missing: null,
     async start() {
       server = await startPostgres();
-      if (server !== null) url = await createDatabase(server);
+      url = await createDatabase(server);
     },
     env: (folder) => ({ BRAND_ENRICH_STATE: join(folder, 'state'), BRAND_ENRICH_ENGINE: url }),
     async stop() {

@@ -4,14 +4,12 @@
  */
 import type { Reporter } from 'vitest/node';
 import { hasChromium } from './chromium.ts';
-import { hasPostgres } from './postgres-server.ts';
 import { hasRedisServer } from './redis-server.ts';
 
 export default class MissingServersReporter implements Reporter {
-  async onTestRunEnd(): Promise<void> {
+  onTestRunEnd(): void {
     const missing = [
       ...(hasRedisServer() ? [] : [{ suites: 'Redis', package: 'redis-server' }]),
-      ...((await hasPostgres()) ? [] : [{ suites: 'PostgreSQL', package: 'postgresql' }]),
       ...(hasChromium() ? [] : [{ suites: 'pages in Chromium', package: 'chromium' }]),
     ];
     if (missing.length === 0) return;

@@ -1,14 +1,16 @@
 /**
- * A private PostgreSQL server on a free port, in a temporary folder that vanishes with it. It needs the server's
- * binaries on this machine; as root it runs under another user, for PostgreSQL refuses to run as root.
+ * A PostgreSQL server on a free port, in a temporary folder that vanishes with it. Its binaries are those that npm brought; as
+ * root it runs under another user, for PostgreSQL refuses to run as root.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, chmod, chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
+import { findServerBinaries } from '../../src/engine/embedded/server-binaries.js';
+import { namedUser, SERVER_ID } from '../../src/engine/embedded/server-user.js';
 
 export interface PostgresServer {
   /** `postgres://brand:secret-word@127.0.0.1:port/postgres` */
@@ -24,20 +26,16 @@ export interface PostgresServer {
 
 const PASSWORD = 'secret-word';
 
-/**
- * null when there is no PostgreSQL on this machine. `settings`: lines for its configuration, `name=value`. `env`: besides this
- * process's own environment.
- */
+/** `settings`: lines for its configuration, `name=value`. `env`: besides the server's own. */
 export async function startPostgres(
   settings: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
-): Promise<PostgresServer | null> {
-  const bin = await findBinaries();
-  if (bin === null) return null;
-  const user = serverUser();
+): Promise<PostgresServer> {
+  const user = process.getuid?.() === 0 ? namedUser({ uid: SERVER_ID, gid: SERVER_ID }) : null;
   const folder = await mkdtemp('/tmp/brand-enrich-pg-');
   await chmod(folder, 0o755);
-  if (user.uid !== undefined && user.gid !== undefined) await chown(folder, user.uid, user.gid);
+  const binaries = await findServerBinaries({ user, major: null, folder });
+  if (user !== null) await chown(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const made = spawnSync(
     'sh',
@@ -45,7 +43,7 @@ export async function startPostgres(
       '-c',
       `umask 077; printf %s ${PASSWORD} > ${folder}/word && exec "$@"`,
       'sh',
-      join(bin, 'initdb'),
+      binaries.initdb,
       '-D',
       data,
       '-U',
@@ -60,7 +58,7 @@ export async function startPostgres(
       'C',
       '--no-sync',
     ],
-    { ...user, cwd: folder, encoding: 'utf8' },
+    { ...user, cwd: folder, env: { ...binaries.env }, encoding: 'utf8' },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
@@ -68,10 +66,10 @@ export async function startPostgres(
   const start = async () => {
     const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder];
     for (const setting of settings) args.push('-c', setting);
-    const child = spawn(join(bin, 'postgres'), args, {
+    const child = spawn(binaries.postgres, args, {
       ...user,
       cwd: folder,
-      env: { ...process.env, ...env },
+      env: { ...binaries.env, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let words = '';
@@ -116,11 +114,6 @@ export async function startPostgres(
   };
 }
 
-/** Whether there is a PostgreSQL on this machine that {@link startPostgres} could start. */
-export async function hasPostgres(): Promise<boolean> {
-  return (await findBinaries()) !== null;
-}
-
 /** The address of an empty database of its own on this server. */
 export async function createDatabase(server: PostgresServer): Promise<string> {
   const name = `db_${randomBytes(6).toString('hex')}`;
@@ -134,32 +127,6 @@ export async function createDatabase(server: PostgresServer): Promise<string> {
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return url.href;
-}
-
-async function findBinaries(): Promise<string | null> {
-  const debian = '/usr/lib/postgresql';
-  const versions = await readdir(debian).catch(() => []);
-  const newestFirst = versions
-    .sort((a, b) => Number(b) - Number(a))
-    .map((version) => join(debian, version, 'bin'));
-  for (const folder of [...(process.env.PATH ?? '').split(delimiter), ...newestFirst]) {
-    const found = await Promise.all(['initdb', 'postgres'].map((name) => access(join(folder, name)))).then(
-      () => true,
-      () => false,
-    );
-    if (found) return folder;
-  }
-  return null;
-}
-
-/** As root: the user `postgres`, else `nobody`. Otherwise the user that runs the tests. */
-function serverUser(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  for (const name of ['postgres', 'nobody']) {
-    const [uid, gid] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
-    if (uid?.status === 0 && gid?.status === 0) return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
-  }
-  return {};
 }
 
 async function freePort(): Promise<number> {

@@ -46,8 +46,9 @@ async function freePort(): Promise<number> {
  * Starts a server without persistence unless `args` say otherwise (`['--appendonly', 'yes']`). A password in `args`
  * (`--requirepass`) is not put into `url`.
  */
-export async function startRedis(options: { args?: readonly string[] } = {}): Promise<RedisServer | null> {
-  if (!hasRedisServer()) return null;
+export async function startRedis(options: { args?: readonly string[] } = {}): Promise<RedisServer> {
+  if (!hasRedisServer())
+    throw new Error('redis-server is not on this machine (apt-get install redis-server)');
   const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-redis-'));
   let port = await freePort();
   const launch = () => launchRedis(port, folder, options.args ?? []);

@@ -12,8 +12,8 @@ import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
 import type { AskContext } from '../../src/worker/ask.js';
-import { createBreaker, type Pass } from '../../src/worker/breaker.js';
-import { createRefusalSeries } from '../../src/worker/refusal-series.js';
+import { Breaker, type Pass } from '../../src/worker/breaker.js';
+import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { ServiceStanding } from '../../src/worker/service-standing.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
@@ -157,11 +157,9 @@ export function createAsking(options: AskingOptions): Asking {
         log.push('recorded');
         return RECORDED_AT;
       },
-      left: 0,
       untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
-      close: async () => undefined,
     },
-    breaker: createBreaker(),
+    breaker: new Breaker(),
     standing: new ServiceStanding({
       keyValues: options.keyValues ?? createMemoryKeyValues(clock.now),
       service: 'http://service.example',
@@ -170,7 +168,7 @@ export function createAsking(options: AskingOptions): Asking {
       clock,
       log: silentLog(),
     }),
-    refusals: createRefusalSeries(),
+    refusals: new RefusalSeries(),
     clock,
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),

@@ -1,6 +1,6 @@
 /** The breaker as a story: what opens it, who passes meanwhile, what closes it. */
 import { describe, expect, it } from 'vitest';
-import { type Breaker, createBreaker, type Pass } from '../../src/worker/breaker.js';
+import { Breaker, type Pass } from '../../src/worker/breaker.js';
 
 /** Passed while the breaker was closed. */
 const BEFORE: Pass = { type: 'pass', isProbe: false };
@@ -13,7 +13,7 @@ function noteAll(breaker: Breaker, answers: string, from = 0): number {
 }
 
 function openedBreaker(): Breaker {
-  const breaker = createBreaker();
+  const breaker = new Breaker();
   for (let count = 0; count < 8; count += 1) breaker.note(BEFORE, false, 0);
   return breaker;
 }
@@ -39,13 +39,13 @@ describe('closed', () => {
     ['more than half, but of fewer than twenty', '--+--+--+--+--+--+', false],
     ['more than half of all, but not of the last twenty', '------+-+-+-+++++++++++++++', false],
   ])('%s: open %s', (_what, answers, isOpen) => {
-    const breaker = createBreaker();
+    const breaker = new Breaker();
     noteAll(breaker, answers);
     expect(breaker.isOpen).toBe(isOpen);
   });
 
   it('everybody passes, however bad the answers are', () => {
-    const breaker = createBreaker();
+    const breaker = new Breaker();
     const now = noteAll(breaker, '-------');
     for (let count = 0; count < 100; count += 1) expect(breaker.enter(now)).toEqual(PASS);
   });
@@ -144,7 +144,7 @@ describe('open', () => {
 
 describe('how long it has been bad', () => {
   it('counts from the first bad answer since the last good one', () => {
-    const breaker = createBreaker();
+    const breaker = new Breaker();
     expect(breaker.badForMs(5_000)).toBe(0);
     breaker.note(BEFORE, false, 1_000);
     breaker.note(BEFORE, false, 9_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { createRefusalSeries } from '../../src/worker/refusal-series.js';
+import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { answerOf, DOWN, MATCHED, SPENT_QUOTA, TOO_FAST } from './asking.js';
 
 /** The specification's own dialect: 429 with `{}`, usage and quota in the headers. */
@@ -20,7 +20,7 @@ const times = (count: number, step: Step): Step[] => Array.from({ length: count 
 
 /** What the last of these answers was taken for. */
 function verdictOf(steps: readonly Step[]): { usage: number; quota: number } | null {
-  const series = createRefusalSeries();
+  const series = new RefusalSeries();
   let now = 0;
   let verdict: { usage: number; quota: number } | null = null;
   for (const { answer, after = 1_250, isFast = false, own = null } of steps) {

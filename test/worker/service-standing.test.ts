@@ -5,7 +5,8 @@ import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { AnswerSign } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
-import { type AnswerWorth, ServiceStanding, worthOfSign } from '../../src/worker/service-standing.js';
+import { type AnswerWorth, worthOfSign } from '../../src/worker/answer-worth.js';
+import { ServiceStanding } from '../../src/worker/service-standing.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import { createPassingClock, type PassingClock } from './asking.js';
 

@@ -17,12 +17,12 @@ import type { Answer } from '../../src/lookup/read-answer.js';
 import { createServiceSend } from '../../src/lookup/send.js';
 import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
-import { createBreaker } from '../../src/worker/breaker.js';
+import { Breaker } from '../../src/worker/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-worker.js';
-import { createRecorder } from '../../src/worker/recorder.js';
-import { createRefusalSeries } from '../../src/worker/refusal-series.js';
+import { Recorder } from '../../src/worker/recorder.js';
+import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
-import { createRunTallies } from '../../src/worker/run-tallies.js';
+import { RunTallies } from '../../src/worker/run-tallies.js';
 import { ServiceStanding } from '../../src/worker/service-standing.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
@@ -143,7 +143,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         usageLagMs: 60_000,
       });
       releasers.push(() => governor.close(1_000));
-      const recorder = createRecorder({
+      const recorder = new Recorder({
         ...shared,
         store: engine.outcomes,
         spoolFolder: '/nowhere',
@@ -154,7 +154,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         client,
         governor,
         recorder,
-        breaker: createBreaker(),
+        breaker: new Breaker(),
         standing: new ServiceStanding({
           keyValues: engine.keyValues,
           service: SERVICE,
@@ -162,7 +162,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
           ...shared,
         }),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
-        refusals: createRefusalSeries(),
+        refusals: new RefusalSeries(),
         compress: true,
         gauge: { inFlight: 0, trouble: null },
         halts,
@@ -171,7 +171,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
           await engine.runs.halt(run, halt);
         },
         underWay: new Set(),
-        tallies: createRunTallies(engine.runs, systemClock),
+        tallies: new RunTallies(engine.runs, systemClock),
         limit: pLimit(64),
         ...shared,
         ...some,

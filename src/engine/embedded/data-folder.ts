@@ -4,7 +4,8 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -72,11 +73,7 @@ export async function prepareServerFolders(
 async function mkdirFailure(folder: string, thrown: unknown): Promise<unknown> {
   if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown;
   const parent = dirname(folder);
-  const isParentThere = await stat(parent).then(
-    () => true,
-    () => false,
-  );
-  if (!isParentThere && parent !== folder) return mkdirFailure(parent, thrown);
+  if (!existsSync(parent) && parent !== folder) return mkdirFailure(parent, thrown);
   return mkdir(folder).then(
     () => thrown,
     (error: unknown) => error,
@@ -154,18 +151,11 @@ function olderFolders(state: string): string[] {
 }
 
 export async function findData({ state, home, data }: ServerFolders): Promise<DataFinding> {
-  const isThere = (path: string) =>
-    stat(path).then(
-      () => true,
-      () => false,
-    );
-  const older = olderFolders(state);
-  const areThere = await Promise.all(older.map((path) => isThere(join(path, OLDER_MARK))));
   return judgeData({
     data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
     version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
-    wasUsed: await isThere(join(home, OWNER_FILE)),
-    olderEngine: older.find((_, index) => areThere[index]) ?? null,
+    wasUsed: existsSync(join(home, OWNER_FILE)),
+    olderEngine: olderFolders(state).find((path) => existsSync(join(path, OLDER_MARK))) ?? null,
   });
 }
 

@@ -3,7 +3,8 @@
  * user that the server runs as: a file that is there may miss a library, or lie where that user may not go.
  */
 import { execFile } from 'node:child_process';
-import { access, chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
@@ -153,11 +154,7 @@ async function copied(native: string, folder: string): Promise<string> {
     version: string;
   };
   const copy = join(folder, `server-${version}`);
-  const isThere = await access(copy).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) return copy;
+  if (existsSync(copy)) return copy;
   const draft = `${copy}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });

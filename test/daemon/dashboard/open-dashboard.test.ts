@@ -21,7 +21,7 @@ import { describeOn } from '../../support/scene.js';
 import { newToken } from '../../support/service-options.js';
 import { runRecord, scheduleState } from './views.js';
 
-const engines = [embeddedEngine(), redisEngine(), await postgresEngine()];
+const engines = [embeddedEngine(), redisEngine(), postgresEngine()];
 const SERVICE = 'https://api.example';
 
 interface Status {

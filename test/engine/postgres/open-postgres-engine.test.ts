@@ -9,18 +9,16 @@ import type { Engine } from '../../../src/engine/engine.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
-import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
+import { createDatabase, startPostgres } from '../../support/postgres-server.js';
 
 const outcome = (key: string) =>
   ({ key, status: 'not_found', packed: null, billed: true, freshMs: null }) as const;
 
-describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
+describe('the postgres engine', () => {
   const releasers = createReleasers();
   let server: PostgresServer;
   beforeAll(async () => {
-    const started = await startPostgres(['fsync=off']);
-    if (started === null) throw new Error('there is no PostgreSQL here');
-    server = started;
+    server = await startPostgres(['fsync=off']);
   });
   afterEach(() => releasers.releaseAll());
   afterAll(() => server.stop());
@@ -173,7 +171,6 @@ describe.skipIf(!(await hasPostgres()))('the postgres engine', () => {
     'a close ends in time when the server got %s',
     async (signal) => {
       const own = await startPostgres(['fsync=off']);
-      if (own === null) throw new Error('there is no PostgreSQL here');
       releasers.push(() => own.stop());
       const engine = await openPostgresEngine({ url: own.url, log: silentLog() });
       const worker = engine.openWorker('chunks', async (_job, _token, _signal) => undefined, 2);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
-import { createDatabase, hasPostgres, startPostgres } from '../../support/postgres-server.js';
+import { createDatabase, startPostgres } from '../../support/postgres-server.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
 import { describeKeyValues } from '../contract/key-values-contract.js';
 import { describeLedger } from '../contract/ledger-contract.js';
@@ -12,15 +12,14 @@ import { describeRetention } from '../contract/retention-contract.js';
 import { describeRunEngine } from '../contract/run-engine-contract.js';
 import { describeRuns } from '../contract/runs-contract.js';
 
-describe.skipIf(!(await hasPostgres()))('on a PostgreSQL server', () => {
-  let server: PostgresServer | null;
+describe('on a PostgreSQL server', () => {
+  let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres(['fsync=off']);
   });
-  afterAll(() => server?.stop());
+  afterAll(() => server.stop());
 
   const open: OpenEngineUnderTest = async (options) => {
-    if (server === null) throw new Error('there is no PostgreSQL here');
     const engine = await openPostgresEngine({
       url: await createDatabase(server),
       log: silentLog(),

@@ -1,8 +1,7 @@
 /** What an answer tells the ledger beside its outcome. */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { observe } from '../../src/worker/observe.js';
-import type { AnswerWorth } from '../../src/worker/service-standing.js';
+import { type AnswerWorth, observe } from '../../src/worker/answer-worth.js';
 import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
 
 describe('what an answer says of the account', () => {

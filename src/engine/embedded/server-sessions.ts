@@ -1,0 +1,254 @@
+/**
+ * Sessions on the private server, and its end. Each process holds a session with a shared advisory lock as long as it uses the server;
+ * who can have that lock alone is the last one, and stops the server. A loop inside the server does the same a minute after the last
+ * process was killed.
+ */
+import { existsSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client, type ClientConfig } from 'pg';
+import { errorText, FailFileError } from '../../core/errors.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import { SESSION_OPTIONS } from '../postgres/server-address.js';
+import { findData, SERVER_ROLE, type ServerFolders, serverFolders } from './data-folder.js';
+import { HEARTBEAT_FILE, HEARTBEAT_MS, SOCKET_PORT, socketFolder } from './server-process.js';
+import { serverUser } from './server-user.js';
+
+/** Advisory locks: the first number is ours, the second says which. */
+const LOCKS = 0x6272616e;
+const IN_USE = 1;
+const WATCHED = 2;
+
+/** Of the session that each process holds as long as it uses the server, before the number of the process. */
+const CLIENT_NAME = 'brand-enrich ';
+const WATCH_NAME = 'brand-enrich watch';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const STOP_DEADLINE_MS = 10_000;
+const LOOK_AGAIN_MS = 25;
+/** The server ends this long after its last process was killed, give or take one look. */
+const UNUSED_MS = 60_000;
+
+/** All that `pg` would otherwise take from the user's environment is said. */
+export function connectionTo(sockets: string): ClientConfig {
+  return {
+    host: sockets,
+    port: SOCKET_PORT,
+    user: SERVER_ROLE,
+    database: 'postgres',
+    password: '',
+    ssl: false,
+    client_encoding: 'UTF8',
+    options: SESSION_OPTIONS,
+  };
+}
+
+/** What is said when the server gives no session; `reason`: why. */
+export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
+  return new FailFileError({
+    code: 'engine-unreachable',
+    what: `the embedded engine does not answer (${reason})`,
+    subject: home,
+    todo: `run again; its log is ${log}`,
+  });
+}
+
+export type Attempt =
+  | { readonly type: 'open'; readonly session: Client }
+  /** Nobody listens. `changing`: it starts, stops, or recovers. `full`: no session is free. `refused`: it will not let us in. */
+  | { readonly type: 'absent' | 'changing' | 'full' | 'refused'; readonly reason: string };
+
+/** A session that uses the server, for as long as it is open. */
+export async function openSession(connection: ClientConfig, { home }: ServerFolders): Promise<Attempt> {
+  const session = newSession(connection, `${CLIENT_NAME}${process.pid}`);
+  try {
+    await session.connect();
+    const { rows } = await session.query<{ has: boolean }>(
+      'SELECT pg_try_advisory_lock_shared($1, $2) AS has',
+      [LOCKS, IN_USE],
+    );
+    if (rows[0]?.has === true) {
+      beginWatch(connection, join(home, HEARTBEAT_FILE));
+      return { type: 'open', session };
+    }
+    await session.end();
+    return { type: 'changing', reason: 'it is being stopped' };
+  } catch (error) {
+    await closeQuietly(session);
+    return judgeAttempt(error);
+  }
+}
+
+function newSession(connection: ClientConfig, name: string): Client {
+  const session = new Client({
+    ...connection,
+    application_name: name,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  });
+  // It ends with an error when the server is killed; what follows is the listener's for `end`.
+  session.on('error', () => undefined);
+  return session;
+}
+
+/** By the codes of the system and of PostgreSQL (appendix A). */
+function judgeAttempt(error: unknown): Exclude<Attempt, { type: 'open' }> {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason = errorText(error);
+  if (code === 'ENOENT' || code === 'ECONNREFUSED') return { type: 'absent', reason };
+  if (code === '53300') return { type: 'full', reason };
+  if (/^(28|3D|42|0A)/.test(code)) return { type: 'refused', reason };
+  return { type: 'changing', reason };
+}
+
+/** Whether a server answers, also when no session is free. */
+export async function isAnswering(connection: ClientConfig): Promise<boolean> {
+  const probe = newSession(connection, 'brand-enrich probe');
+  try {
+    await probe.connect();
+    return true;
+  } catch (error) {
+    return judgeAttempt(error).type === 'full';
+  } finally {
+    await closeQuietly(probe);
+  }
+}
+
+/** Ends the session, and the server with it when no other process uses it. Never rejects: a server that is gone is no trouble. */
+export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
+  // Let go of before it is asked for alone: of several who leave at the same moment one is the last.
+  await session
+    .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
+    .then(() => endUnused(session, data))
+    .catch(() => undefined);
+  await closeQuietly(session);
+}
+
+/** Ends the server when no process uses it; false when one does. */
+async function endUnused(session: Client, data: string): Promise<boolean> {
+  const { rows } = await session.query<{ has: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS has', [
+    LOCKS,
+    IN_USE,
+  ]);
+  if (rows[0]?.has !== true) return false;
+  await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
+  await untilStopped(data);
+  return true;
+}
+
+function closeQuietly(session: Client): Promise<unknown> {
+  return withinDeadline(
+    session.end().catch(() => undefined),
+    1_000,
+  );
+}
+
+/** What can be seen of the private server without starting it. */
+export interface ServerLook {
+  readonly folders: ServerFolders;
+  /** `17` of the data, `18.4` of a server that runs; null: there are no data. */
+  readonly version: string | null;
+  readonly isRunning: boolean;
+  /** Numbers of the processes that use it. */
+  readonly users: readonly number[];
+  /** Of all sessions, those of this look left aside. */
+  readonly sessions: number;
+}
+
+/** Looks, and with `stops` ends a server that nobody uses. Throws {@link FailFileError} `engine-unreachable` when it does not answer. */
+export async function lookAtServer(
+  state: string,
+  { stops }: { readonly stops: boolean },
+): Promise<ServerLook> {
+  const folders = serverFolders(state);
+  const none = { folders, version: null, isRunning: false, users: [], sessions: 0 };
+  if (!existsSync(folders.home)) return none;
+  const finding = await findData(folders);
+  const still = { ...none, version: finding.type === 'ready' ? String(finding.major) : null };
+  const connection = connectionTo(await socketFolder(folders, await serverUser([folders.home, state])));
+  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
+  for (;;) {
+    const session = newSession(connection, 'brand-enrich look');
+    try {
+      await session.connect();
+      const { rows } = await session.query<Pick<ServerLook, 'users' | 'sessions'> & { version: string }>(
+        LOOK,
+      );
+      const [seen = { version: '', users: [], sessions: 0 }] = rows;
+      const isEnded = stops && seen.users.length === 0 && (await endUnused(session, folders.data));
+      return { folders, ...seen, isRunning: !isEnded };
+    } catch (error) {
+      const { type, reason } = judgeAttempt(error);
+      if (type === 'absent') return still;
+      if (type === 'refused' || performance.now() > giveUpAt) throw unreachable(folders, reason);
+      await wait(LOOK_AGAIN_MS);
+    } finally {
+      await closeQuietly(session);
+    }
+  }
+}
+
+const LOOK = `
+SELECT current_setting('server_version') AS version,
+  (SELECT count(*)::int - 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> '${WATCH_NAME}') AS sessions,
+  ARRAY(SELECT DISTINCT substr(a.application_name, ${CLIENT_NAME.length + 1})::int FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+         WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE} AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
+         ORDER BY 1) AS users`;
+
+async function untilStopped(data: string): Promise<void> {
+  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
+  while (existsSync(join(data, 'postmaster.pid')) && performance.now() < giveUpAt) await wait(LOOK_AGAIN_MS);
+}
+
+/** Begins the loop unless it runs. Its session outlives this process: the server does not look for the client of a running statement. */
+function beginWatch(connection: ClientConfig, heartbeat: string): void {
+  const socket = new Socket();
+  const session = new Client({
+    ...connection,
+    application_name: WATCH_NAME,
+    stream: () => socket,
+  });
+  session.on('error', () => undefined);
+  void (async () => {
+    await session.connect();
+    // The loop alone does not keep this process running.
+    socket.unref();
+    await session.query(watchLoop(heartbeat));
+  })()
+    .catch(() => undefined)
+    .finally(() => void session.end().catch(() => undefined));
+}
+
+/**
+ * Ends the server from within, where its number and its user are known, whatever this process may see of them.
+ */
+const END_SERVER = `EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
+  'kill -INT ' || split_part(pg_read_file('postmaster.pid'), E'\\n', 1))`;
+
+/** Runs until the server ends, also when the client that began it is gone. One at a time; a second one ends at once. */
+function watchLoop(heartbeat: string): string {
+  const looks = Math.round(UNUSED_MS / HEARTBEAT_MS);
+  return `
+DO $$
+DECLARE v_unused int := 0;
+BEGIN
+  IF NOT pg_try_advisory_lock(${LOCKS}, ${WATCHED}) THEN RETURN; END IF;
+  LOOP
+    BEGIN
+      EXECUTE format('COPY (SELECT now()) TO %L', '${heartbeat.replaceAll("'", "''")}');
+    EXCEPTION WHEN OTHERS THEN NULL;
+    END;
+    IF EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = ${LOCKS} AND objid = ${IN_USE}) THEN
+      v_unused := 0;
+    ELSE
+      v_unused := v_unused + 1;
+    END IF;
+    IF v_unused > ${looks} AND pg_try_advisory_lock(${LOCKS}, ${IN_USE}) THEN
+      ${END_SERVER};
+      RETURN;
+    END IF;
+    COMMIT;
+    PERFORM pg_sleep(${HEARTBEAT_MS / 1000});
+  END LOOP;
+END $$`;
+}

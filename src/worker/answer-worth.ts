@@ -1,0 +1,69 @@
+/** What an answer is worth: whether it is the service's, and what it says of the account. */
+import type { Observation } from '../ledger/outbox.js';
+import { periodOf } from '../ledger/period.js';
+import type { Answer, AnswerSign } from '../lookup/read-answer.js';
+import type { RunRecord } from '../stores/run-store.js';
+import type { ServiceStanding } from './service-standing.js';
+
+/**
+ * What a "not found", or a refusal of what was asked for, is worth.
+ *
+ *   own        the service said it: the address is right
+ *   believed   from an address that is right, or that the user says is right
+ *   unproven   perhaps the service
+ *   foreign    something else
+ */
+export type AnswerWorth = 'own' | 'believed' | 'unproven' | 'foreign';
+
+/** `allowsUnknown`: the user says that the address is right. */
+export function worthOfSign(
+  sign: AnswerSign,
+  { isProven, allowsUnknown }: { readonly isProven: boolean; readonly allowsUnknown: boolean },
+): AnswerWorth {
+  if (sign === 'own') return 'own';
+  if (isProven) return 'believed';
+  if (sign === 'none') return 'foreign';
+  return allowsUnknown ? 'believed' : 'unproven';
+}
+
+/** Whether an answer can only be the service's: a brand, a refusal with a sign of it, or a usage header with whatever it is. */
+export function showsService({ meaning, quota, usage }: Answer): boolean {
+  if (quota !== null || usage !== null || meaning.type === 'matched') return true;
+  return (meaning.type === 'not_found' || meaning.type === 'failed') && meaning.sign === 'own';
+}
+
+/** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
+export async function worthOf(
+  { meaning }: Pick<Answer, 'meaning'>,
+  { settings }: Pick<RunRecord, 'settings'>,
+  standing: ServiceStanding,
+): Promise<AnswerWorth | null> {
+  if (meaning.type === 'matched') return 'own';
+  if (meaning.type !== 'not_found' && meaning.type !== 'failed' && meaning.type !== 'wasted') return null;
+  const { type, sign } = meaning;
+  if (sign === undefined) return null;
+  const isProven = sign !== 'own' && (await standing.isProven());
+  const worth = worthOfSign(sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
+  // What is of no use is asked for once more, and proves nothing.
+  return type === 'wasted' && worth !== 'foreign' ? null : worth;
+}
+
+/**
+ * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of a brand, a "not found"
+ * or a refusal of what was asked for, else null.
+ */
+export function observe(
+  answer: Answer,
+  period: RunRecord['settings']['period'],
+  worth: AnswerWorth | null,
+): Observation {
+  const { quota, usage, meaning } = answer;
+  const datedIn = answer.date === null ? null : periodOf(answer.date, period);
+  return {
+    reading: quota === null && usage === null ? null : { quota, usage, period: datedIn },
+    period: datedIn,
+    heard:
+      (worth === 'own' || worth === 'believed') &&
+      !(meaning.type === 'failed' && meaning.isNoBrand !== undefined),
+  };
+}
