@@ -7,13 +7,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { EXIT_MEANINGS } from '../src/config/command-line.ts';
+import { EXIT_MEANINGS } from '../src/config/help.ts';
 import {
   DASHBOARD_SETTINGS,
   METRICS_SETTINGS,
+  NOTIFY_SETTINGS,
   TELEMETRY_SETTINGS,
-} from '../src/config/monitoring-settings.ts';
-import { NOTIFY_SETTINGS } from '../src/config/notify-settings.ts';
+} from '../src/config/process-settings.ts';
 import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';

@@ -34,21 +34,17 @@ interface ConfigFilePlace {
 export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigFile | null {
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
   const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE_NAME);
-  let text: string;
   try {
-    text = readPlainFileSync(path);
+    return parseConfigFile(path, readPlainFileSync(path));
   } catch (error) {
+    if (error instanceof NeverStartError) throw error;
     if (named === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
       return null;
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'the config file cannot be read',
-      subject: `${path} (${systemWords(error)})`,
+    throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
       todo: 'name one that can be read with --config, or leave it out',
       cause: error,
     });
   }
-  return parseConfigFile(path, text);
 }
 
 /**
@@ -56,136 +52,82 @@ export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigF
  * JSON object.
  */
 export function parseConfigFile(path: string, text: string): ConfigFile {
-  return { path, values: parseObject(path, text) };
-}
-
-function parseObject(path: string, text: string): Record<string, unknown> {
   const json = text.replace(/^\uFEFF/, '');
-  const fault = findJsonFault(json);
-  if (fault !== null) {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: `the config file is not JSON from line ${fault.line}, column ${fault.column} on`,
-      subject: path,
+  let values: unknown;
+  try {
+    values = JSON.parse(json);
+  } catch {
+    const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
+    throw unusable(`the config file is not JSON from line ${line}, column ${column} on`, path, {
       todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
     });
   }
-  const parsed: unknown = JSON.parse(json);
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'the config file is not a JSON object',
-      subject: path,
-      todo: 'write settings as {"concurrency": 32, "maxAge": "7d"}',
-    });
-  }
-  return { ...parsed };
+  if (typeof values === 'object' && values !== null && !Array.isArray(values))
+    return { path, values: { ...values } };
+  throw unusable('the config file is not a JSON object', path, {
+    todo: 'write settings as {"concurrency": 32, "maxAge": "7d"}',
+  });
+}
+
+function unusable(what: string, subject: string, rest: { todo: string; cause?: unknown }): NeverStartError {
+  return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
 /**
  * One problem for each key that the table does not know or does not allow in a file. Values are
  * never shown.
  */
-export function findUnknownKeys(file: ConfigFile): Problem[] {
-  const allowed = SETTING_ENTRIES.flatMap(([, line]) =>
-    line.isInFile && line.key !== null ? [line.key] : [],
-  );
-  const problems: Problem[] = [];
-  for (const key of Object.keys(file.values)) {
-    if (allowed.includes(key)) continue;
-    const subject = `${key} in ${file.path}`;
+export function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
+  const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
+  return unknown.map((key) => {
+    const subject = `${key} in ${path}`;
     if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
-      problems.push(
-        usageProblem(
-          'a token does not belong in the config file',
-          subject,
-          'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"',
-        ),
-      );
-      continue;
+      const todo = 'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"';
+      return usageProblem('a token does not belong in the config file', subject, todo);
     }
     const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
-    problems.push(
-      own === undefined
-        ? usageProblem(
-            'no such setting',
-            subject,
-            didYouMean(nearest(key, allowed), 'see the table in the README'),
-          )
-        : usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`),
-    );
-  }
-  return problems;
+    if (own !== undefined) {
+      return usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`);
+    }
+    const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
+    return usageProblem('no such setting', subject, todo);
+  });
 }
 
-interface JsonFault {
-  /** From 1. */
-  readonly line: number;
-  /** From 1, in UTF-16 units. */
-  readonly column: number;
-}
-
-const TOKEN =
-  /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null|[{}[\],:]/uy;
 const BLANKS = /[ \t\r\n]*/y;
-
-type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end' | 'nothing';
+const STRING = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/uy;
+const OTHER_SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+/** What is nested deeper is reported as if it were wrong there: no config file is. */
+const DEEPEST = 500;
 
 /**
  * The first place at which the text cannot go on as it does; its end when something is missing
- * there. null: it is JSON.
+ * there. From 1, the column in UTF-16 units. null: it is JSON.
  */
-export function findJsonFault(text: string): JsonFault | null {
-  const open: ('{' | '[')[] = [];
-  let expected: Expected = 'value';
+export function findJsonFault(text: string): { line: number; column: number } | null {
   let at = 0;
-  for (;;) {
-    at += readAt(BLANKS, text, at).length;
-    if (at >= text.length) return expected === 'nothing' ? null : placeOf(text, at);
-    const token = readAt(TOKEN, text, at);
-    const next: Expected | null = token === '' ? null : step(expected, token, open);
-    if (next === null) return placeOf(text, at);
-    expected = next;
-    at += token.length;
-  }
-}
-
-/** What may follow `token`; null when it is not what was expected. Keeps `open` up to date. */
-function step(expected: Expected, token: string, open: ('{' | '[')[]): Expected | null {
-  const afterValue = (): Expected => (open.length === 0 ? 'nothing' : ', or end');
-  const isClosing =
-    (token === '}' && open.at(-1) === '{' && (expected === 'key or }' || expected === ', or end')) ||
-    (token === ']' && open.at(-1) === '[' && (expected === 'value or ]' || expected === ', or end'));
-  if (isClosing) {
-    open.pop();
-    return afterValue();
-  }
-  switch (expected) {
-    case 'key':
-    case 'key or }':
-      return token.startsWith('"') ? ':' : null;
-    case ':':
-      return token === ':' ? 'value' : null;
-    case ', or end':
-      if (token !== ',') return null;
-      return open.at(-1) === '{' ? 'key' : 'value';
-    case 'nothing':
-      return null;
-    default:
-      if (token === '{' || token === '[') {
-        open.push(token);
-        return token === '{' ? 'key or }' : 'value or ]';
-      }
-      return '}],:'.includes(token) ? null : afterValue();
-  }
-}
-
-function readAt(pattern: RegExp, text: string, at: number): string {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0] ?? '';
-}
-
-function placeOf(text: string, at: number): JsonFault {
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const takeToken = (pattern: RegExp) => take(BLANKS) && take(pattern);
+  const takeItems = (close: RegExp, takeItem: () => boolean): boolean => {
+    if (takeToken(close)) return true;
+    do if (!takeItem()) return false;
+    while (takeToken(/,/y));
+    return takeToken(close);
+  };
+  const takeValue = (depth: number): boolean => {
+    if (depth > DEEPEST) return false;
+    const takeMember = () => takeToken(STRING) && takeToken(/:/y) && takeValue(depth + 1);
+    if (takeToken(/\{/y)) return takeItems(/\}/y, takeMember);
+    if (takeToken(/\[/y)) return takeItems(/\]/y, () => takeValue(depth + 1));
+    return takeToken(STRING) || takeToken(OTHER_SCALAR);
+  };
+  if (takeValue(0) && takeToken(/$/y)) return null;
   const before = text.slice(0, at).split(/\r\n|\r|\n/);
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }

@@ -98,6 +98,7 @@ describe('a wrong command line', () => {
     [['--json', 'run', 'x'], 'the command comes first: --json; write for example'],
     [['run'], 'INPUT is missing: run; name a CSV'],
     [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; call it once for each'],
+    [['help', 'rnu'], 'no such command: rnu; did you mean run?'],
     [['pause', 'now'], 'pause takes flags only'],
     [['run', 'x', '--concurency', '3'], 'no such flag: --concurency; did you mean --concurrency?'],
     [['run', 'x', '--concurency=3'], 'no such flag: --concurency; did you mean --concurrency?'],
@@ -160,6 +161,26 @@ describe('help', () => {
     }
   });
 
+  it('of a command and of a family is found in every way of asking', () => {
+    const ofShow = helpOf('ledger', 'show', '--help');
+    expect(ofShow).toMatch(/^Usage: brand-enrich ledger show /);
+    expect(helpOf('help', 'ledger', 'show')).toBe(ofShow);
+    expect(helpOf('ledger', 'help', 'show')).toBe(ofShow);
+    expect(helpOf('ledger', 'show', '--bogus', '-h')).toBe(ofShow);
+    const ofLedger = helpOf('ledger', '--help');
+    expect(ofLedger).toMatch(/^Usage: brand-enrich ledger /);
+    expect(helpOf('help', 'ledger')).toBe(ofLedger);
+    expect(helpOf('ledger', 'help')).toBe(ofLedger);
+  });
+
+  it('is no help when it is the value of a flag or follows --', () => {
+    expect(parse('run', 'x', '-o', '--help')).toMatchObject({ flags: { output: '--help' } });
+    expect(parse('run', '-ofoo', '--', '--help')).toMatchObject({
+      args: ['--help'],
+      flags: { output: 'foo' },
+    });
+  });
+
   it.each(COMMAND_NAMES.filter((name) => name !== 'config'))(
     'of %s shows each of its flags with its default, and no other',
     (command) => {
@@ -178,7 +199,8 @@ describe('help', () => {
         if (isMine) expect(flat).toContain(line.description);
         if (isMine && line.defaultText !== '') expect(flat).toContain(`(default: ${line.defaultText})`);
       }
-      for (const { line } of COMMANDS[command].examples) expect(help).toContain(`  brand-enrich ${line}`);
+      for (const line of Object.keys(COMMANDS[command].examples))
+        expect(help).toContain(`  brand-enrich ${line}`);
     },
   );
 
@@ -230,8 +252,9 @@ describe('help', () => {
   it('has examples that are right', () => {
     const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'x' };
     for (const [name, command] of Object.entries(COMMANDS)) {
-      expect(command.examples).not.toHaveLength(0);
-      for (const { line } of command.examples) {
+      const lines = Object.keys(command.examples);
+      expect(lines).not.toHaveLength(0);
+      for (const line of lines) {
         const parsed = parse(...line.split(' '));
         if (!('command' in parsed)) throw new Error(`no command: ${line}`);
         expect(parsed.command).toBe(name);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SettingSources } from '../../src/config/load-settings.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { showValue } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/core/errors.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
@@ -199,6 +200,14 @@ describe('the config file', () => {
     expect(message).not.toContain('sesame-open');
   });
 });
+
+it.each(['run', 'plan'] as const)(
+  '%s takes the priority from the environment and shows it as written',
+  (command) => {
+    const { settings } = load({ env: { BRAND_ENRICH_PRIORITY: 'revenue:asc' }, command });
+    expect(showValue(settings, 'priority')).toBe('revenue:asc');
+  },
+);
 
 describe('lists', () => {
   it('are cut at commas in the environment', () => {
