@@ -4,11 +4,10 @@
  * were written: `load-settings.ts` reads them. No message quotes a value: it may be a token that was
  * put in the wrong place. Touches neither the process nor its streams.
  */
-import { NeverStartError } from '../core/errors.js';
-import { nearest } from '../core/nearest.js';
+import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/nearest.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import { helpText } from './help.js';
-import { didYouMean, type Problem, throwProblems, usageProblem } from './problems.js';
 import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting } from './setting.js';
 import { SETTING_ENTRIES, settingsOf } from './settings.js';
 

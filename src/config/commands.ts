@@ -3,7 +3,7 @@
  * to a command is said in the tables of settings; `help.ts` lays out `--help`.
  */
 
-export interface CommandArgument {
+interface CommandArgument {
   /** As usage lines show it, in capitals. */
   readonly name: string;
   readonly description: string;

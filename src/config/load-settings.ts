@@ -8,11 +8,13 @@
  * rules between settings.
  */
 import { dirname, resolve } from 'node:path';
-import { nearest } from '../core/nearest.js';
+import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { findJsonFault } from '../core/json-text.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { systemWords } from '../core/system-error.js';
 import { maskAddress } from './address-values.js';
-import { Refusal } from './parse-value.js';
-import { didYouMean, type Problem, quote, throwProblems, usageProblem } from './problems.js';
-import { type ConfigFile, findUnknownKeys } from './read-config-file.js';
+import { quote, Refusal } from './parse-value.js';
 import { type CommandName, type Setting, type Surroundings, splitText } from './setting.js';
 import { applyRules } from './setting-rules.js';
 import {
@@ -24,6 +26,91 @@ import {
   type SettingName,
   type Settings,
 } from './settings.js';
+
+/** The file that is looked for in the working folder. */
+const CONFIG_FILE_NAME = 'brand-enrich.config.json';
+
+export interface ConfigFile {
+  /** Absolute: relative paths among the values count from its folder. */
+  readonly path: string;
+  readonly values: Record<string, unknown>;
+}
+
+/** What can name the file: the parsed flags, the environment, the working folder. */
+interface ConfigFilePlace {
+  readonly flags: Record<string, unknown>;
+  readonly env: Record<string, string | undefined>;
+  readonly folder: string;
+}
+
+/**
+ * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
+ * folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named is not
+ * there, or when it is not a JSON object.
+ */
+export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigFile | null {
+  const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
+  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE_NAME);
+  try {
+    return parseConfigFile(path, readPlainFileSync(path));
+  } catch (error) {
+    if (error instanceof NeverStartError) throw error;
+    if (named === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return null;
+    throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
+      todo: 'name one that can be read with --config, or leave it out',
+      cause: error,
+    });
+  }
+}
+
+/**
+ * What the text of a config file says. Throws `NeverStartError` (`usage-invalid`) when it is not a
+ * JSON object.
+ */
+export function parseConfigFile(path: string, text: string): ConfigFile {
+  const json = text.replace(/^\uFEFF/, '');
+  let values: unknown;
+  try {
+    values = JSON.parse(json);
+  } catch {
+    const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
+    throw unusable(`the config file is not JSON from line ${line}, column ${column} on`, path, {
+      todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
+    });
+  }
+  if (typeof values === 'object' && values !== null && !Array.isArray(values))
+    return { path, values: { ...values } };
+  throw unusable('the config file is not a JSON object', path, {
+    todo: 'write settings as {"concurrency": 32, "maxAge": "7d"}',
+  });
+}
+
+function unusable(what: string, subject: string, rest: { todo: string; cause?: unknown }): NeverStartError {
+  return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
+}
+
+/**
+ * One problem for each key that the table does not know or does not allow in a file. Values are
+ * never shown.
+ */
+export function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
+  const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
+  return unknown.map((key) => {
+    const subject = `${key} in ${path}`;
+    if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
+      const todo = 'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"';
+      return usageProblem('a token does not belong in the config file', subject, todo);
+    }
+    const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
+    if (own !== undefined) {
+      return usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`);
+    }
+    const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
+    return usageProblem('no such setting', subject, todo);
+  });
+}
 
 export interface SettingSources extends Surroundings {
   /** By key (the flag in camelCase), as `parseCommandLine` returns them. */

@@ -67,6 +67,11 @@ export function eachText<T>(
   };
 }
 
+/** What was seen, quoted and cut to a readable length. */
+export function quote(seen: string): string {
+  return JSON.stringify(seen.length > 60 ? `${seen.slice(0, 60)}…` : seen);
+}
+
 /** Any text but a blank one. */
 export function text(placeholder: string): ValueKind<string> {
   return matching(placeholder, /\S/, 'a text', `something in place of ${placeholder}`);

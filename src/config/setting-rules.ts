@@ -10,10 +10,10 @@
  *      count.
  *   4. Then contradictions and missing things are looked for.
  */
+import { type Problem, usageProblem } from '../core/errors.js';
 import { findUnknownField } from '../lookup/known-fields.js';
 import { isLoopbackUrl, maskOrigin } from './address-values.js';
-import { isPositiveDecimal } from './parse-value.js';
-import { type Problem, quote, usageProblem } from './problems.js';
+import { isPositiveDecimal, quote } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 

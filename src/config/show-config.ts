@@ -3,8 +3,8 @@
  * people or as data for `--json`. Secrets are masked.
  */
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
+import type { ConfigFile } from './load-settings.js';
 import { formatDuration } from './parse-value.js';
-import type { ConfigFile } from './read-config-file.js';
 import {
   type LoadedSettings,
   type Origin,

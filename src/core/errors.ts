@@ -94,6 +94,31 @@ export class NeverStartError extends BrandEnrichError {
   readonly exitCode = EXIT.usage;
 }
 
+/** One thing to fix before anything can start; several are listed at once. Never holds a secret. */
+export interface Problem extends ErrorDetail {
+  readonly what: string;
+}
+
+/** A problem with the general code. */
+export function usageProblem(what: string, subject: string, todo: string): Problem {
+  return { code: 'usage-invalid', what, subject, todo };
+}
+
+/** Throws one `NeverStartError` when there are problems: a single one as it is, several as a list. */
+export function throwProblems(problems: readonly Problem[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  if (others.length === 0) throw new NeverStartError(first);
+  const isOfOneKind = others.every(({ code }) => code === first.code);
+  const list = problems.map(({ what, subject, todo }) => `\n  - ${what}: ${subject}; ${todo}`);
+  throw new NeverStartError({
+    code: isOfOneKind ? first.code : 'usage-invalid',
+    what: `${problems.length} problems`,
+    subject: problems.map(({ subject }) => subject).join(', '),
+    todo: `fix these:${list.join('')}`,
+  });
+}
+
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
 export class FailFileError extends BrandEnrichError {
   readonly exitCode = EXIT.trouble;

@@ -160,3 +160,40 @@ function endOfNested(text: string, start: number): number {
   }
   return at;
 }
+
+const BLANKS = /[ \t\r\n]*/y;
+const STRING = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/uy;
+const OTHER_SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+/** What is nested deeper is reported as if it were wrong there: no config file is. */
+const DEEPEST = 500;
+
+/**
+ * The first place at which the text cannot go on as it does; its end when something is missing
+ * there. From 1, the column in UTF-16 units. null: it is JSON.
+ */
+export function findJsonFault(text: string): { line: number; column: number } | null {
+  let at = 0;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const takeToken = (pattern: RegExp) => take(BLANKS) && take(pattern);
+  const takeItems = (close: RegExp, takeItem: () => boolean): boolean => {
+    if (takeToken(close)) return true;
+    do if (!takeItem()) return false;
+    while (takeToken(/,/y));
+    return takeToken(close);
+  };
+  const takeValue = (depth: number): boolean => {
+    if (depth > DEEPEST) return false;
+    const takeMember = () => takeToken(STRING) && takeToken(/:/y) && takeValue(depth + 1);
+    if (takeToken(/\{/y)) return takeItems(/\}/y, takeMember);
+    if (takeToken(/\[/y)) return takeItems(/\]/y, () => takeValue(depth + 1));
+    return takeToken(STRING) || takeToken(OTHER_SCALAR);
+  };
+  if (takeValue(0) && takeToken(/$/y)) return null;
+  const before = text.slice(0, at).split(/\r\n|\r|\n/);
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
+}

@@ -1,7 +1,7 @@
 /** Where a text stops being JSON. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findJsonFault } from '../../src/config/read-config-file.js';
+import { findJsonFault } from '../../src/core/json-text.js';
 
 it.each([
   ['a comma after the last one', '{\n  "a": 1,\n}', 3, 1],
