@@ -94,7 +94,7 @@ function unusable(what: string, subject: string, rest: { todo: string; cause?: u
  * One problem for each key that the table does not know or does not allow in a file. Values are
  * never shown.
  */
-export function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
+function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
   const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
   return unknown.map((key) => {

@@ -31,24 +31,20 @@ const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 
 export const INBOX_SETTINGS = {
-  inboxes: inbox('--inbox', paths('DIR'), 'a folder to watch; repeat it for several', {
+  inboxes: inbox('--inbox', paths('DIR')).describe('a folder to watch; repeat it for several', {
     commands: ['up', 'config'],
     default: '',
     note: 'none',
   }),
-  settleMs: inbox(
-    '--settle',
-    duration('100ms', '1h'),
+  settleMs: inbox('--settle', duration('100ms', '1h')).describe(
     'take a file when its size and time have not changed for this long',
     { default: '2s' },
   ),
-  pollMs: inbox(
-    '--poll',
-    duration('100ms', '1h'),
+  pollMs: inbox('--poll', duration('100ms', '1h')).describe(
     'look this often instead: for network shares, which report no changes',
     { note: 'the system reports changes' },
   ),
-  filesAtOnce: inbox('--files-at-once', count(1, 64), 'files processed at once, per watcher', {
+  filesAtOnce: inbox('--files-at-once', count(1, 64)).describe('files processed at once, per watcher', {
     default: '4',
   }),
 } as const;
@@ -57,19 +53,18 @@ export const INBOX_SETTINGS = {
 const schedule = linesOf('Schedules', ['schedule add']);
 
 export const SCHEDULE_SETTINGS = {
-  cron: schedule(
-    '--cron',
-    text('CRON'),
+  cron: schedule('--cron', text('CRON')).describe(
     "when it is due: '0 2 * * *' is 02:00 every night; with six fields the first is seconds",
     { isFlagOnly: true },
   ),
-  tz: schedule('--tz', text('ZONE'), 'time zone of --cron, {date} and {time}, for example Europe/Berlin', {
-    isFlagOnly: true,
-    note: "this machine's",
-  }),
-  catchUp: schedule('--catch-up', yesOrNo, 'if the machine was off at the time, run once when it is back', {
-    isFlagOnly: true,
-  }),
+  tz: schedule('--tz', text('ZONE')).describe(
+    'time zone of --cron, {date} and {time}, for example Europe/Berlin',
+    { isFlagOnly: true, note: "this machine's" },
+  ),
+  catchUp: schedule('--catch-up', yesOrNo).describe(
+    'if the machine was off at the time, run once when it is back',
+    { isFlagOnly: true },
+  ),
 } as const;
 
 /** Events that people and programs can be notified of. */
@@ -79,38 +74,30 @@ export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
 const notifying = linesOf('Notifications', RUNNING);
 
 export const NOTIFY_SETTINGS = {
-  notifyUrl: notifying('--notify-url', webhookValue, 'webhook that is notified of events, as JSON', {
+  notifyUrl: notifying('--notify-url', webhookValue).describe('webhook that is notified of events, as JSON', {
     secrecy: 'origin',
     note: 'no webhook',
   }),
-  notifySecret: notifying(
-    null,
-    notifySecretValue,
+  notifySecret: notifying(null, notifySecretValue).describe(
     'secret that webhooks are signed with; no flag, because others can see command lines',
     { env: 'BRAND_ENRICH_NOTIFY_SECRET', secrecy: 'secret', note: 'not signed' },
   ),
-  notifySecretFile: notifying(
-    '--notify-secret-file',
-    path('FILE'),
+  notifySecretFile: notifying('--notify-secret-file', path('FILE')).describe(
     'file that holds the secret of webhooks and nothing else',
     { secrecy: 'token path' },
   ),
-  notifyEmail: notifying('--notify-email', mailAddresses, 'who is notified by e-mail; repeatable', {
+  notifyEmail: notifying('--notify-email', mailAddresses).describe('who is notified by e-mail; repeatable', {
     default: '',
     note: 'no e-mail',
   }),
-  notifyFrom: notifying('--notify-from', mailAddress, 'sender of those e-mails', {
+  notifyFrom: notifying('--notify-from', mailAddress).describe('sender of those e-mails', {
     note: 'the first --notify-email',
   }),
-  smtpUrl: notifying(
-    '--smtp-url',
-    smtpValue,
+  smtpUrl: notifying('--smtp-url', smtpValue).describe(
     'mail server that sends them; if it has a password, better set in the environment',
     { secrecy: 'address' },
   ),
-  notifyOn: notifying(
-    '--notify-on',
-    someOf(NOTIFY_EVENTS),
+  notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS)).describe(
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
     { default: NOTIFY_EVENTS.join(',') },
   ),
@@ -123,30 +110,29 @@ const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine s
 const engine = linesOf('Engine', WITH_ENGINE);
 
 export const ENGINE_SETTINGS = {
-  engine: engine(
-    '--engine',
-    engineValue,
+  engine: engine('--engine', engineValue).describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
     { envAlias: { name: 'REDIS_URL' }, secrecy: 'address', default: 'embedded' },
   ),
-  state: engine('--state', path('DIR'), 'folder of the embedded engine and of what must survive a crash', {
-    commands: COMMAND_NAMES,
-    fallback: stateFolder,
-    note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
-  }),
-  startEmpty: engine(
-    '--start-empty',
-    yesOrNo,
+  state: engine('--state', path('DIR')).describe(
+    'folder of the embedded engine and of what must survive a crash',
+    {
+      commands: COMMAND_NAMES,
+      fallback: stateFolder,
+      note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
+    },
+  ),
+  startEmpty: engine('--start-empty', yesOrNo).describe(
     'set aside state that the embedded engine cannot use and start empty: everything is bought again',
     { commands: WITH_ENGINE.filter((name) => !KEEPS_DATA.includes(name)), isFlagOnly: true },
   ),
-  waitForDisk: engine(
-    '--wait-for-disk',
-    yesOrNo,
+  waitForDisk: engine('--wait-for-disk', yesOrNo).describe(
     'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s each time)',
     { commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'] },
   ),
-  worker: engine('--no-worker', yesOrNo, 'leave the lookups to other processes', { commands: RUNNING }),
+  worker: engine('--no-worker', yesOrNo).describe('leave the lookups to other processes', {
+    commands: RUNNING,
+  }),
 } as const;
 
 /**
@@ -163,20 +149,18 @@ function stateFolder({ env, home, isRoot = false }: Surroundings): string {
 const admin = linesOf('Account and answers', ['ledger observe']);
 
 export const ADMIN_SETTINGS = {
-  observedUsage: admin(
-    '--usage',
-    count(0, 1_000_000_000_000),
+  observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
     "usage of this period as the service's own pages show it",
     { isFlagOnly: true },
   ),
-  observedQuota: admin('--quota', count(0, 1_000_000_000_000), "quota as the service's own pages show it", {
-    isFlagOnly: true,
-  }),
-  olderThanMs: admin('--older-than', duration('0s', '365d'), 'forget answers fetched longer ago than this', {
-    commands: ['outcomes purge'],
-    isFlagOnly: true,
-    default: '30d',
-  }),
+  observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
+    "quota as the service's own pages show it",
+    { isFlagOnly: true },
+  ),
+  olderThanMs: admin('--older-than', duration('0s', '365d')).describe(
+    'forget answers fetched longer ago than this',
+    { commands: ['outcomes purge'], isFlagOnly: true, default: '30d' },
+  ),
 } as const;
 
 /** Those of pino. */
@@ -185,12 +169,10 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'
 const always = linesOf('Behaviour', COMMAND_NAMES);
 
 export const BEHAVIOUR_SETTINGS = {
-  strict: always('--strict', yesOrNo, 'exit with 1 if there are invalid rows or nothing matched', {
+  strict: always('--strict', yesOrNo).describe('exit with 1 if there are invalid rows or nothing matched', {
     commands: RUNNING,
   }),
-  quiet: always(
-    '--quiet',
-    yesOrNo,
+  quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and why a run stopped',
     {
       commands: [
@@ -207,23 +189,19 @@ export const BEHAVIOUR_SETTINGS = {
       ],
     },
   ),
-  json: always('--json', yesOrNo, 'print the result on standard output as JSON'),
-  logLevel: always(
-    '--log-level',
-    choice(LOG_LEVELS, 'LEVEL'),
+  json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
+  logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL')).describe(
     `lowest level that is logged: ${LOG_LEVELS.join(', ')}`,
     { default: 'info' },
   ),
-  logFile: always(
-    '--log-file',
-    path('FILE'),
+  logFile: always('--log-file', path('FILE')).describe(
     'file that the log is appended to; SIGHUP reopens it (for rotation) in commands that run on',
     { note: 'standard error' },
   ),
-  color: always('--no-color', yesOrNo, 'no colours on the terminal', {
+  color: always('--no-color', yesOrNo).describe('no colours on the terminal', {
     envAlias: { name: 'NO_COLOR', meaning: 'false' },
   }),
-  configFile: always('--config', path('FILE'), 'the config file', {
+  configFile: always('--config', path('FILE')).describe('the config file', {
     isInFile: false,
     note: 'brand-enrich.config.json in the working folder',
   }),
@@ -232,28 +210,20 @@ export const BEHAVIOUR_SETTINGS = {
 const dashboard = linesOf('Behaviour', ['up', 'config']);
 
 export const DASHBOARD_SETTINGS = {
-  dashboard: dashboard('--no-dashboard', yesOrNo, 'do not serve the dashboard'),
-  dashboardPort: dashboard(
-    '--dashboard-port',
-    count(0, 65_535),
+  dashboard: dashboard('--no-dashboard', yesOrNo).describe('do not serve the dashboard'),
+  dashboardPort: dashboard('--dashboard-port', count(0, 65_535)).describe(
     'serve the dashboard on this port; 0 takes a free one',
     { default: '8787' },
   ),
-  dashboardHost: dashboard(
-    '--dashboard-host',
-    hostValue,
+  dashboardHost: dashboard('--dashboard-host', hostValue).describe(
     'address to serve it on; one that others can reach needs a password',
     { default: '127.0.0.1' },
   ),
-  dashboardPassword: dashboard(
-    null,
-    dashboardPasswordValue,
+  dashboardPassword: dashboard(null, dashboardPasswordValue).describe(
     'password of the dashboard; no flag, because others can see command lines',
     { env: 'BRAND_ENRICH_DASHBOARD_PASSWORD', secrecy: 'secret', note: 'a random one at each start' },
   ),
-  dashboardPasswordFile: dashboard(
-    '--dashboard-password-file',
-    path('FILE'),
+  dashboardPasswordFile: dashboard('--dashboard-password-file', path('FILE')).describe(
     'file that holds the password of the dashboard and nothing else',
     { secrecy: 'token path' },
   ),
@@ -262,15 +232,14 @@ export const DASHBOARD_SETTINGS = {
 const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
 
 export const METRICS_SETTINGS = {
-  metricsPort: watched(
-    '--metrics-port',
-    count(0, 65_535),
+  metricsPort: watched('--metrics-port', count(0, 65_535)).describe(
     'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
     { note: 'not served; 9464 with up' },
   ),
-  metricsHost: watched('--metrics-host', hostValue, 'address to serve them on; there is no password', {
-    default: '127.0.0.1',
-  }),
+  metricsHost: watched('--metrics-host', hostValue).describe(
+    'address to serve them on; there is no password',
+    { default: '127.0.0.1' },
+  ),
 } as const;
 
 /**
@@ -280,23 +249,19 @@ export const METRICS_SETTINGS = {
  * OpenTelemetry's own library alone.
  */
 export const TELEMETRY_SETTINGS = {
-  otelEndpoint: watched(
-    '--otel-endpoint',
-    collectorValue,
+  otelEndpoint: watched('--otel-endpoint', collectorValue).describe(
     'send OpenTelemetry traces to this collector (OTLP over HTTP), at /v1/traces below it',
     { secrecy: 'address', note: 'no traces' },
   ),
-  otelTracesEndpoint: watched(
-    null,
-    text('URL'),
+  otelTracesEndpoint: watched(null, text('URL')).describe(
     'the whole address to send traces to, when --otel-endpoint is not given',
     { env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secrecy: 'address' },
   ),
-  otelSharedEndpoint: watched(null, text('URL'), 'like --otel-endpoint, when neither of the two is given', {
-    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    secrecy: 'address',
-  }),
-  otelDisabled: watched(null, text('true'), 'true: no traces, whatever the others say', {
+  otelSharedEndpoint: watched(null, text('URL')).describe(
+    'like --otel-endpoint, when neither of the two is given',
+    { env: 'OTEL_EXPORTER_OTLP_ENDPOINT', secrecy: 'address' },
+  ),
+  otelDisabled: watched(null, text('true')).describe('true: no traces, whatever the others say', {
     env: 'OTEL_SDK_DISABLED',
   }),
 } as const;
@@ -305,36 +270,32 @@ const serving = linesOf('Local service', ['serve', 'config']);
 const inventing = linesOf('Local service', ['generate-catalogue']);
 /** What a generated catalogue covers; the defaults are the specification's coverage. */
 const invented = (flag: string, fallback: string, description: string) =>
-  inventing(flag, count(0, 10_000_000), description, { isFlagOnly: true, default: fallback });
+  inventing(flag, count(0, 10_000_000)).describe(description, { isFlagOnly: true, default: fallback });
 
 export const LOCAL_SERVICE_SETTINGS = {
-  port: serving('--port', count(0, 65_535), 'port to listen on; 0 takes a free one', { default: '8080' }),
-  host: serving('--host', hostValue, 'address to listen on', { default: '127.0.0.1' }),
-  catalogue: serving('--catalogue', path('FILE'), 'the brands it knows, as JSONL', {
+  port: serving('--port', count(0, 65_535)).describe('port to listen on; 0 takes a free one', {
+    default: '8080',
+  }),
+  host: serving('--host', hostValue).describe('address to listen on', { default: '127.0.0.1' }),
+  catalogue: serving('--catalogue', path('FILE')).describe('the brands it knows, as JSONL', {
     note: 'the sample brands',
   }),
-  accounts: serving(
-    '--accounts',
-    path('FILE'),
+  accounts: serving('--accounts', path('FILE')).describe(
     'its accounts: tokens (hashed), plans, quotas; usage is kept beside it',
     { note: 'one account, token demo-token' },
   ),
-  journal: serving('--journal', path('FILE'), 'file that a line per billed request is appended to', {
+  journal: serving('--journal', path('FILE')).describe('file that a line per billed request is appended to', {
     note: 'none',
   }),
-  faults: serving(
-    '--fault',
-    keyValues,
+  faults: serving('--fault', keyValues).describe(
     'fault to inject, such as latency=100ms or 503=10%; repeatable; serve --help lists the keys',
     { default: '', note: 'none' },
   ),
-  statement: serving(
-    '--statement',
-    yesOrNo,
+  statement: serving('--statement', yesOrNo).describe(
     'print what each account of --accounts used and owes in a month, and exit',
     { commands: ['serve'], isFlagOnly: true },
   ),
-  month: serving('--month', month, 'the month of --statement (UTC)', {
+  month: serving('--month', month).describe('the month of --statement (UTC)', {
     commands: ['serve'],
     isFlagOnly: true,
     note: 'this month',

@@ -44,53 +44,37 @@ const input = linesOf('Input', READING);
 const column = linesOf('Columns', READING);
 
 export const INPUT_SETTINGS = {
-  delimiter: input('--delimiter', delimiterValue, 'the character between cells, or the word tab', {
+  delimiter: input('--delimiter', delimiterValue).describe('the character between cells, or the word tab', {
     note: 'detected',
   }),
-  encoding: input('--encoding', encodingValue, 'the encoding of the input', { note: 'detected' }),
-  header: input(
-    '--no-header',
-    yesOrNo,
+  encoding: input('--encoding', encodingValue).describe('the encoding of the input', { note: 'detected' }),
+  header: input('--no-header', yesOrNo).describe(
     'the first record is data; columns are called column_1, column_2 and so on',
   ),
-  skipLines: input(
-    '--skip-lines',
-    count(0, 1_000_000),
+  skipLines: input('--skip-lines', count(0, 1_000_000)).describe(
     'lines above the header that do not belong to the table',
     { default: '0' },
   ),
-  limit: input('--limit', count(1), 'read at most this many records', { note: 'all' }),
-  ragged: input(
-    '--ragged',
-    choice(RAGGED_CHOICES),
+  limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
+  ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
     'rows that do not fit the table: take their cells by position, or mark all of them invalid',
     { note: 'invalid, up to 5 % of the rows' },
   ),
-  sample: input(
-    '--sample',
-    yesOrNo,
+  sample: input('--sample', yesOrNo).describe(
     'try it out against the built-in service with sample brands: no token, no cost',
   ),
-  columns: column(
-    '--column',
-    columnChoices,
+  columns: column('--column', columnChoices).describe(
     'the column with the identifiers, by name or as position:N; repeat it for columns to fall back on',
     { default: '', note: 'chosen by header and values' },
   ),
-  kind: column(
-    '--kind',
-    choice(IDENTIFIER_KINDS, 'KIND'),
+  kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
     `the kind of identifiers in columns named without one: ${IDENTIFIER_KINDS.join(', ')}`,
     { commands: [...READING, 'outcomes forget'], note: 'judged from the values' },
   ),
-  allowMismatch: column(
-    '--allow-mismatch',
-    yesOrNo,
+  allowMismatch: column('--allow-mismatch', yesOrNo).describe(
     'go on although most values cannot be of the kind given for their column',
   ),
-  waterfall: column(
-    '--waterfall',
-    yesOrNo,
+  waterfall: column('--waterfall', yesOrNo).describe(
     'where a row was not found, ask again with its next column (costs requests)',
   ),
 } as const;
@@ -99,53 +83,45 @@ const service = linesOf('Service', KNOWING_ACCOUNT);
 const sending = linesOf('Service', WORKING);
 
 export const SERVICE_SETTINGS = {
-  baseUrl: service('--base-url', baseUrlValue, 'address of the service; a trailing /v2 is ignored', {
+  baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
     secrecy: 'address',
   }),
-  token: service(null, tokenValue, 'token of the service; no flag, because others can see command lines', {
-    env: 'BRAND_API_TOKEN',
-    secrecy: 'secret',
-  }),
-  tokenFile: service('--token-file', path('FILE'), 'file that holds the token and nothing else', {
+  token: service(null, tokenValue).describe(
+    'token of the service; no flag, because others can see command lines',
+    { env: 'BRAND_API_TOKEN', secrecy: 'secret' },
+  ),
+  tokenFile: service('--token-file', path('FILE')).describe('file that holds the token and nothing else', {
     env: 'BRAND_API_TOKEN_FILE',
     secrecy: 'token path',
   }),
-  account: service(
-    '--account',
-    text('NAME'),
+  account: service('--account', text('NAME')).describe(
     'name of the account that requests are counted on, for tokens that share a quota',
     { note: "the token's hash" },
   ),
-  allowHttp: service(
-    '--allow-http',
-    yesOrNo,
+  allowHttp: service('--allow-http', yesOrNo).describe(
     'allow plain http and mail without TLS to other machines: token and notifications can be read on the way',
     { commands: [...KNOWING_ACCOUNT, 'outcomes forget'] },
   ),
-  allowUnknown: service(
-    '--allow-unknown',
-    yesOrNo,
+  allowUnknown: service('--allow-unknown', yesOrNo).describe(
     'go on when nothing is found at an address that never gave a good answer (lists of unknown brands)',
     { commands: RUNNING },
   ),
-  allowNsfw: service(
-    '--allow-nsfw',
-    choice(['true', 'false']),
+  allowNsfw: service('--allow-nsfw', choice(['true', 'false'])).describe(
     'return brands with adult content always (true) or never (false)',
     { commands: READING, fallback: () => 'unset' as const, note: 'the service decides' },
   ),
-  ownDomain: service(
-    '--own-domain',
-    domainValue,
+  ownDomain: service('--own-domain', domainValue).describe(
     "the service's own brand: asking for it is free and shows quota and usage",
     { commands: ['run', 'watch', 'serve', 'up', 'config'] },
   ),
-  timeoutMs: sending('--timeout', duration('1ms', '1h'), 'how long one request may take in total', {
+  timeoutMs: sending('--timeout', duration('1ms', '1h')).describe('how long one request may take in total', {
     default: '40s',
   }),
-  compression: sending('--compression', onOrOff, 'let the service compress its answers', { default: 'on' }),
+  compression: sending('--compression', onOrOff).describe('let the service compress its answers', {
+    default: 'on',
+  }),
 } as const;
 
 /** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
@@ -156,105 +132,78 @@ const estimating = linesOf('Limits and money', READING);
 const money = linesOf('Limits and money', ['run', 'plan', 'watch', 'up', 'status', 'config']);
 
 export const LIMIT_SETTINGS = {
-  concurrency: working('--concurrency', count(1, 1_000), 'requests in flight at once, per process', {
+  concurrency: working('--concurrency', count(1, 1_000)).describe('requests in flight at once, per process', {
     default: '64',
   }),
-  rate: spending('--rate', ratePerSecond, 'requests per second, over all workers; 0 is unpaced', {
+  rate: spending('--rate', ratePerSecond).describe('requests per second, over all workers; 0 is unpaced', {
     note: '90, and unpaced on this machine until the service objects',
   }),
-  burst: spending('--burst', count(1, 1_000), 'requests that may be sent at the same moment', {
+  burst: spending('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
     note: '10, and 1 with --rate',
   }),
-  plan: money('--plan', choice(['free', 'paid']), 'the plan of the account; only a paid one has overage', {
-    note: 'no overage',
-  }),
-  quota: estimating(
-    '--quota',
-    count(0, 1_000_000_000_000),
+  plan: money('--plan', choice(['free', 'paid'])).describe(
+    'the plan of the account; only a paid one has overage',
+    { note: 'no overage' },
+  ),
+  quota: estimating('--quota', count(0, 1_000_000_000_000)).describe(
     'requests per period; the lower of this and the quota that the service reports applies',
     { note: 'what the service reports' },
   ),
-  period: estimating(
-    '--period',
-    billingPeriod,
+  period: estimating('--period', billingPeriod).describe(
     'when the quota renews: each month, never, or on a day of the month (1 to 28)',
     { default: 'month' },
   ),
-  freeStatuses: spending(
-    '--free-statuses',
-    statuses,
+  freeStatuses: spending('--free-statuses', statuses).describe(
     'statuses that are not billed, besides 401, 403 and 429',
     { default: '204,400,402,5xx' },
   ),
-  overageBudget: money(
-    '--overage-budget',
-    decimal('50', 'not negative'),
+  overageBudget: money('--overage-budget', decimal('50', 'not negative')).describe(
     'what may be spent per period beyond the quota; above 0 implies --plan paid',
     { default: '0', note: '0, and 100 with --plan paid' },
   ),
-  overagePrice: money(
-    '--overage-price',
-    decimal('0.1', 'positive'),
+  overagePrice: money('--overage-price', decimal('0.1', 'positive')).describe(
     'price of one request beyond the quota',
     { default: '0.1' },
   ),
-  maxRequests: estimating(
-    '--max-requests',
-    count(0, 1_000_000_000_000),
+  maxRequests: estimating('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, over restarts',
     { note: 'no cap' },
   ),
-  maxCost: estimating(
-    '--max-cost',
-    decimal('5', 'not negative'),
+  maxCost: estimating('--max-cost', decimal('5', 'not negative')).describe(
     'overage money that this run may spend, over restarts',
     { note: 'no cap' },
   ),
-  priority: estimating(
-    '--priority',
-    priorityValue,
+  priority: estimating('--priority', priorityValue).describe(
     'when the limit does not cover the file, look up the highest (or lowest) values of this column first',
     { note: 'the order of the file' },
   ),
-  confirmAbove: asking(
-    '--confirm-above',
-    decimal('20', 'not negative'),
+  confirmAbove: asking('--confirm-above', decimal('20', 'not negative')).describe(
     'on a terminal, ask before a run that may cost more than this',
     { default: '20' },
   ),
-  yes: asking('--yes', yesOrNo, 'do not ask'),
-  maxErrors: spending('--max-errors', errorLimit, 'stop when more lookups than this have failed', {
+  yes: asking('--yes', yesOrNo).describe('do not ask'),
+  maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
     note: 'off',
   }),
-  onLimit: asking(
-    '--on-limit',
-    choice(['stop', 'wait']),
+  onLimit: asking('--on-limit', choice(['stop', 'wait'])).describe(
     'at the limit: finish the file with the rest deferred, or wait until it is raised',
     { default: 'stop' },
   ),
-  usageLagMs: working(
-    '--usage-lag',
-    duration('0s', '1h'),
+  usageLagMs: working('--usage-lag', duration('0s', '1h')).describe(
     "how far the service's usage header may lag behind",
     { default: '60s' },
   ),
   // Services of this kind allow answers to be stored for 30 days at most, and so long they are
   // kept.
-  maxAgeMs: estimating(
-    '--max-age',
-    duration('0s', '30d'),
+  maxAgeMs: estimating('--max-age', duration('0s', '30d')).describe(
     'stored brands younger than this are not bought again',
     { default: '7d' },
   ),
-  maxAgeMissingMs: estimating(
-    '--max-age-missing',
-    duration('0s', '30d'),
+  maxAgeMissingMs: estimating('--max-age-missing', duration('0s', '30d')).describe(
     'the same for identifiers that were not found',
     { default: '1d' },
   ),
-  refresh: estimating(
-    '--refresh',
-    yesOrNo,
+  refresh: estimating('--refresh', yesOrNo).describe(
     'buy every answer again, but only once however often the run is restarted',
   ),
 } as const;
@@ -262,51 +211,39 @@ export const LIMIT_SETTINGS = {
 const output = linesOf('Output', RUNNING);
 
 export const OUTPUT_SETTINGS = {
-  output: output(
-    '--output',
-    path('FILE'),
+  output: output('--output', path('FILE')).describe(
     'where the result goes; - is standard output, where an export goes by default',
     { commands: ['run', 'engine export'], isFlagOnly: true, short: '-o', note: '<name>.enriched.<ext>' },
   ),
-  format: output('--format', choice(['csv', 'jsonl']), 'format of the enriched file', {
+  format: output('--format', choice(['csv', 'jsonl'])).describe('format of the enriched file', {
     note: 'that of the input',
   }),
-  fields: output(
-    '--fields',
-    listOf('LIST', 'name,company.location.region,links.twitter'),
+  fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
     'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',
     { note: 'the standard columns' },
   ),
-  sort: output(
-    '--sort',
-    choice(['quality', 'none']),
+  sort: output('--sort', choice(['quality', 'none'])).describe(
     'rank by quality score, best first, or keep the order of the input',
     { default: 'quality' },
   ),
-  escapeFormulas: output(
-    '--escape-formulas',
-    choice(['all', 'ours', 'none']),
+  escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none'])).describe(
     'cells to escape where a spreadsheet would see a formula: all, only ours, or none',
     { default: 'ours' },
   ),
-  prefix: output('--prefix', prefixValue, 'prefix of the columns that are added', {
+  prefix: output('--prefix', prefixValue).describe('prefix of the columns that are added', {
     commands: READING,
     default: 'brand_',
   }),
-  errors: output('--errors', path('FILE'), 'where rows without an answer go, with the reason', {
+  errors: output('--errors', path('FILE')).describe('where rows without an answer go, with the reason', {
     commands: ['run'],
     isFlagOnly: true,
     note: '<name>.errors.<ext>',
   }),
-  report: output(
-    '--report',
-    path('FILE'),
+  report: output('--report', path('FILE')).describe(
     'where the report goes; the page for people is written beside it, ending in .html',
     { commands: ['run'], isFlagOnly: true, note: '<name>.report.json' },
   ),
-  embedLogos: output(
-    '--embed-logos',
-    yesOrNo,
+  embedLogos: output('--embed-logos', yesOrNo).describe(
     'fetch the logos shown on the report page and embed them in it',
   ),
 } as const;

@@ -75,65 +75,57 @@ interface Details
   readonly default?: string;
 }
 
-/** Adds a line to the table: its long flag, how its value is read, what it does, what else it has. */
-interface AddLine {
+/** Begins a line of the table with its flag and how its value is read. */
+interface BeginLine {
   /** A switch: off by default, on when the flag is `--no-x`. */
-  (
-    flag: string,
-    kind: ValueKind<boolean> & { arity: 'switch' },
+  (flag: string, kind: Switch): { describe(description: string, details?: Details): Setting<boolean> };
+  /** A line without a flag names its variable. */
+  <T>(flag: string | null, kind: ValueKind<T>): Line<T>;
+}
+
+type Switch = ValueKind<boolean> & { readonly arity: 'switch' };
+
+/** Completes the line: what it does, and what else it has. null is the value when none was given. */
+interface Line<T> {
+  describe(description: string, details: Details & { default: string }): Setting<T>;
+  describe<U>(
     description: string,
-    details?: Details,
-  ): Setting<boolean>;
-  <T>(
-    flag: string,
-    kind: ValueKind<T>,
-    description: string,
-    details: Details & { default: string },
-  ): Setting<T>;
-  <T, U>(
-    flag: string,
-    kind: ValueKind<T>,
-    description: string,
-    details: Details & { fallback: (surroundings: Surroundings) => U },
+    details: Details & { fallback: (from: Surroundings) => U },
   ): Setting<T | U>;
-  /** null when no value was given. A line without a flag names its variable. */
-  <T>(flag: string | null, kind: ValueKind<T>, description: string, details?: Details): Setting<T | null>;
+  describe(description: string, details?: Details): Setting<T | null>;
 }
 
 /** For the lines of one group; `commands` have them unless their details name others. */
-export function linesOf(group: SettingGroup, commands: readonly CommandName[]): AddLine {
-  return <T>(
-    flag: string | null,
-    kind: ValueKind<T>,
-    description: string,
-    details: Details & { fallback?: Setting<T>['fallback'] } = {},
-  ): Setting<T> => {
-    const isSwitch = kind.arity === 'switch';
-    const written = isSwitch ? String(flag?.startsWith('--no-')) : details.default;
-    const value = written === undefined ? null : kind.parse(splitText(kind, written));
-    if (value instanceof Refusal) throw new Error(`the default of ${flag} is not ${value.expected}`);
-    const shown = isSwitch ? '' : (written ?? '');
-    const name = flag?.replace(/^--(no-)?/, '') ?? null;
-    const { isFlagOnly = false } = details;
-    const variable = name && `BRAND_ENRICH_${name.replaceAll('-', '_').toUpperCase()}`;
-    return {
-      flag,
-      short: details.short ?? null,
-      env: isFlagOnly ? null : (details.env ?? variable),
-      envAlias: details.envAlias ?? null,
-      key: name?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) ?? null,
-      isInFile: !isFlagOnly && name !== null && details.isInFile !== false,
-      kind,
-      group,
-      commands: details.commands ?? commands,
-      description,
-      secrecy: details.secrecy ?? 'open',
-      fallback: details.fallback ?? (() => value as T),
-      defaultText: details.note ?? shown,
-      // 0 mostly stands for "not at all".
-      example: shown === '' || /^0[a-z]*$/.test(shown) ? null : shown,
-    };
-  };
+export function linesOf(group: SettingGroup, commands: readonly CommandName[]): BeginLine {
+  return <T>(flag: string | null, kind: ValueKind<T>) => ({
+    describe(description: string, details: Details & { fallback?: Setting<T>['fallback'] } = {}): Setting<T> {
+      const isSwitch = kind.arity === 'switch';
+      const written = isSwitch ? String(flag?.startsWith('--no-')) : details.default;
+      const value = written === undefined ? null : kind.parse(splitText(kind, written));
+      if (value instanceof Refusal) throw new Error(`the default of ${flag} is not ${value.expected}`);
+      const shown = isSwitch ? '' : (written ?? '');
+      const name = flag?.replace(/^--(no-)?/, '') ?? null;
+      const variable = name && `BRAND_ENRICH_${name.replaceAll('-', '_').toUpperCase()}`;
+      const { isFlagOnly = false, short = null, env = variable, envAlias = null, isInFile = true } = details;
+      return {
+        flag,
+        short,
+        env: isFlagOnly ? null : env,
+        envAlias,
+        key: name?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) ?? null,
+        isInFile: !isFlagOnly && name !== null && isInFile,
+        kind,
+        group,
+        commands: details.commands ?? commands,
+        description,
+        secrecy: details.secrecy ?? 'open',
+        fallback: details.fallback ?? (() => value as T),
+        defaultText: details.note ?? shown,
+        // 0 mostly stands for "not at all".
+        example: shown === '' || /^0[a-z]*$/.test(shown) ? null : shown,
+      };
+    },
+  });
 }
 
 /** One text as the texts that its kind reads: cut at commas where it takes several. */
