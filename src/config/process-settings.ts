@@ -28,9 +28,46 @@ import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
 import { COMMAND_NAMES, type CommandName, linesOf, type Surroundings } from './setting.js';
 
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
-const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
+const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
+const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
+/** Those that only look at what is there. */
+const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
 
-export const INBOX_SETTINGS = {
+const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
+/** What a schedule runs follows `--` and has the flags of `run`. */
+const schedule = linesOf('Schedules', ['schedule add']);
+const notifying = linesOf('Notifications', RUNNING);
+const engine = linesOf('Engine', WITH_ENGINE);
+const always = linesOf('Behaviour', COMMAND_NAMES);
+const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
+const dashboard = linesOf('Behaviour', ['up', 'config']);
+const serving = linesOf('Local service', ['serve', 'config']);
+const inventing = linesOf('Local service', ['generate-catalogue']);
+const admin = linesOf('Account and answers', ['ledger observe']);
+
+/** Events that people and programs can be notified of. */
+const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+/** Those of pino. */
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/**
+ * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not
+ * count (XDG Base Directory Specification). Root's home is closed to the user that its private
+ * server runs as.
+ */
+function stateFolder({ env, home, isRoot = false }: Surroundings): string {
+  const stateHome = env.XDG_STATE_HOME ?? '';
+  if (isRoot && !isAbsolute(stateHome)) return '/var/lib/brand-enrich';
+  return join(isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), 'brand-enrich');
+}
+
+/** What a generated catalogue covers; the defaults are the specification's coverage. */
+const invented = (flag: string, fallback: string, description: string) =>
+  inventing(flag, count(0, 10_000_000)).describe(description, { isFlagOnly: true, default: fallback });
+
+export const PROCESS_SETTINGS = {
   inboxes: inbox('--inbox', paths('DIR')).describe('a folder to watch; repeat it for several', {
     commands: ['up', 'config'],
     default: '',
@@ -47,12 +84,7 @@ export const INBOX_SETTINGS = {
   filesAtOnce: inbox('--files-at-once', count(1, 64)).describe('files processed at once, per watcher', {
     default: '4',
   }),
-} as const;
 
-/** What a schedule runs follows `--` and has the flags of `run`. */
-const schedule = linesOf('Schedules', ['schedule add']);
-
-export const SCHEDULE_SETTINGS = {
   cron: schedule('--cron', text('CRON')).describe(
     "when it is due: '0 2 * * *' is 02:00 every night; with six fields the first is seconds",
     { isFlagOnly: true },
@@ -65,15 +97,7 @@ export const SCHEDULE_SETTINGS = {
     'if the machine was off at the time, run once when it is back',
     { isFlagOnly: true },
   ),
-} as const;
 
-/** Events that people and programs can be notified of. */
-const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
-export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
-
-const notifying = linesOf('Notifications', RUNNING);
-
-export const NOTIFY_SETTINGS = {
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook that is notified of events, as JSON', {
     secrecy: 'origin',
     note: 'no webhook',
@@ -101,15 +125,7 @@ export const NOTIFY_SETTINGS = {
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
     { default: NOTIFY_EVENTS.join(',') },
   ),
-} as const;
 
-const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
-const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
-/** Those that only look at what is there. */
-const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
-const engine = linesOf('Engine', WITH_ENGINE);
-
-export const ENGINE_SETTINGS = {
   engine: engine('--engine', engineValue).describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
     { envAlias: { name: 'REDIS_URL' }, secrecy: 'address', default: 'embedded' },
@@ -133,42 +149,7 @@ export const ENGINE_SETTINGS = {
   worker: engine('--no-worker', yesOrNo).describe('leave the lookups to other processes', {
     commands: RUNNING,
   }),
-} as const;
 
-/**
- * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not
- * count (XDG Base Directory Specification). Root's home is closed to the user that its private
- * server runs as.
- */
-function stateFolder({ env, home, isRoot = false }: Surroundings): string {
-  const stateHome = env.XDG_STATE_HOME ?? '';
-  if (isRoot && !isAbsolute(stateHome)) return '/var/lib/brand-enrich';
-  return join(isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), 'brand-enrich');
-}
-
-const admin = linesOf('Account and answers', ['ledger observe']);
-
-export const ADMIN_SETTINGS = {
-  observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
-    "usage of this period as the service's own pages show it",
-    { isFlagOnly: true },
-  ),
-  observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
-    "quota as the service's own pages show it",
-    { isFlagOnly: true },
-  ),
-  olderThanMs: admin('--older-than', duration('0s', '365d')).describe(
-    'forget answers fetched longer ago than this',
-    { commands: ['outcomes purge'], isFlagOnly: true, default: '30d' },
-  ),
-} as const;
-
-/** Those of pino. */
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-const always = linesOf('Behaviour', COMMAND_NAMES);
-
-export const BEHAVIOUR_SETTINGS = {
   strict: always('--strict', yesOrNo).describe('exit with 1 if there are invalid rows or nothing matched', {
     commands: RUNNING,
   }),
@@ -205,11 +186,36 @@ export const BEHAVIOUR_SETTINGS = {
     isInFile: false,
     note: 'brand-enrich.config.json in the working folder',
   }),
-} as const;
 
-const dashboard = linesOf('Behaviour', ['up', 'config']);
+  metricsPort: watched('--metrics-port', count(0, 65_535)).describe(
+    'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
+    { note: 'not served; 9464 with up' },
+  ),
+  metricsHost: watched('--metrics-host', hostValue).describe(
+    'address to serve them on; there is no password',
+    { default: '127.0.0.1' },
+  ),
 
-export const DASHBOARD_SETTINGS = {
+  // OpenTelemetry's own variables are for all programs of a machine: an unusable value in one stops
+  // nothing and is reported by `traceTarget`; only what is meant for this program alone is refused.
+  // Headers, certificates and the description of the process (`OTEL_SERVICE_NAME` …) are read by
+  // OpenTelemetry's own library alone.
+  otelEndpoint: watched('--otel-endpoint', collectorValue).describe(
+    'send OpenTelemetry traces to this collector (OTLP over HTTP), at /v1/traces below it',
+    { secrecy: 'address', note: 'no traces' },
+  ),
+  otelTracesEndpoint: watched(null, text('URL')).describe(
+    'the whole address to send traces to, when --otel-endpoint is not given',
+    { env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secrecy: 'address' },
+  ),
+  otelSharedEndpoint: watched(null, text('URL')).describe(
+    'like --otel-endpoint, when neither of the two is given',
+    { env: 'OTEL_EXPORTER_OTLP_ENDPOINT', secrecy: 'address' },
+  ),
+  otelDisabled: watched(null, text('true')).describe('true: no traces, whatever the others say', {
+    env: 'OTEL_SDK_DISABLED',
+  }),
+
   dashboard: dashboard('--no-dashboard', yesOrNo).describe('do not serve the dashboard'),
   dashboardPort: dashboard('--dashboard-port', count(0, 65_535)).describe(
     'serve the dashboard on this port; 0 takes a free one',
@@ -227,52 +233,7 @@ export const DASHBOARD_SETTINGS = {
     'file that holds the password of the dashboard and nothing else',
     { secrecy: 'token path' },
   ),
-} as const;
 
-const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
-
-export const METRICS_SETTINGS = {
-  metricsPort: watched('--metrics-port', count(0, 65_535)).describe(
-    'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
-    { note: 'not served; 9464 with up' },
-  ),
-  metricsHost: watched('--metrics-host', hostValue).describe(
-    'address to serve them on; there is no password',
-    { default: '127.0.0.1' },
-  ),
-} as const;
-
-/**
- * OpenTelemetry's own variables are for all programs of a machine: an unusable value in one stops
- * nothing and is reported by `traceTarget`; only what is meant for this program alone is refused.
- * Headers, certificates and the description of the process (`OTEL_SERVICE_NAME` …) are read by
- * OpenTelemetry's own library alone.
- */
-export const TELEMETRY_SETTINGS = {
-  otelEndpoint: watched('--otel-endpoint', collectorValue).describe(
-    'send OpenTelemetry traces to this collector (OTLP over HTTP), at /v1/traces below it',
-    { secrecy: 'address', note: 'no traces' },
-  ),
-  otelTracesEndpoint: watched(null, text('URL')).describe(
-    'the whole address to send traces to, when --otel-endpoint is not given',
-    { env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secrecy: 'address' },
-  ),
-  otelSharedEndpoint: watched(null, text('URL')).describe(
-    'like --otel-endpoint, when neither of the two is given',
-    { env: 'OTEL_EXPORTER_OTLP_ENDPOINT', secrecy: 'address' },
-  ),
-  otelDisabled: watched(null, text('true')).describe('true: no traces, whatever the others say', {
-    env: 'OTEL_SDK_DISABLED',
-  }),
-} as const;
-
-const serving = linesOf('Local service', ['serve', 'config']);
-const inventing = linesOf('Local service', ['generate-catalogue']);
-/** What a generated catalogue covers; the defaults are the specification's coverage. */
-const invented = (flag: string, fallback: string, description: string) =>
-  inventing(flag, count(0, 10_000_000)).describe(description, { isFlagOnly: true, default: fallback });
-
-export const LOCAL_SERVICE_SETTINGS = {
   port: serving('--port', count(0, 65_535)).describe('port to listen on; 0 takes a free one', {
     default: '8080',
   }),
@@ -305,4 +266,17 @@ export const LOCAL_SERVICE_SETTINGS = {
   etfTickers: invented('--etf-tickers', '10000', 'how many ETF tickers they have'),
   etfProviders: invented('--etf-providers', '320', 'how many of the brands are providers of those ETFs'),
   seed: invented('--seed', '1', 'another seed gives other texts, scores and companies under the same keys'),
+
+  observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
+    "usage of this period as the service's own pages show it",
+    { isFlagOnly: true },
+  ),
+  observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
+    "quota as the service's own pages show it",
+    { isFlagOnly: true },
+  ),
+  olderThanMs: admin('--older-than', duration('0s', '365d')).describe(
+    'forget answers fetched longer ago than this',
+    { commands: ['outcomes purge'], isFlagOnly: true, default: '30d' },
+  ),
 } as const;

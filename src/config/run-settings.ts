@@ -42,8 +42,17 @@ const KNOWING_ACCOUNT: readonly CommandName[] = [
 
 const input = linesOf('Input', READING);
 const column = linesOf('Columns', READING);
+const service = linesOf('Service', KNOWING_ACCOUNT);
+const sending = linesOf('Service', WORKING);
+/** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
+const asking = linesOf('Limits and money', ['run', 'config']);
+const spending = linesOf('Limits and money', RUNNING);
+const working = linesOf('Limits and money', WORKING);
+const estimating = linesOf('Limits and money', READING);
+const money = linesOf('Limits and money', ['run', 'plan', 'watch', 'up', 'status', 'config']);
+const output = linesOf('Output', RUNNING);
 
-export const INPUT_SETTINGS = {
+export const RUN_SETTINGS = {
   delimiter: input('--delimiter', delimiterValue).describe('the character between cells, or the word tab', {
     note: 'detected',
   }),
@@ -77,12 +86,7 @@ export const INPUT_SETTINGS = {
   waterfall: column('--waterfall', yesOrNo).describe(
     'where a row was not found, ask again with its next column (costs requests)',
   ),
-} as const;
 
-const service = linesOf('Service', KNOWING_ACCOUNT);
-const sending = linesOf('Service', WORKING);
-
-export const SERVICE_SETTINGS = {
   baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
     commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
@@ -122,16 +126,7 @@ export const SERVICE_SETTINGS = {
   compression: sending('--compression', onOrOff).describe('let the service compress its answers', {
     default: 'on',
   }),
-} as const;
 
-/** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
-const asking = linesOf('Limits and money', ['run', 'config']);
-const spending = linesOf('Limits and money', RUNNING);
-const working = linesOf('Limits and money', WORKING);
-const estimating = linesOf('Limits and money', READING);
-const money = linesOf('Limits and money', ['run', 'plan', 'watch', 'up', 'status', 'config']);
-
-export const LIMIT_SETTINGS = {
   concurrency: working('--concurrency', count(1, 1_000)).describe('requests in flight at once, per process', {
     default: '64',
   }),
@@ -206,11 +201,7 @@ export const LIMIT_SETTINGS = {
   refresh: estimating('--refresh', yesOrNo).describe(
     'buy every answer again, but only once however often the run is restarted',
   ),
-} as const;
 
-const output = linesOf('Output', RUNNING);
-
-export const OUTPUT_SETTINGS = {
   output: output('--output', path('FILE')).describe(
     'where the result goes; - is standard output, where an export goes by default',
     { commands: ['run', 'engine export'], isFlagOnly: true, short: '-o', note: '<name>.enriched.<ext>' },

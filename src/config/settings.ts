@@ -4,38 +4,12 @@
  *
  * Precedence: flag, environment, config file, default; `load-settings.ts` finds the values.
  */
-import {
-  ADMIN_SETTINGS,
-  BEHAVIOUR_SETTINGS,
-  DASHBOARD_SETTINGS,
-  ENGINE_SETTINGS,
-  INBOX_SETTINGS,
-  LOCAL_SERVICE_SETTINGS,
-  METRICS_SETTINGS,
-  NOTIFY_SETTINGS,
-  SCHEDULE_SETTINGS,
-  TELEMETRY_SETTINGS,
-} from './process-settings.js';
-import { INPUT_SETTINGS, LIMIT_SETTINGS, OUTPUT_SETTINGS, SERVICE_SETTINGS } from './run-settings.js';
+import { PROCESS_SETTINGS } from './process-settings.js';
+import { RUN_SETTINGS } from './run-settings.js';
 import type { CommandName, Setting, SettingGroup } from './setting.js';
 
 /** In the order of the README's table. */
-export const SETTINGS = {
-  ...INPUT_SETTINGS,
-  ...SERVICE_SETTINGS,
-  ...LIMIT_SETTINGS,
-  ...OUTPUT_SETTINGS,
-  ...INBOX_SETTINGS,
-  ...SCHEDULE_SETTINGS,
-  ...NOTIFY_SETTINGS,
-  ...ENGINE_SETTINGS,
-  ...BEHAVIOUR_SETTINGS,
-  ...METRICS_SETTINGS,
-  ...TELEMETRY_SETTINGS,
-  ...DASHBOARD_SETTINGS,
-  ...LOCAL_SERVICE_SETTINGS,
-  ...ADMIN_SETTINGS,
-} as const;
+export const SETTINGS = { ...RUN_SETTINGS, ...PROCESS_SETTINGS } as const;
 
 /**
  * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact
