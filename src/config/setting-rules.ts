@@ -10,7 +10,7 @@
  *      count.
  *   4. Then contradictions and missing things are looked for.
  */
-import { type Problem, usageProblem } from '../core/errors.js';
+import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { findUnknownField } from '../lookup/known-fields.js';
 import { isLoopbackUrl, maskOrigin } from './address-values.js';
 import { isPositiveDecimal, quote } from './parse-value.js';
@@ -44,12 +44,7 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
   settleOverage(draft);
   isolateSample(draft);
   if (found.command !== 'config') {
-    problems.push(
-      ...findContradictions(settings),
-      ...findInsecure(settings),
-      ...findMissing(settings, found),
-      ...findFieldProblems(settings, 'in --fields'),
-    );
+    problems.push(...findBroken(settings, found), ...findFieldProblems(settings, 'in --fields'));
   }
   return { loaded: { settings, origins }, problems };
 }
@@ -73,7 +68,7 @@ function settleOverage({ settings, origins, problems }: Draft): void {
       origins.overageBudget = origins.plan;
     } else {
       const todo = 'a free plan has no overage: leave one out';
-      problems.push(contradiction('--plan free with --overage-budget', todo));
+      problems.push(usageProblem(CONTRADICTION, '--plan free with --overage-budget', todo));
     }
   } else if (settings.plan === null && hasBudget) {
     settings.plan = 'paid';
@@ -89,44 +84,12 @@ function isolateSample({ settings, origins, problems }: Draft): void {
   for (const [name, flag] of Object.entries(replaced) as [keyof typeof replaced, string][]) {
     if (origins[name] === 'flag') {
       const todo = 'the sample brings its own service and engine: leave one out';
-      problems.push(contradiction(`--sample with ${flag}`, todo));
+      problems.push(usageProblem(CONTRADICTION, `--sample with ${flag}`, todo));
     }
     if (name === 'engine') settings.engine = 'embedded';
     else settings[name] = null;
     origins[name] = 'default';
   }
-}
-
-function contradiction(subject: string, todo: string): Problem {
-  return usageProblem('these contradict each other', subject, todo);
-}
-
-function findContradictions({
-  worker,
-  sample,
-  output,
-  errors,
-  report,
-  json,
-  waterfall,
-  columns,
-}: Settings): Problem[] {
-  const files = [output, errors, report].filter((file) => file !== null);
-  const rules: readonly [isBroken: boolean, subject: string, todo: string][] = [
-    [!worker && sample, '--no-worker with --sample', 'no other process could do the lookups: leave one out'],
-    [output === '-' && json, '-o - with --json', 'standard output takes one of the two: name a file with -o'],
-    [
-      waterfall && columns.length === 1,
-      '--waterfall with one --column',
-      'name the next columns too, or leave it out',
-    ],
-    [
-      new Set(files).size < files.length,
-      'the same file for two outputs',
-      'give --output, --errors and --report a file each',
-    ],
-  ];
-  return rules.flatMap(([isBroken, subject, todo]) => (isBroken ? contradiction(subject, todo) : []));
 }
 
 /**
@@ -146,52 +109,73 @@ export function findFieldProblems(
   });
 }
 
-/** Addresses to which token or notifications would travel in the clear. */
-function findInsecure({ baseUrl, notifyUrl, allowHttp }: Settings): Problem[] {
-  const isPlain = (address: string | null): address is string =>
-    address !== null && /^http:/i.test(address) && !allowHttp && !isLoopbackUrl(address);
-  const todo = 'use https, or allow plain http with --allow-http';
-  const insecure = (what: string, subject: string): Problem => ({
-    code: 'usage-insecure',
-    what,
-    subject,
-    todo,
-  });
-  return [
-    isPlain(baseUrl) ? insecure('the token could be read on the way', baseUrl) : [],
-    isPlain(notifyUrl) ? insecure('notifications could be read on the way', maskOrigin(notifyUrl)) : [],
-  ].flat();
-}
-
 const NEEDS_SERVICE: readonly CommandName[] = ['run', 'watch', 'up', 'outcomes forget'];
 const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker', 'up'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
+const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 
-function findMissing(settings: Settings, { command, isUnread }: Found): Problem[] {
+const CONTRADICTION = 'these contradict each other';
+const USE_HTTPS = 'use https, or allow plain http with --allow-http';
+
+type Rule = readonly [isBroken: boolean, what: string, subject: string, todo: string, code?: ErrorCode];
+
+function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
+  const { sample, output, errors, report, baseUrl, notifyUrl } = settings;
+  const files = [output, errors, report].filter((file) => file !== null);
+  const isPlain = (address: string | null) =>
+    address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
   const isGiven = (...names: readonly SettingName[]) =>
     names.some((name) => settings[name] !== null || isUnread(name));
   // An account without a name is named by address and token.
   const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
-  const needs = (commands: readonly CommandName[]) =>
-    !settings.sample && (commands.includes(command) || needsAccount);
-  const problems: Problem[] = [];
-  if (needs(NEEDS_SERVICE) && !isGiven('baseUrl')) {
-    problems.push({
-      code: 'usage-service-missing',
-      what: 'no address of the service was given',
-      subject: '--base-url',
-      todo: `set BRAND_API_URL or give --base-url URL${['run', 'watch', 'up'].includes(command) ? '; --sample needs neither' : ''}`,
-    });
-  }
-  if (needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile')) {
-    problems.push({
-      code: 'usage-token-missing',
-      what: 'no token was given',
-      subject: 'BRAND_API_TOKEN',
-      todo: `set it, or name a file that holds the token with --token-file${needsAccount ? ', or name the account with --account' : ''}`,
-    });
-  }
-  const rules: readonly [isMissing: boolean, what: string, subject: string, todo: string][] = [
+  const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
+  const rules: readonly Rule[] = [
+    [
+      !settings.worker && sample,
+      CONTRADICTION,
+      '--no-worker with --sample',
+      'no other process could do the lookups: leave one out',
+    ],
+    [
+      output === '-' && settings.json,
+      CONTRADICTION,
+      '-o - with --json',
+      'standard output takes one of the two: name a file with -o',
+    ],
+    [
+      settings.waterfall && settings.columns.length === 1,
+      CONTRADICTION,
+      '--waterfall with one --column',
+      'name the next columns too, or leave it out',
+    ],
+    [
+      new Set(files).size < files.length,
+      CONTRADICTION,
+      'the same file for two outputs',
+      'give --output, --errors and --report a file each',
+    ],
+    [isPlain(baseUrl), 'the token could be read on the way', baseUrl ?? '', USE_HTTPS, 'usage-insecure'],
+    [
+      isPlain(notifyUrl),
+      'notifications could be read on the way',
+      maskOrigin(notifyUrl ?? ''),
+      USE_HTTPS,
+      'usage-insecure',
+    ],
+    [
+      needs(NEEDS_SERVICE) && !isGiven('baseUrl'),
+      'no address of the service was given',
+      '--base-url',
+      `set BRAND_API_URL or give --base-url URL${HAS_SAMPLE.includes(command) ? '; --sample needs neither' : ''}`,
+      'usage-service-missing',
+    ],
+    [
+      needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile'),
+      'no token was given',
+      'BRAND_API_TOKEN',
+      `set it, or name a file that holds the token with --token-file${needsAccount ? ', or name the account with --account' : ''}`,
+      'usage-token-missing',
+    ],
     [
       settings.statement && !isGiven('accounts'),
       'no accounts to print a statement of',
@@ -217,8 +201,7 @@ function findMissing(settings: Settings, { command, isUnread }: Found): Problem[
       'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL',
     ],
   ];
-  return [
-    ...problems,
-    ...rules.flatMap(([isMissing, ...words]) => (isMissing ? usageProblem(...words) : [])),
-  ];
+  return rules.flatMap(([isBroken, what, subject, todo, code = 'usage-invalid']) =>
+    isBroken ? { code, what, subject, todo } : [],
+  );
 }

@@ -3,7 +3,6 @@
  * message reads `what: subject; what to do`. Outcomes of lookups are data (`outcome.ts`); these are
  * interruptions. Anything that is not one of these is a bug.
  */
-
 import { visibleLine } from './terminal-text.js';
 
 /** Exit codes of the command line; several at once are settled by {@link worstExit}. */
@@ -56,7 +55,7 @@ export const ERROR_CATALOGUE = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-export interface ErrorDetail {
+interface ErrorDetail {
   readonly code: ErrorCode;
   /** What the message is about: a path, a flag, a column, an address. Never a secret. */
   readonly subject: string;
@@ -75,17 +74,13 @@ export abstract class BrandEnrichError extends Error {
   readonly subject: string;
   readonly todo: string;
 
-  constructor(detail: ErrorDetail) {
-    const what = detail.what ?? ERROR_CATALOGUE[detail.code];
-    super(
-      `${what}: ${visibleLine(detail.subject)}; ${detail.todo}`,
-      detail.cause === undefined ? undefined : { cause: detail.cause },
-    );
+  constructor({ code, subject, todo, cause, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
+    super(`${what}: ${visibleLine(subject)}; ${todo}`, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
-    this.code = detail.code;
+    this.code = code;
     this.what = what;
-    this.subject = detail.subject;
-    this.todo = detail.todo;
+    this.subject = subject;
+    this.todo = todo;
   }
 }
 

@@ -1,7 +1,6 @@
 /**
- * Which process this is, as a text that another process of the same machine can judge: whether it
- * is gone for certain. A process identifier alone would not do: it is used again after a while, and
- * another container counts its own.
+ * Which process this is, as a text by which another process of the same machine can judge whether
+ * it is gone. A process identifier alone is used again, and another container counts its own.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
