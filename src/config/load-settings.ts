@@ -27,36 +27,30 @@ import {
   type Settings,
 } from './settings.js';
 
-/** The file that is looked for in the working folder. */
-const CONFIG_FILE_NAME = 'brand-enrich.config.json';
-
 export interface ConfigFile {
   /** Absolute: relative paths among the values count from its folder. */
   readonly path: string;
   readonly values: Record<string, unknown>;
 }
 
-/** What can name the file: the parsed flags, the environment, the working folder. */
-interface ConfigFilePlace {
-  readonly flags: Record<string, unknown>;
-  readonly env: Record<string, string | undefined>;
-  readonly folder: string;
-}
-
 /**
  * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
- * folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named is not
- * there, or when it is not a JSON object.
+ * working folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named
+ * is not there, or when it is not a JSON object.
  */
-export function readConfigFile({ flags, env, folder }: ConfigFilePlace): ConfigFile | null {
+export function readConfigFile({
+  flags,
+  env,
+  folder,
+}: Pick<SettingSources, 'flags' | 'env'> & { readonly folder: string }): ConfigFile | null {
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
-  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE_NAME);
+  const path = resolve(folder, typeof named === 'string' ? named : 'brand-enrich.config.json');
   try {
     return parseConfigFile(path, readPlainFileSync(path));
   } catch (error) {
     if (error instanceof NeverStartError) throw error;
-    if (named === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return null;
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (isMissing && named === undefined) return null;
     throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
       todo: 'name one that can be read with --config, or leave it out',
       cause: error,
@@ -172,13 +166,13 @@ function findSaid(
   line: Setting<unknown>,
   { flags, env, file }: Omit<SettingSources, 'command' | 'home'>,
 ): Said | null {
-  const { key, env: variable, envAlias: alias } = line;
+  const { key, env: own, envAlias: alias } = line;
   const flag = key === null ? undefined : flags[key];
   if (flag !== undefined) return { origin: 'flag', place: line.flag ?? '', value: flag };
-  if (variable !== null && env[variable])
-    return { origin: 'environment', place: variable, value: env[variable] };
-  if (alias !== null && env[alias.name]) {
-    return { origin: 'environment', place: alias.name, value: alias.meaning ?? env[alias.name] };
+  const variable = [own, alias?.name].find((name) => name && env[name]);
+  if (variable) {
+    const value = (variable === alias?.name && alias.meaning) || env[variable];
+    return { origin: 'environment', place: variable, value };
   }
   const written = line.isInFile && key !== null ? (file?.values[key] ?? null) : null;
   return written === null ? null : { origin: 'file', place: `${key} in ${file?.path}`, value: written };
@@ -223,20 +217,19 @@ function findMisspeltVariables(env: Surroundings['env']): Problem[] {
   });
 }
 
-export interface JsonClues {
-  readonly argv: readonly string[];
-  readonly env: Surroundings['env'];
-  /** null: none, or it was not read yet. */
-  readonly file: ConfigFile | null;
-  /** null: they could not be read. */
-  readonly settings: Pick<Settings, 'json'> | null;
-}
-
 /**
  * `--json` by the usual precedence: flag, environment, config file. A word that only begins like
- * the flag counts too.
+ * the flag counts too. `settings`: null when they could not be read.
  */
-export function wantsJson({ argv, env, file, settings }: JsonClues): boolean {
+export function wantsJson({
+  argv,
+  env,
+  file,
+  settings,
+}: Pick<SettingSources, 'env' | 'file'> & {
+  readonly argv: readonly string[];
+  readonly settings: Pick<Settings, 'json'> | null;
+}): boolean {
   if (settings !== null) return settings.json;
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   if (words.some((word) => word === '--json' || word.startsWith('--json='))) return true;

@@ -32,6 +32,7 @@ const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
 const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
 /** Those that only look at what is there. */
 const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
+const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
@@ -156,18 +157,7 @@ export const PROCESS_SETTINGS = {
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and why a run stopped',
     {
-      commands: [
-        'run',
-        'plan',
-        'watch',
-        'worker',
-        'serve',
-        'generate-catalogue',
-        'engine export',
-        'engine import',
-        'up',
-        'config',
-      ],
+      commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'],
     },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),

@@ -27,6 +27,7 @@ import { type CommandName, linesOf } from './setting.js';
 const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
+const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 const KNOWING_ACCOUNT: readonly CommandName[] = [
   'run',
   'plan',
@@ -34,9 +35,7 @@ const KNOWING_ACCOUNT: readonly CommandName[] = [
   'worker',
   'up',
   'status',
-  'ledger show',
-  'ledger observe',
-  'ledger reset',
+  ...LEDGER,
   'config',
 ];
 

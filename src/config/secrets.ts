@@ -23,8 +23,8 @@ export const tokenValue = oneText('TOKEN', (seen) => {
   if (/^bearer\s/i.test(token)) {
     return new Refusal('a token', 'it without the word Bearer, which is added on sending');
   }
-  const isRight = token.length <= LONGEST_SECRET && /^[\x21-\x7e]+$/.test(token);
-  return isRight ? token : new Refusal('a token', 'one line of letters, digits and signs without blanks');
+  if (token.length <= LONGEST_SECRET && /^[\x21-\x7e]+$/.test(token)) return token;
+  return new Refusal('a token', 'one line of letters, digits and signs without blanks');
 });
 
 /** Trimmed: `whsec_` and base64 (Standard Webhooks), or any text of one line. */
@@ -41,11 +41,9 @@ export const notifySecretValue = oneText('SECRET', (seen) => {
 /** Trimmed: one line. */
 export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
   const password = seen.trim();
-  const isRight =
-    password.length >= SHORTEST_PASSWORD && password.length <= LONGEST_PASSWORD && !/\p{Cc}/u.test(password);
-  return isRight
-    ? password
-    : new Refusal('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
+  const { length } = password;
+  if (length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD && !/\p{Cc}/u.test(password)) return password;
+  return new Refusal('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
 });
 
 /** Where a secret comes from, for messages. */

@@ -5,25 +5,13 @@
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
 import type { ConfigFile } from './load-settings.js';
 import { formatDuration } from './parse-value.js';
-import {
-  type LoadedSettings,
-  type Origin,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  settingsOf,
-} from './settings.js';
+import { type LoadedSettings, SETTINGS, type SettingName, type Settings, settingsOf } from './settings.js';
 
-/** One setting, ready to show. */
-interface ShownSetting {
-  /** Its name in the config file; the environment variable where it cannot stand there. */
-  readonly name: string;
-  readonly value: string;
-  readonly origin: Origin;
-}
-
-/** Every setting that environment or config file can hold, in the table's order. */
-export function shownSettings({ settings, origins }: LoadedSettings): readonly ShownSetting[] {
+/**
+ * Every setting that environment or config file can hold, in the table's order. `name`: that in the
+ * config file, or the environment variable where it cannot stand there.
+ */
+export function shownSettings({ settings, origins }: LoadedSettings) {
   return settingsOf('config').map(([name, line]) => ({
     name: line.key ?? line.env ?? name,
     value: showValue(settings, name),
@@ -42,20 +30,20 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
   return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n`;
 }
 
+const MASKS = {
+  open: null,
+  secret: () => 'set, not shown',
+  address: maskAddress,
+  origin: maskOrigin,
+  'token path': maskTokenPath,
+};
+
 /** Never holds a secret, nor the credentials and query of an address. `-` when nothing was given. */
 export function showValue(settings: Settings, name: SettingName): string {
   const value: unknown = settings[name];
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
-  switch (SETTINGS[name].secrecy) {
-    case 'secret':
-      return 'set, not shown';
-    case 'address':
-      return maskAddress(String(value));
-    case 'origin':
-      return maskOrigin(String(value));
-    case 'token path':
-      return maskTokenPath(String(value));
-  }
+  const mask = MASKS[SETTINGS[name].secrecy];
+  if (mask !== null) return mask(String(value));
   if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (value === '\t') return 'tab';

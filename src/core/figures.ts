@@ -81,15 +81,10 @@ const UNBROKEN = '\u00a0';
 /** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down; they stay on one line. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, ms) / 1_000;
-  const [value, unit] =
-    seconds < 60
-      ? [seconds, 's']
-      : seconds < 3_600
-        ? [seconds / 60, 'min']
-        : seconds < 2 * 86_400
-          ? [seconds / 3_600, 'h']
-          : [seconds / 86_400, 'days'];
-  return `${Math.floor(value)}${UNBROKEN}${unit}`;
+  const span = (size: number, unit: string) => `${Math.floor(seconds / size)}${UNBROKEN}${unit}`;
+  if (seconds < 60) return span(1, 's');
+  if (seconds < 3_600) return span(60, 'min');
+  return seconds < 2 * 86_400 ? span(3_600, 'h') : span(86_400, 'days');
 }
 
 /** `just now`, `3 min ago`. */

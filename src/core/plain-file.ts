@@ -9,11 +9,6 @@ import { type FileHandle, open } from 'node:fs/promises';
 /** Such files are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
-/** `followsLinks`: where the path is the user's own, not where others may write to the folder. */
-interface PlainFileOptions {
-  readonly followsLinks: boolean;
-}
-
 /**
  * The descriptor that this process was started with and that the path names, as a shell does with
  * `<(command)`: a pipe, and nobody else's. null where it names none.
@@ -24,9 +19,12 @@ export function ownDescriptor(path: string): number | null {
   return number === undefined ? null : Number(number);
 }
 
-/** Opens a regular file for reading. Throws errors of the file system, and an `Error` for others. */
-export async function openPlainFile(path: string, options: PlainFileOptions): Promise<FileHandle> {
-  const handle = await open(path, flagsFor(options)).catch((error: unknown) => {
+/**
+ * Opens a regular file for reading. Throws errors of the file system, and an `Error` for others.
+ * `followsLinks`: where the path is the user's own, not where others may write to the folder.
+ */
+export async function openPlainFile(path: string, options: { followsLinks: boolean }): Promise<FileHandle> {
+  const handle = await open(path, flagsFor(options.followsLinks)).catch((error: unknown) => {
     throw inWords(error);
   });
   try {
@@ -58,7 +56,7 @@ export async function readPlainFile(path: string): Promise<string> {
 /** The text of a file that the user has named. A pipe of the process itself is read as well. */
 export function readPlainFileSync(path: string): string {
   const isOwn = ownDescriptor(path) !== null;
-  const descriptor = openSync(path, isOwn ? 'r' : flagsFor({ followsLinks: true }));
+  const descriptor = openSync(path, isOwn ? 'r' : flagsFor(true));
   try {
     if (!isOwn) refuseOthers(fstatSync(descriptor));
     const buffer = Buffer.allocUnsafe(PLAIN_BYTES_AT_MOST + 1);
@@ -75,7 +73,7 @@ export function readPlainFileSync(path: string): string {
 }
 
 /** Systems without one of these have no such links and pipes. */
-function flagsFor({ followsLinks }: PlainFileOptions): number {
+function flagsFor(followsLinks: boolean): number {
   return constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followsLinks ? 0 : (constants.O_NOFOLLOW ?? 0));
 }
 

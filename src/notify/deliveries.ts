@@ -25,27 +25,19 @@ export function nextTryMs(failed: number, since: number, now: number): number | 
   return now + waitMs > since + KEPT_MS ? null : waitMs;
 }
 
-export interface Deliveries {
-  /**
-   * Tries until it is delivered, until three days after `since` (`expired`), or until closed
-   * (`stopped`). `facts` say in the log what it is about. Never rejects.
-   */
-  persist(
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+/** `name`: what is delivered, in the words of the log. */
+export function createDeliveries(log: Log, name: string, clock: Clock = systemClock) {
+  const underWay = new Set<Promise<unknown>>();
+  const closing = new AbortController();
+
+  async function persist(
     by: Channel,
     facts: Readonly<Record<string, unknown>>,
     deliver: () => Promise<unknown>,
     since: number,
-  ): Promise<'delivered' | 'expired' | 'stopped'>;
-  /** Begins no further try and waits for those under way, `atMostMs` in all. Never rejects. */
-  close(atMostMs?: number): Promise<void>;
-}
-
-/** `name`: what is delivered, in the words of the log. */
-export function createDeliveries(log: Log, name: string, clock: Clock = systemClock): Deliveries {
-  const underWay = new Set<Promise<unknown>>();
-  const closing = new AbortController();
-
-  const persist: Deliveries['persist'] = async (by, facts, deliver, since) => {
+  ): Promise<'delivered' | 'expired' | 'stopped'> {
     for (let failed = 1; !closing.signal.aborted; failed += 1) {
       try {
         await deliver();
@@ -62,15 +54,20 @@ export function createDeliveries(log: Log, name: string, clock: Clock = systemCl
       await clock.sleep(waitMs, closing.signal).catch(() => undefined);
     }
     return 'stopped';
-  };
+  }
 
   return {
-    persist(...delivery) {
+    /**
+     * Tries until it is delivered, until three days after `since` (`expired`), or until closed
+     * (`stopped`). `facts` say in the log what it is about. Never rejects.
+     */
+    persist(...delivery: Parameters<typeof persist>): ReturnType<typeof persist> {
       const tracked = persist(...delivery).finally(() => underWay.delete(tracked));
       underWay.add(tracked);
       return tracked;
     },
-    async close(atMostMs = DELIVERY_MS) {
+    /** Begins no further try and waits for those under way, `atMostMs` in all. Never rejects. */
+    async close(atMostMs = DELIVERY_MS): Promise<void> {
       closing.abort();
       await withinDeadline(Promise.all(underWay), atMostMs);
     },

@@ -86,15 +86,12 @@ async function postOnce(
     if (answer.ok) return null;
     return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
   } catch (error) {
-    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionFailure(error);
+    if (signal.aborted) return { what: 'no answer in time', isPassing: true };
+    // `fetch` says "fetch failed"; why is in its cause.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const { words, kind } = systemFault(cause);
+    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
   }
-}
-
-/** `fetch` says "fetch failed"; why is in its cause. */
-function connectionFailure(error: unknown): Failure {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const { words, kind } = systemFault(cause);
-  return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
 }
 
 const BASE64_SECRET = 'whsec_';

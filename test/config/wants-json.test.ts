@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type JsonClues, wantsJson } from '../../src/config/load-settings.js';
+import { wantsJson } from '../../src/config/load-settings.js';
+
+type JsonClues = Parameters<typeof wantsJson>[0];
 
 const inFile = (json: unknown) => ({ path: '/x/brand-enrich.config.json', values: { json } });
 const NOTHING: JsonClues = { argv: ['run', 'x'], env: {}, file: null, settings: null };
