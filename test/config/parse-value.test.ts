@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseUrlValue, domainValue, engineValue, isLoopbackUrl } from '../../src/config/address-values.js';
+import {
+  baseUrlValue,
+  domainValue,
+  engineValue,
+  isLoopbackHost,
+  isLoopbackUrl,
+} from '../../src/config/address-values.js';
 import {
   columnChoices,
   delimiterValue,
@@ -341,15 +347,22 @@ describe('durations', () => {
 
 describe('loopback', () => {
   it.each([
-    ['http://localhost:1', true],
-    ['http://api.localhost', true],
-    ['http://127.1.2.3', true],
-    ['http://[::1]:8080', true],
-    ['http://0.0.0.0', false],
-    ['http://localhost.example.com', false],
-    ['http://127.example.com', false],
-    ['http://10.0.0.1', false],
-  ])('%s: %s', (address, expected) => {
-    expect(isLoopbackUrl(address)).toBe(expected);
+    ['localhost', true],
+    ['LOCALHOST', true],
+    ['a.localhost', true],
+    ['127.0.0.1', true],
+    ['127.255.0.9', true],
+    ['[::1]', true],
+    ['0.0.0.0', false],
+    ['[::]', false],
+    ['10.0.0.1', false],
+    ['127.example.com', false],
+    ['127.0.0.1.example', false],
+    ['localhost.example', false],
+    ['notlocalhost', false],
+  ])('%s: %s', (host, expected) => {
+    expect(isLoopbackHost(host)).toBe(expected);
+    expect(isLoopbackHost(host.replace(/[[\]]/g, ''))).toBe(expected);
+    expect(isLoopbackUrl(`http://${host}:8080/x`)).toBe(expected);
   });
 });
