@@ -13,6 +13,10 @@ function parseUrl(address: string, scheme: RegExp): URL | null {
   return url !== null && scheme.test(url.protocol) ? url : null;
 }
 
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}
+
 const HTTP = /^https?:$/;
 
 /**
@@ -24,16 +28,13 @@ export const baseUrlValue = oneText('URL', (seen) => {
   const example = 'the address without credentials or query, for example https://api.example.com';
   const url = parseUrl(seen, HTTP);
   if (url === null) return new Refusal('an http or https address', example);
-  if (url.username !== '' || url.password !== '') {
-    return new Refusal(
-      'an address without credentials',
-      'it without them and put the token in BRAND_API_TOKEN',
-    );
+  if (hasCredentials(url)) {
+    const write = 'it without them and put the token in BRAND_API_TOKEN';
+    return new Refusal('an address without credentials', write);
   }
   if (url.port === '0') return new Refusal('an address with a port', 'the port that the service listens on');
-  if (url.search !== '' || url.hash !== '') {
+  if (url.search !== '' || url.hash !== '')
     return new Refusal('an address without query or fragment', example);
-  }
   return `${url.origin}${pathBeforeRoutes(url.pathname)}`;
 });
 
@@ -77,9 +78,8 @@ export const webhookValue = oneText('URL', (seen) => {
   if (url === null) {
     return new Refusal('an http or https address', 'all of it, for example https://hooks.example.com/brands');
   }
-  return url.username === '' && url.password === ''
-    ? seen
-    : new Refusal('an address without credentials', 'it without them; a signature proves who sends');
+  const write = 'it without them; a signature proves who sends';
+  return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
 });
 
 /** `smtp://` or `smtps://`. May hold a password. */
@@ -146,7 +146,7 @@ export function maskAddress(address: string): string {
   if (!/^[a-z]+:\/\//i.test(address)) return '…';
   if (!URL.canParse(address)) return `${address.slice(0, address.indexOf(':'))}://…`;
   const url = new URL(address);
-  const credentials = url.username === '' && url.password === '' ? '' : '***@';
+  const credentials = hasCredentials(url) ? '***@' : '';
   const path = url.pathname === '/' ? '' : url.pathname;
   return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
 }

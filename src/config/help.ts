@@ -18,20 +18,15 @@ export function helpText(topic: string | null): string {
     .option('-V, --version', 'the version')
     .helpOption('-h, --help', 'this text')
     .helpCommand('help [command]', 'the same as --help');
-  const shown = new Map([['', program]]);
+  const find = (parent: Commander, word: string) => parent.commands.find((each) => each.name() === word);
   for (const name of COMMAND_NAMES) {
-    const words = name.split(' ');
-    const [family = ''] = words;
-    if (words.length > 1 && !shown.has(family)) {
-      shown.set(family, program.command(family).description(COMMAND_FAMILIES[family] ?? ''));
-    }
-    const parent = words.length > 1 ? shown.get(family) : program;
-    if (parent === undefined) continue;
-    const commander = parent.command(words.at(-1) ?? name);
-    describeCommand(commander, name);
-    shown.set(name, commander);
+    const [first = name, second] = name.split(' ');
+    const family = second === undefined ? program : find(program, first);
+    const parent = family ?? program.command(first).description(COMMAND_FAMILIES[first] ?? '');
+    describeCommand(parent.command(second ?? first), name);
   }
-  const text = (shown.get(topic ?? '') ?? program).helpInformation();
+  const words = topic?.split(' ') ?? [];
+  const text = words.reduce((parent, word) => find(parent, word) ?? parent, program).helpInformation();
   const command = COMMAND_NAMES.find((name) => name === topic);
   return command === undefined ? text : `${text}${helpEnding(command)}\n`;
 }
