@@ -7,13 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { EXIT_MEANINGS } from '../src/config/command-line.ts';
-import {
-  DASHBOARD_SETTINGS,
-  METRICS_SETTINGS,
-  TELEMETRY_SETTINGS,
-} from '../src/config/monitoring-settings.ts';
-import { NOTIFY_SETTINGS } from '../src/config/notify-settings.ts';
+import { EXIT_MEANINGS } from '../src/config/help.ts';
 import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
@@ -26,12 +20,9 @@ const README = 'README.md';
 const OPERATING = 'src/daemon/README.md';
 const LOCAL_SERVICE = 'src/local-service/README.md';
 
-const operating = Object.keys({
-  ...NOTIFY_SETTINGS,
-  ...METRICS_SETTINGS,
-  ...TELEMETRY_SETTINGS,
-  ...DASHBOARD_SETTINGS,
-});
+const operating = SETTING_ENTRIES.filter(
+  ([name, { group }]) => group === 'Notifications' || /^(metrics|otel|dashboard)/.test(name),
+).map(([name]) => name);
 const localService = SETTING_ENTRIES.filter(([, { group }]) => group === 'Local service').map(
   ([name]) => name,
 );

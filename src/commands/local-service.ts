@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { type CommandStreams, printJson, printText } from '../core/terminal-text.js';
+import { printJson, printText, type Streams } from '../core/terminal-text.js';
 import { writeCatalogue } from '../local-service/generate-catalogue.js';
 import { readStatements, serve } from '../local-service/serve.js';
 
@@ -45,7 +45,7 @@ export async function runServe(settings: Settings, context: ServeContext): Promi
 export async function runGenerateCatalogue(
   path: string,
   settings: Settings,
-  context: Pick<CommandStreams, 'stdout' | 'stderr'>,
+  context: Pick<Streams, 'stdout' | 'stderr'>,
 ): Promise<ExitCode> {
   const { brands, cryptoSymbols, etfTickers, etfProviders, seed } = settings;
   const numbers = { brands, cryptoSymbols, etfTickers, etfProviders, seed };

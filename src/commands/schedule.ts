@@ -5,12 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { throwProblems, usageProblem } from '../config/problems.js';
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { type CommandContext, logOpened, openEngineContext, openStores } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
-import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
+import { EXIT, type ExitCode, NeverStartError, throwProblems, usageProblem } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printJson, printText, visibleLines } from '../core/terminal-text.js';
 import {

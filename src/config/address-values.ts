@@ -1,85 +1,138 @@
 /**
- * Addresses among the settings (base URL, engine, hosts, domains): how they are read and
+ * Addresses among the settings (of services, engines, hosts, mail): how they are read and
  * normalised, and what may be shown of them. `setting-rules.ts` decides whether plain http is
  * allowed.
  */
 import { nearest } from '../core/nearest.js';
 import { pathBeforeRoutes } from '../lookup/routes.js';
-import { accepted, oneText, refused, type ValueKind } from './parse-value.js';
+import { eachText, matching, oneText, Refusal } from './parse-value.js';
 
-const BASE_URL_EXAMPLE = 'the address without credentials or query, for example https://api.example.com';
+/** null when it is no address, or of another scheme. */
+function parseUrl(address: string, scheme: RegExp): URL | null {
+  const url = URL.canParse(address) ? new URL(address) : null;
+  return url !== null && scheme.test(url.protocol) ? url : null;
+}
+
+function hasCredentials({ username, password }: URL): boolean {
+  return username !== '' || password !== '';
+}
+
+const HTTP = /^https?:$/;
 
 /**
  * An http or https address, brought to one form: lower-case host, no trailing slash, credentials,
  * query or fragment, and without the version that every path begins with, which people copy with
  * it. Accounts and answers are kept under this form.
  */
-export const baseUrlValue: ValueKind<string> = oneText('URL', (seen) => {
-  const url = URL.canParse(seen) ? new URL(seen) : null;
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    return refused('an http or https address', BASE_URL_EXAMPLE);
+export const baseUrlValue = oneText('URL', (seen) => {
+  const example = 'the address without credentials or query, for example https://api.example.com';
+  const url = parseUrl(seen, HTTP);
+  if (url === null) return new Refusal('an http or https address', example);
+  if (hasCredentials(url)) {
+    const write = 'it without them and put the token in BRAND_API_TOKEN';
+    return new Refusal('an address without credentials', write);
   }
-  if (url.username !== '' || url.password !== '') {
-    return refused('an address without credentials', 'it without them and put the token in BRAND_API_TOKEN');
-  }
-  if (url.port === '0') return refused('an address with a port', 'the port that the service listens on');
-  if (url.search !== '' || url.hash !== '') {
-    return refused('an address without query or fragment', BASE_URL_EXAMPLE);
-  }
-  return accepted(`${url.origin}${pathBeforeRoutes(url.pathname)}`);
+  if (url.port === '0') return new Refusal('an address with a port', 'the port that the service listens on');
+  if (url.search !== '' || url.hash !== '')
+    return new Refusal('an address without query or fragment', example);
+  return `${url.origin}${pathBeforeRoutes(url.pathname)}`;
 });
 
-/**
- * Whether the address cannot leave this machine (RFC 6761 for localhost, RFC 1122 and 4291 for the
- * numbers).
- */
+/** Whether the address cannot leave this machine (RFC 6761, RFC 1122 and 4291). */
 export function isLoopbackUrl(address: string): boolean {
   return isLoopbackHost(new URL(address).hostname);
 }
 
 /** The same of a host alone; an IPv6 address may stand in brackets. */
 export function isLoopbackHost(host: string): boolean {
-  const name = host.toLowerCase();
-  return (
-    name === 'localhost' ||
-    name.endsWith('.localhost') ||
-    name === '::1' ||
-    name === '[::1]' ||
-    /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name)
-  );
+  return /^((.*\.)?localhost|::1|\[::1\]|127(\.\d{1,3}){3})$/i.test(host);
 }
 
-const ENGINE_EXAMPLE =
-  'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
-
-/**
- * `embedded`, or the address of Redis or Postgres. May hold a password: show it through
- * `maskAddress` only.
- */
-export const engineValue: ValueKind<string> = oneText('ENGINE', (seen) => {
-  if (seen === 'embedded') return accepted(seen);
-  const protocol = URL.canParse(seen) ? new URL(seen).protocol : '';
-  const isRedis = /^rediss?:$/.test(protocol) && new URL(seen).hostname !== '';
+/** `embedded`, or the address of Redis or Postgres, which may hold a password. */
+export const engineValue = oneText('ENGINE', (seen) => {
   // Postgres takes an empty host: the socket folder is then in the query.
-  const isPostgres = /^postgres(ql)?:$/.test(protocol);
-  return isRedis || isPostgres
-    ? accepted(seen)
-    : refused('an engine', ENGINE_EXAMPLE, nearest(seen, ['embedded']));
+  const isServer = parseUrl(seen, /^rediss?:$/)?.hostname || parseUrl(seen, /^postgres(ql)?:$/);
+  if (seen === 'embedded' || isServer) return seen;
+  const write = 'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
+  return new Refusal('an engine', write, nearest(seen, ['embedded']));
 });
 
 /** A host name or IP address, without port. */
-export const hostValue: ValueKind<string> = oneText('HOST', (seen) =>
-  /^[A-Za-z0-9.:_-]+$/.test(seen)
-    ? accepted(seen)
-    : refused('a host', 'a name or an IP address, for example 127.0.0.1'),
+export const hostValue = matching(
+  'HOST',
+  /^[A-Za-z0-9.:_-]+$/,
+  'a host',
+  'a name or an IP address, for example 127.0.0.1',
 );
 
 /** A domain name, lower-cased. */
-export const domainValue: ValueKind<string> = oneText('DOMAIN', (seen) => {
+export const domainValue = oneText('DOMAIN', (seen) => {
   const domain = seen.toLowerCase();
   const isRight = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(domain);
-  return isRight ? accepted(domain) : refused('a domain name', 'a name alone, for example brand.example');
+  return isRight ? domain : new Refusal('a domain name', 'a name alone, for example brand.example');
 });
+
+/** An http or https address as it is: receivers put a secret into its path or query. */
+export const webhookValue = oneText('URL', (seen) => {
+  const url = parseUrl(seen, HTTP);
+  if (url === null) {
+    return new Refusal('an http or https address', 'all of it, for example https://hooks.example.com/brands');
+  }
+  const write = 'it without them; a signature proves who sends';
+  return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
+});
+
+/** `smtp://` or `smtps://`. May hold a password. */
+export const smtpValue = oneText('URL', (seen) => {
+  const write = 'it as smtp://user:password@mail.example.com:587 or smtps://…';
+  return parseUrl(seen, /^smtps?:$/)?.hostname ? seen : new Refusal('the address of a mail server', write);
+});
+
+export const mailAddress = matching(
+  'ADDRESS',
+  /^[^\s@<>,;"]{1,64}@[A-Za-z0-9.-]{1,253}$/,
+  'an e-mail address',
+  'an address alone, for example data-team@example.com',
+);
+export const mailAddresses = eachText('repeated', 'ADDRESS', (seen) => mailAddress.parse([seen]));
+
+/** An http or https address; credentials in it are sent as such. */
+export const collectorValue = oneText('URL', (seen) => {
+  const write = 'that of a collector for OTLP over HTTP: http://127.0.0.1:4318';
+  return parseUrl(seen, HTTP) === null ? new Refusal('an http or https address', write) : seen;
+});
+
+/** The settings that {@link traceTarget} reads. */
+export type TraceSettings = Readonly<
+  Record<'otelEndpoint' | 'otelTracesEndpoint' | 'otelSharedEndpoint' | 'otelDisabled', string | null>
+>;
+
+type TraceTarget =
+  /** The whole address that traces are sent to. May hold credentials. */
+  | { readonly type: 'send'; readonly url: string }
+  | { readonly type: 'off' }
+  /** `variable` holds what is no http or https address. */
+  | { readonly type: 'unusable'; readonly variable: string };
+
+/**
+ * Where traces go. The rules are those of OpenTelemetry ("OpenTelemetry Protocol Exporter",
+ * endpoint URLs): an address of all signals has `v1/traces` appended below its path, one of traces
+ * alone is taken as it is; `OTEL_SDK_DISABLED` counts only as `true`, in any case.
+ */
+export function traceTarget(settings: TraceSettings): TraceTarget {
+  const { otelEndpoint, otelTracesEndpoint, otelSharedEndpoint, otelDisabled } = settings;
+  const shared = otelEndpoint ?? (otelTracesEndpoint === null ? otelSharedEndpoint : null);
+  const address = shared ?? otelTracesEndpoint;
+  if (otelDisabled?.trim().toLowerCase() === 'true' || address === null) return { type: 'off' };
+  const url = parseUrl(address, HTTP);
+  if (url === null) {
+    const variable = shared === null ? 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT' : 'OTEL_EXPORTER_OTLP_ENDPOINT';
+    return { type: 'unusable', variable };
+  }
+  if (shared === null) return { type: 'send', url: address };
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/v1/traces`;
+  return { type: 'send', url: url.href };
+}
 
 /** What somebody may have meant as an address without a scheme; tokens do not look like this. */
 const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;
@@ -93,25 +146,19 @@ export function maskAddress(address: string): string {
   if (!/^[a-z]+:\/\//i.test(address)) return '…';
   if (!URL.canParse(address)) return `${address.slice(0, address.indexOf(':'))}://…`;
   const url = new URL(address);
-  const credentials = url.username === '' && url.password === '' ? '' : '***@';
+  const credentials = hasCredentials(url) ? '***@' : '';
   const path = url.pathname === '/' ? '' : url.pathname;
   return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
 }
 
-/**
- * An address up to its host, for receivers that take path and query as a secret:
- * `https://hooks.example/…`.
- */
+/** An address up to its host, for receivers whose path is a secret: `https://hooks.example/…`. */
 export function maskOrigin(address: string): string {
   if (!URL.canParse(address)) return '…';
   const { protocol, host, pathname, search } = new URL(address);
   return `${protocol}//${host}${pathname === '/' && search === '' ? '' : '/…'}`;
 }
 
-/**
- * The path of a token file, or `…` when somebody seems to have written the token itself in its
- * place.
- */
+/** The path of a token file, or `…` when somebody seems to have written the token in its place. */
 export function maskTokenPath(path: string): string {
   const looksLikePath = /[\\/]/.test(path) || /\.[a-z]{1,8}$/.test(path) || path.length < 16;
   return looksLikePath ? path : '…';

@@ -1,39 +1,25 @@
 /**
- * Reads the command line into a command, its arguments and its flags. Commander does the reading;
- * the commands and flags come from our tables, and `command-line-problems.ts` says what is wrong.
- * Values stay as they were written: `load-settings.ts` reads them. Touches neither the process nor
- * its streams.
+ * Reads the command line into a command, its arguments and its flags, by the tables of commands and
+ * settings. All problems are found at once, each with the nearest right word. Values stay as they
+ * were written: `load-settings.ts` reads them. No message quotes a value: it may be a token that was
+ * put in the wrong place. Touches neither the process nor its streams.
  */
-import { Command as Commander, CommanderError, Option } from 'commander';
-import { EXIT, type ExitCode } from '../core/errors.js';
-import { findCommandLineProblems } from './command-line-problems.js';
-import { COMMAND_FAMILIES, COMMANDS, type Command, type CommandArgument } from './commands.js';
-import { throwProblems, usageProblem } from './problems.js';
-import {
-  COMMAND_NAMES,
-  type CommandName,
-  flagUsage,
-  oppositeFlag,
-  SETTING_GROUPS,
-  type Setting,
-} from './setting.js';
-import { settingsOf } from './settings.js';
+import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
+import { helpText } from './help.js';
+import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting } from './setting.js';
+import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
-/** Wide enough for the table of flags, narrow enough for most terminals. */
-const HELP_WIDTH = 110;
+interface CommandLine {
+  readonly command: CommandName;
+  /** What stands in place of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
+  readonly args: readonly string[];
+  /** Only what was given, by key (the flag in camelCase): texts, lists of texts, true or false. */
+  readonly flags: Record<string, unknown>;
+}
 
-type ParsedCommand =
-  | {
-      readonly command: CommandName;
-      /** What stands in place of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
-      readonly args: readonly string[];
-      /**
-       * Only what was given, by key (the flag in camelCase): texts, lists of texts, true or false.
-       */
-      readonly flags: Record<string, unknown>;
-    }
-  | { readonly help: string }
-  | { readonly version: string };
+type ParsedCommand = CommandLine | { readonly help: string } | { readonly version: string };
 
 /**
  * Parses what follows the program's name. `version` is what `--version` answers. Throws one
@@ -41,141 +27,142 @@ type ParsedCommand =
  * the nearest right ones.
  */
 export function parseCommandLine(argv: readonly string[], version: string): ParsedCommand {
-  if (argv[0] === '--version' || argv[0] === '-V') return { version };
-  const reading = createProgram();
-  if (argv.length === 0) return { help: reading.program.helpInformation() };
-  try {
-    reading.program.parse([...argv], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) return { help: reading.shown.join('') };
-    throwProblems(findCommandLineProblems(argv));
-    throwProblems([usageProblem('not understood', argv[0] ?? '', 'see brand-enrich --help')]);
+  const [first = '', second] = argv;
+  if (first === '--version' || first === '-V') return { version };
+  const isFamily = Object.hasOwn(COMMAND_FAMILIES, first);
+  if (first === 'help' || (isFamily && second === 'help'))
+    return helpOf(argv.filter((word) => word !== 'help'));
+  if (argv.length === 0 || first.startsWith('-')) {
+    if (argv.length === 0 || argv.some(isHelpFlag)) return { help: helpText(null) };
+    refuse(flagBeforeCommand(first));
   }
-  if (reading.result === null) throw new Error(`commander ran no command for ${argv.length} arguments`);
-  return reading.result;
+  const name = isFamily ? `${first} ${second}` : first;
+  const command = COMMAND_NAMES.find((each) => each === name);
+  if (command !== undefined) return readWords(command, argv.slice(isFamily ? 2 : 1));
+  if (argv.some(isHelpFlag)) return { help: helpText(isFamily ? first : null) };
+  return refuse(isFamily ? unknownMember(first, second) : unknownCommand(first));
 }
 
-interface Reading {
-  readonly program: Commander;
-  /** What commander would have printed. */
-  readonly shown: string[];
-  result: ParsedCommand | null;
+function refuse(problem: Problem): never {
+  throw new NeverStartError(problem);
 }
 
-function createProgram(): Reading {
-  const reading: Reading = { program: new Commander('brand-enrich'), shown: [], result: null };
-  quieten(reading.program, reading);
-  reading.program
-    .description(
-      'Enrich a file of identifiers with brands: every row comes back, nothing is paid twice, the budget holds.',
-    )
-    .option('-V, --version', 'the version')
-    .helpOption('-h, --help', 'this text')
-    .helpCommand('help [command]', 'the same as --help');
-  const families = new Map<string, Commander>();
-  for (const name of COMMAND_NAMES) {
-    const [first = name, second] = name.split(' ');
-    let parent = reading.program;
-    if (second !== undefined) {
-      parent = families.get(first) ?? parent.command(first).description(COMMAND_FAMILIES[first] ?? '');
-      families.set(first, parent);
-    }
-    addCommand(parent.command(second ?? first), name, reading);
+function isHelpFlag(word: string): boolean {
+  return word === '-h' || word === '--help';
+}
+
+/** `words`: what follows `help`. */
+function helpOf([first = '', second]: readonly string[]): ParsedCommand {
+  const topics: readonly string[] = [...COMMAND_NAMES, ...Object.keys(COMMAND_FAMILIES)];
+  if (first === '' || first.startsWith('-')) return { help: helpText(null) };
+  if (!topics.includes(first)) refuse(unknownCommand(first));
+  return { help: helpText(topics.find((topic) => topic === `${first} ${second}`) ?? first) };
+}
+
+function unknownCommand(word: string): Problem {
+  const words = [...COMMAND_NAMES.filter((name) => !name.includes(' ')), ...Object.keys(COMMAND_FAMILIES)];
+  return usageProblem('no such command', word, didYouMean(nearest(word, words), 'see brand-enrich --help'));
+}
+
+function unknownMember(family: string, word: string | undefined): Problem {
+  const members = COMMAND_NAMES.flatMap((name) =>
+    name.startsWith(`${family} `) ? name.slice(family.length + 1) : [],
+  );
+  if (word === undefined || word.startsWith('-')) {
+    return usageProblem('the command is not complete', family, `add one of ${members.join(', ')}`);
   }
-  return reading;
+  const meant = nearest(word, members);
+  const todo = didYouMean(meant && `${family} ${meant}`, `it is one of ${members.join(', ')}`);
+  return usageProblem('no such command', `${family} ${word}`, todo);
 }
 
-function addCommand(commander: Commander, name: CommandName, reading: Reading): void {
-  const command: Command = COMMANDS[name];
-  commander.description(command.summary);
-  if (command.argument !== undefined)
-    commander.argument(argumentUsage(command.argument), command.argument.description);
-  const shown = settingsForHelp(name);
-  for (const group of SETTING_GROUPS) {
-    for (const line of shown.filter((each) => each.group === group)) addFlag(commander, line, name);
-  }
-  commander.addHelpOption(new Option('-h, --help', 'this text').helpGroup('Behaviour:'));
-  commander.addHelpText('after', helpEnding(command));
-  commander.action(() => {
-    const said = Object.entries(commander.opts()).filter(
-      ([key]) => commander.getOptionValueSource(key) === 'cli',
-    );
-    reading.result = { command: name, args: commander.args, flags: Object.fromEntries(said) };
-  });
+function flagBeforeCommand(word: string): Problem {
+  const todo = 'write for example brand-enrich run INPUT, then the flags';
+  return tokenOnCommandLine(flagOf(word)) ?? usageProblem('the command comes first', flagOf(word), todo);
 }
 
-function addFlag(commander: Commander, line: Setting<unknown>, name: CommandName): void {
-  const usage = flagUsage(line);
-  if (usage === null) return;
-  const option = new Option(usage, describeSetting(line)).helpGroup(`${line.group}:`);
-  // `config` takes the flags of all commands, and would drown in them.
-  if (name === 'config' && line.group !== 'Behaviour') option.hideHelp();
-  if (line.kind.arity === 'repeated') {
-    option.argParser((value: string, previous: unknown) => [
-      ...(Array.isArray(previous) ? previous : []),
-      value,
-    ]);
-  }
-  commander.addOption(option);
-  const opposite = oppositeFlag(line);
-  if (opposite !== null) commander.addOption(new Option(opposite).hideHelp());
-}
-
-function argumentUsage(argument: CommandArgument): string {
-  return `<${argument.name}${argument.isRepeated ? '...' : ''}>`;
-}
-
-function quieten(commander: Commander, reading: Reading): void {
-  commander.exitOverride();
-  commander.configureOutput({
-    writeOut: (text) => reading.shown.push(text),
-    writeErr: () => undefined,
-    getOutHelpWidth: () => HELP_WIDTH,
-    getErrHelpWidth: () => HELP_WIDTH,
-    getOutHasColors: () => false,
-    getErrHasColors: () => false,
-  });
-}
-
-/** What each exit code says, as the README has it too. */
-export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
-  [
-    EXIT.done,
-    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), or you declined',
-  ],
-  [EXIT.someFailed, 'finished, some rows failed'],
-  [EXIT.usage, 'wrong usage or settings: nothing was started'],
-  [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
-  [EXIT.credentials, 'the service refused the credentials'],
-  [EXIT.trouble, "a problem with input, output, engine or the service's address"],
-  [EXIT.limit, 'stopped by quota or budget; run again to go on'],
-  [EXIT.interrupted, 'interrupted; run again to go on'],
-];
-
-/** The lines of a command in the order of the groups: so commander prints them. */
-function settingsForHelp(command: CommandName): readonly Setting<unknown>[] {
+function readWords(command: CommandName, words: readonly string[]): ParsedCommand {
   const lines = settingsOf(command).map(([, line]) => line);
-  return SETTING_GROUPS.flatMap((group) => lines.filter((line) => line.group === group));
+  const problems: Problem[] = [];
+  const args: string[] = [];
+  const flags: Record<string, unknown> = {};
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (word === '--') {
+      args.push(...words.slice(at + 1));
+      break;
+    }
+    if (isHelpFlag(word)) return { help: helpText(command) };
+    if (!/^-[^\d]/.test(word)) {
+      args.push(word);
+      continue;
+    }
+    const flag = flagOf(word);
+    const line = lines.find((each) => [each.flag, each.short, oppositeFlag(each)].includes(flag));
+    if (line === undefined) problems.push(unknownFlag(command, lines, flag));
+    else if (line.kind.arity === 'switch') {
+      if (word !== flag) problems.push(usageProblem('this flag takes no value', flag, 'leave it out'));
+      flags[line.key ?? ''] = !flag.startsWith('--no-');
+    } else {
+      if (word === flag) at += 1;
+      const value = word === flag ? words[at] : word.slice(flag.length + (word.startsWith('--') ? 1 : 0));
+      if (value === undefined) {
+        problems.push(usageProblem('a value is missing', flag, `write ${flag} ${line.kind.placeholder}`));
+      }
+      const earlier = flags[line.key ?? ''] ?? [];
+      flags[line.key ?? ''] = line.kind.arity === 'repeated' ? [earlier, value].flat() : value;
+    }
+  }
+  if (problems.length > 0 && command === 'schedule add' && words.includes('run') && !words.includes('--')) {
+    const todo = 'put -- before run: schedule add NAME --cron CRON -- run INPUT';
+    refuse(usageProblem('flags of the run are taken for flags of schedule add', command, todo));
+  }
+  throwProblems(problems.length === 0 ? findArgumentProblems(command, args.length) : problems);
+  return { command, args, flags };
 }
 
-/** The description with its default, as `--help` shows it. */
-function describeSetting(line: Setting<unknown>): string {
-  return line.defaultText === '' ? line.description : `${line.description} (default: ${line.defaultText})`;
+function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], flag: string): Problem {
+  const token = tokenOnCommandLine(flag);
+  if (token !== null) return token;
+  const others = SETTING_ENTRIES.find(([, line]) => line.flag === flag)?.[1].commands;
+  if (others !== undefined) {
+    const todo = `it belongs to ${others.filter((each) => each !== 'config').join(', ')}`;
+    return usageProblem(`not a flag of ${command}`, flag, todo);
+  }
+  const flags = ['--help', ...lines.flatMap((line) => [line.flag ?? [], oppositeFlag(line) ?? []].flat())];
+  const names = flags.map((each) => each.slice(2));
+  const meant = flag.startsWith('--') ? nearest(flag.slice(2), names) : undefined;
+  return usageProblem(
+    'no such flag',
+    flag,
+    didYouMean(meant && `--${meant}`, `see brand-enrich ${command} --help`),
+  );
 }
 
-/** What stands below the flags of a command. */
-function helpEnding(command: Command): string {
-  const examples = command.examples.flatMap(({ line, does }) => [`  # ${does}`, `  brand-enrich ${line}`]);
-  const codes = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);
-  return [
-    '',
-    ...(command.notes ? [...command.notes, ''] : []),
-    'Examples:',
-    ...examples,
-    ...(command.showsExitCodes ? ['', 'Exit codes:', ...codes] : []),
-    '',
-    'Settings: a flag wins over a BRAND_ENRICH_… variable, that over brand-enrich.config.json, that over the default.',
-    'A switch that is on in file or environment is turned off by its opposite: --no-refresh, --color.',
-  ].join('\n');
+/** Flags with which people try to pass a token. */
+function tokenOnCommandLine(flag: string): Problem | null {
+  if (!/^--?(api|access|auth|bearer)?-?(token|key|secret)$/i.test(flag)) return null;
+  return usageProblem(
+    'everybody on the machine can see a token on the command line',
+    flag,
+    'set BRAND_API_TOKEN, or name a file that holds it with --token-file',
+  );
+}
+
+function findArgumentProblems(command: CommandName, given: number): Problem[] {
+  const { argument } = COMMANDS[command];
+  if (given === (argument === undefined ? 0 : 1) || (given > 1 && argument?.isRepeated)) return [];
+  if (argument === undefined) {
+    const todo = `see brand-enrich ${command} --help`;
+    return [usageProblem(`${command} takes flags only`, `${given} other words`, todo)];
+  }
+  if (given === 0)
+    return [usageProblem(`${argument.name} is missing`, command, `name ${argument.description}`)];
+  const todo = 'call it once for each, and put names with blanks in quotes';
+  return [usageProblem(`${command} takes one ${argument.name}`, `${given} were given`, todo)];
+}
+
+/** The flag without a value joined to it, by `=` or after a short one. */
+function flagOf(word: string): string {
+  return word.startsWith('--') ? (word.split('=', 1)[0] ?? '') : word.slice(0, 2);
 }

@@ -1,20 +1,13 @@
 /**
  * The commands: what each takes besides flags, what it does, and examples of it. Which flags belong
- * to a command is said in the table of settings; how `--help` is laid out, in `help.ts`.
+ * to a command is said in the tables of settings; `help.ts` lays out `--help`.
  */
-import type { CommandName } from './setting.js';
 
-export interface CommandArgument {
+interface CommandArgument {
   /** As usage lines show it, in capitals. */
   readonly name: string;
   readonly description: string;
   readonly isRepeated?: boolean;
-}
-
-interface CommandExample {
-  /** What follows `brand-enrich`. */
-  readonly line: string;
-  readonly does: string;
 }
 
 export interface Command {
@@ -23,7 +16,8 @@ export interface Command {
   readonly summary: string;
   /** Lines of `--help` before the examples. */
   readonly notes?: readonly string[];
-  readonly examples: readonly CommandExample[];
+  /** What each does, by what follows `brand-enrich`. */
+  readonly examples: Readonly<Record<string, string>>;
   /** Whether it can end with other exit codes than 0, 2 and 5. */
   readonly showsExitCodes?: boolean;
 }
@@ -35,34 +29,24 @@ const INPUT: CommandArgument = {
   description: 'a CSV, TSV or JSONL file, plain or .gz; - is standard input',
 };
 
-/** The table of commands, in the order of `--help`. */
-export const COMMANDS: Readonly<Record<CommandName, Command>> = {
+/** In the order of `--help`. */
+const TABLE = {
   run: {
     argument: INPUT,
     summary: 'enrich one file; the same command again goes on where it stopped',
     showsExitCodes: true,
-    examples: [
-      { line: 'run customers.csv --sample', does: 'try it out: no token, no cost' },
-      {
-        line: 'run customers.csv --column website:domain',
-        does: 'name the column, write customers.enriched.csv',
-      },
-      {
-        line: 'run customers.csv --plan paid --overage-budget 5 --overage-price 0.1',
-        does: 'at most 50 requests beyond the quota',
-      },
-      {
-        line: 'run funds.jsonl.gz --kind isin -o ranked.csv --format csv',
-        does: 'another format in and out',
-      },
-    ],
+    examples: {
+      'run customers.csv --sample': 'try it out: no token, no cost',
+      'run customers.csv --column website:domain': 'name the column, write customers.enriched.csv',
+      'run customers.csv --plan paid --overage-budget 5 --overage-price 0.1':
+        'at most 50 requests beyond the quota',
+      'run funds.jsonl.gz --kind isin -o ranked.csv --format csv': 'another format in and out',
+    },
   },
   plan: {
     argument: INPUT,
     summary: 'read the file and estimate what a run would request and cost; spends nothing',
-    examples: [
-      { line: 'plan customers.csv --column website:domain', does: 'requests needed, cost, what is left' },
-    ],
+    examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, what is left' },
   },
   watch: {
     argument: {
@@ -70,28 +54,24 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       description: 'the folder that holds, or will hold, inbox/, done/ and the others',
     },
     summary: 'an inbox: enrich each file that is dropped into DIR/inbox, until stopped',
-    examples: [
-      { line: 'watch /data/brands', does: 'take files from /data/brands/inbox, put results into done' },
-      { line: 'watch . --sample', does: 'try it out in this folder: no token, no cost' },
-      {
-        line: 'watch /mnt/share --poll 10s --engine redis://queue.example:6379',
-        does: 'a network share, with watchers on several machines',
-      },
-    ],
+    examples: {
+      'watch /data/brands': 'take files from /data/brands/inbox, put results into done',
+      'watch . --sample': 'try it out in this folder: no token, no cost',
+      'watch /mnt/share --poll 10s --engine redis://queue.example:6379':
+        'a network share, with watchers on several machines',
+    },
   },
   up: {
     summary: 'worker, inboxes, schedules, dashboard, metrics and health in one process, until stopped',
-    examples: [
-      { line: 'up', does: 'what brand-enrich.config.json says' },
-      { line: 'up --inbox /data/brands --inbox /data/funds', does: 'two inboxes and everything else' },
-      { line: 'up --sample --inbox .', does: 'try it out in this folder: no token, no cost' },
-    ],
+    examples: {
+      up: 'what brand-enrich.config.json says',
+      'up --inbox /data/brands --inbox /data/funds': 'two inboxes and everything else',
+      'up --sample --inbox .': 'try it out in this folder: no token, no cost',
+    },
   },
   worker: {
     summary: 'do lookups for runs of other processes and machines',
-    examples: [
-      { line: 'worker --engine redis://queue.example:6379', does: 'with the token from BRAND_API_TOKEN' },
-    ],
+    examples: { 'worker --engine redis://queue.example:6379': 'with the token from BRAND_API_TOKEN' },
   },
   serve: {
     summary: 'the local service: every rule of the real one, to try things out and to test against',
@@ -108,18 +88,13 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       '  dialect=coded crawl-queued=10%       errors with a code; 404 for brands still being fetched',
       '  seed=N                               another random sequence of the same faults',
     ],
-    examples: [
-      { line: 'serve --port 8080', does: 'sample brands, on this machine only; the token is demo-token' },
-      {
-        line: 'serve --catalogue brands.jsonl --accounts accounts.json',
-        does: 'your own brands and accounts',
-      },
-      { line: 'serve --fault latency=100ms --fault 503=10%', does: 'with faults' },
-      {
-        line: 'serve --accounts accounts.json --statement --month 2026-11',
-        does: 'what each account used and owes in November',
-      },
-    ],
+    examples: {
+      'serve --port 8080': 'sample brands, on this machine only; the token is demo-token',
+      'serve --catalogue brands.jsonl --accounts accounts.json': 'your own brands and accounts',
+      'serve --fault latency=100ms --fault 503=10%': 'with faults',
+      'serve --accounts accounts.json --statement --month 2026-11':
+        'what each account used and owes in November',
+    },
   },
   'generate-catalogue': {
     argument: {
@@ -132,43 +107,41 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       'SAAA ..., ETF tickers EAAA ..., crypto symbols CAA ...; every third brand is listed. Four of five brands are exactly as',
       'the specification writes them; every fifth has nulls and gaps, as live services send them.',
     ],
-    examples: [
-      {
-        line: 'generate-catalogue brands.jsonl.gz',
-        does: '10,000 brands with the specified coverage: 2,000 crypto symbols, 10,000 ETFs of 320 providers',
-      },
-      { line: 'generate-catalogue brands.jsonl --brands 100000', does: 'a large one, some 220 MB' },
-    ],
+    examples: {
+      'generate-catalogue brands.jsonl.gz':
+        '10,000 brands with the specified coverage: 2,000 crypto symbols, 10,000 ETFs of 320 providers',
+      'generate-catalogue brands.jsonl --brands 100000': 'a large one, some 220 MB',
+    },
   },
   status: {
     summary: 'runs, queue, quota and budget',
-    examples: [{ line: 'status --json', does: 'for programs' }],
+    examples: { 'status --json': 'for programs' },
   },
   pause: {
     summary: 'stop all spending on this engine',
-    examples: [{ line: 'pause', does: 'at once, for every run' }],
+    examples: { pause: 'at once, for every run' },
   },
-  resume: { summary: 'allow spending again', examples: [{ line: 'resume', does: 'waiting runs go on' }] },
+  resume: { summary: 'allow spending again', examples: { resume: 'waiting runs go on' } },
   cancel: {
     argument: { name: 'RUN', description: 'id of the run, as status shows it' },
     summary: 'cancel one run: nothing more is sent for it',
-    examples: [{ line: 'cancel r-20260114-7f3a', does: 'answers that it paid for stay stored' }],
+    examples: { 'cancel r-20260114-7f3a': 'answers that it paid for stay stored' },
   },
   'ledger show': {
     summary: 'what the account has spent and what is left',
-    examples: [{ line: 'ledger show --account team', does: 'of a named account' }],
+    examples: { 'ledger show --account team': 'of a named account' },
   },
   'ledger observe': {
     summary: "correct the account with the figures on the service's own pages",
-    examples: [{ line: 'ledger observe --usage 1234', does: '1,234 requests of this period are spent' }],
+    examples: { 'ledger observe --usage 1234': '1,234 requests of this period are spent' },
   },
   'ledger reset': {
     summary: 'forget the account, with its spending',
-    examples: [{ line: 'ledger reset --account team', does: 'the next run reads usage from the service' }],
+    examples: { 'ledger reset --account team': 'the next run reads usage from the service' },
   },
   'outcomes stats': {
     summary: 'how many answers are stored, and how old they are',
-    examples: [{ line: 'outcomes stats', does: 'of this engine' }],
+    examples: { 'outcomes stats': 'of this engine' },
   },
   'outcomes forget': {
     argument: {
@@ -177,31 +150,26 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       isRepeated: true,
     },
     summary: 'forget the stored answers of these identifiers',
-    examples: [
-      { line: 'outcomes forget acme.example ticker:ACME', does: 'they are bought again when next needed' },
-    ],
+    examples: { 'outcomes forget acme.example ticker:ACME': 'they are bought again when next needed' },
   },
   'outcomes purge': {
     summary: 'forget stored answers by age',
-    examples: [{ line: 'outcomes purge --older-than 7d', does: 'keep those of the last week' }],
+    examples: { 'outcomes purge --older-than 7d': 'keep those of the last week' },
   },
   'engine status': {
     summary: 'which engine, where, its version, who uses it, and its size',
-    examples: [{ line: 'engine status', does: 'starts nothing and changes nothing' }],
+    examples: { 'engine status': 'starts nothing and changes nothing' },
   },
   'engine stop': {
     summary: 'stop the server of the embedded engine, unless a process uses it',
-    examples: [{ line: 'engine stop', does: 'then the state folder can be copied' }],
+    examples: { 'engine stop': 'then the state folder can be copied' },
   },
   'engine export': {
     summary: "write all stored answers and the period's spending as JSONL",
-    examples: [
-      { line: 'engine export -o answers.jsonl.gz', does: 'of the embedded engine' },
-      {
-        line: 'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz',
-        does: 'of a Redis server',
-      },
-    ],
+    examples: {
+      'engine export -o answers.jsonl.gz': 'of the embedded engine',
+      'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz': 'of a Redis server',
+    },
   },
   'engine import': {
     argument: { name: 'FILE', description: 'what engine export wrote, plain or .gz; - is standard input' },
@@ -210,10 +178,10 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       'Answers keep their dates and replace none that is as late; those older than 30 days are left out.',
       'Of two accounts of one period the larger spending holds. Importing twice changes nothing.',
     ],
-    examples: [
-      { line: 'engine import answers.jsonl.gz', does: 'into the embedded engine' },
-      { line: 'engine import answers.jsonl.gz --start-empty', does: 'in place of data that cannot be used' },
-    ],
+    examples: {
+      'engine import answers.jsonl.gz': 'into the embedded engine',
+      'engine import answers.jsonl.gz --start-empty': 'in place of data that cannot be used',
+    },
   },
   'schedule add': {
     argument: {
@@ -222,43 +190,41 @@ export const COMMANDS: Readonly<Record<CommandName, Command>> = {
       isRepeated: true,
     },
     summary: 'run a file regularly, on this machine; outputs may hold {date} and {time}',
-    examples: [
-      {
-        line: "schedule add nightly --cron '0 2 * * *' --tz Europe/Berlin -- run customers.csv -o out/{date}.csv",
-        does: 'every night at two',
-      },
-      {
-        line: "schedule add weekly --cron '0 6 * * 1' --catch-up -- run funds.csv --max-cost 5",
-        does: 'on Mondays, or once the machine is on again; each run spends at most 5',
-      },
-    ],
+    examples: {
+      "schedule add nightly --cron '0 2 * * *' --tz Europe/Berlin -- run customers.csv -o out/{date}.csv":
+        'every night at two',
+      "schedule add weekly --cron '0 6 * * 1' --catch-up -- run funds.csv --max-cost 5":
+        'on Mondays, or once the machine is on again; each run spends at most 5',
+    },
   },
   'schedule list': {
     summary: 'schedules: next run, last run with its result, and whether their machine is up',
-    examples: [{ line: 'schedule list --json', does: 'for programs' }],
+    examples: { 'schedule list --json': 'for programs' },
   },
   'schedule remove': {
     argument: SCHEDULE,
     summary: 'remove a schedule; a run in progress finishes',
-    examples: [{ line: 'schedule remove nightly', does: 'its results stay where they are' }],
+    examples: { 'schedule remove nightly': 'its results stay where they are' },
   },
   'schedule run-now': {
     argument: SCHEDULE,
     summary: 'run a schedule once, outside its times',
-    examples: [{ line: 'schedule run-now nightly', does: 'on its own machine' }],
+    examples: { 'schedule run-now nightly': 'on its own machine' },
   },
   'schedule serve': {
     summary: "run this machine's schedules when they are due, until stopped",
-    examples: [{ line: 'schedule serve', does: 'with the token from BRAND_API_TOKEN' }],
+    examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
   },
   config: {
     summary: 'each setting, its value and where it came from; secrets are masked',
-    examples: [
-      { line: 'config', does: 'settings from the environment and the config file' },
-      { line: 'config --rate 50', does: 'the same with a flag of another command' },
-    ],
+    examples: {
+      config: 'settings from the environment and the config file',
+      'config --rate 50': 'the same with a flag of another command',
+    },
   },
-};
+} satisfies Record<string, Command>;
+
+export const COMMANDS: Readonly<Record<keyof typeof TABLE, Command>> = TABLE;
 
 /** First words of commands that have two. */
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {

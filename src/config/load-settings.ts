@@ -8,12 +8,14 @@
  * rules between settings.
  */
 import { dirname, resolve } from 'node:path';
-import { nearest } from '../core/nearest.js';
+import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { findJsonFault } from '../core/json-text.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { systemWords } from '../core/system-error.js';
 import { maskAddress } from './address-values.js';
-import type { Refusal } from './parse-value.js';
-import { didYouMean, type Problem, quote, throwProblems, usageProblem } from './problems.js';
-import { type ConfigFile, findUnknownKeys } from './read-config-file.js';
-import { type CommandName, type Setting, splitText } from './setting.js';
+import { quote, Refusal } from './parse-value.js';
+import { type CommandName, type Setting, type Surroundings, splitText } from './setting.js';
 import { applyRules } from './setting-rules.js';
 import {
   type LoadedSettings,
@@ -21,22 +23,94 @@ import {
   type Origins,
   SETTING_ENTRIES,
   SETTINGS,
+  type SettingName,
   type Settings,
 } from './settings.js';
 
-export interface SettingSources {
-  /**
-   * By key (the flag in camelCase), as `parseCommandLine` returns them; the library hands over the
-   * same.
-   */
+export interface ConfigFile {
+  /** Absolute: relative paths among the values count from its folder. */
+  readonly path: string;
+  readonly values: Record<string, unknown>;
+}
+
+/**
+ * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
+ * working folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named
+ * is not there, or when it is not a JSON object.
+ */
+export function readConfigFile({
+  flags,
+  env,
+  folder,
+}: Pick<SettingSources, 'flags' | 'env'> & { readonly folder: string }): ConfigFile | null {
+  const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
+  const path = resolve(folder, typeof named === 'string' ? named : 'brand-enrich.config.json');
+  try {
+    return parseConfigFile(path, readPlainFileSync(path));
+  } catch (error) {
+    if (error instanceof NeverStartError) throw error;
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (isMissing && named === undefined) return null;
+    throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
+      todo: 'name one that can be read with --config, or leave it out',
+      cause: error,
+    });
+  }
+}
+
+/**
+ * What the text of a config file says. Throws `NeverStartError` (`usage-invalid`) when it is not a
+ * JSON object.
+ */
+export function parseConfigFile(path: string, text: string): ConfigFile {
+  const json = text.replace(/^\uFEFF/, '');
+  let values: unknown;
+  try {
+    values = JSON.parse(json);
+  } catch {
+    const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
+    throw unusable(`the config file is not JSON from line ${line}, column ${column} on`, path, {
+      todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
+    });
+  }
+  if (typeof values === 'object' && values !== null && !Array.isArray(values))
+    return { path, values: { ...values } };
+  throw unusable('the config file is not a JSON object', path, {
+    todo: 'write settings as {"concurrency": 32, "maxAge": "7d"}',
+  });
+}
+
+function unusable(what: string, subject: string, rest: { todo: string; cause?: unknown }): NeverStartError {
+  return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
+}
+
+/**
+ * One problem for each key that the table does not know or does not allow in a file. Values are
+ * never shown.
+ */
+function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
+  const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
+  return unknown.map((key) => {
+    const subject = `${key} in ${path}`;
+    if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
+      const todo = 'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"';
+      return usageProblem('a token does not belong in the config file', subject, todo);
+    }
+    const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
+    if (own !== undefined) {
+      return usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`);
+    }
+    const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
+    return usageProblem('no such setting', subject, todo);
+  });
+}
+
+export interface SettingSources extends Surroundings {
+  /** By key (the flag in camelCase), as `parseCommandLine` returns them. */
   readonly flags: Record<string, unknown>;
-  readonly env: Record<string, string | undefined>;
   readonly file: ConfigFile | null;
   readonly command: CommandName;
-  /** The user's home folder, for the default of `--state`. */
-  readonly home: string;
-  /** Whether the user is root, whose home others cannot enter. Default false. */
-  readonly isRoot?: boolean;
 }
 
 /** Where a value was found, and what messages call the place. */
@@ -61,128 +135,104 @@ export function loadSettings(sources: SettingSources): LoadedSettings {
  * problems.
  */
 export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
-  const problems: Problem[] = sources.file === null ? [] : findUnknownKeys(sources.file);
-  problems.push(...findMisspeltVariables(sources.env));
+  const { env, file, command } = sources;
+  const problems = [...(file === null ? [] : findUnknownKeys(file)), ...findMisspeltVariables(env)];
   const values: Record<string, unknown> = {};
   const origins: Record<string, Origin> = {};
-  const unread = new Set<string>();
+  const unread = new Set<SettingName>();
   for (const [name, line] of SETTING_ENTRIES) {
-    values[name] = line.fallback(sources);
-    origins[name] = 'default';
-    const said = line.commands.includes(sources.command) ? findSaid(line, sources) : null;
-    if (said === null) continue;
-    const texts = toTexts(line, said.value);
-    const parsed = texts === null ? null : line.kind.parse(texts);
-    if (parsed?.ok) {
-      values[name] = said.origin === 'file' ? fromFileFolder(line, parsed.value, sources.file) : parsed.value;
-      origins[name] = said.origin;
-    } else {
-      unread.add(name);
-      const refusal: Refusal = parsed?.refusal ?? {
-        expected: 'a text, a number or true or false',
-        write: 'it as one',
-      };
-      const what = `${shownValue(line, texts, said.value)} is not ${refusal.expected}`;
-      problems.push(
-        usageProblem(what, said.place, didYouMean(refusal.nearest, `write ${howTo(line, refusal)}`)),
-      );
-    }
+    const said = line.commands.includes(command) ? findSaid(line, sources) : null;
+    const value = said === null ? line.fallback(sources) : readSaid(line, said, file);
+    const isRefused = value instanceof Refusal;
+    values[name] = isRefused ? line.fallback(sources) : value;
+    origins[name] = said === null || isRefused ? 'default' : said.origin;
+    if (said === null || !isRefused) continue;
+    unread.add(name);
+    const what = `${shownValue(line, said.value)} is not ${value.expected}`;
+    problems.push(usageProblem(what, said.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
   }
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
-  const ruled = applyRules({ ...found, command: sources.command, isUnread: (name) => unread.has(name) });
+  const ruled = applyRules({ ...found, command, isUnread: (name) => unread.has(name) });
   return { loaded: ruled.loaded, problems: [...problems, ...ruled.problems] };
 }
 
 /** With the setting's default as the example, if it is one. */
-function howTo({ example }: Setting<unknown>, refusal: Refusal): string {
-  return refusal.example === undefined
-    ? refusal.write
-    : `${refusal.write}, for example ${example ?? refusal.example}`;
+function howTo(line: Setting<unknown>, { write, example }: Refusal): string {
+  return example === undefined ? write : `${write}, for example ${line.example ?? example}`;
 }
 
-function findSaid(line: Setting<unknown>, { flags, env, file }: SettingSources): Said | null {
-  const flag = line.key === null ? undefined : flags[line.key];
+function findSaid(
+  line: Setting<unknown>,
+  { flags, env, file }: Omit<SettingSources, 'command' | 'home'>,
+): Said | null {
+  const { key, env: own, envAlias: alias } = line;
+  const flag = key === null ? undefined : flags[key];
   if (flag !== undefined) return { origin: 'flag', place: line.flag ?? '', value: flag };
-  if (line.env !== null && env[line.env])
-    return { origin: 'environment', place: line.env, value: env[line.env] };
-  const alias = line.envAlias;
-  if (alias !== null && env[alias.name]) {
-    return { origin: 'environment', place: alias.name, value: alias.meaning ?? env[alias.name] };
+  const variable = [own, alias?.name].find((name) => name && env[name]);
+  if (variable) {
+    const value = (variable === alias?.name && alias.meaning) || env[variable];
+    return { origin: 'environment', place: variable, value };
   }
-  const written = line.isInFile && line.key !== null ? file?.values[line.key] : undefined;
-  if (written === undefined || written === null) return null;
-  return { origin: 'file', place: `${line.key} in ${file?.path}`, value: written };
+  const written = line.isInFile && key !== null ? (file?.values[key] ?? null) : null;
+  return written === null ? null : { origin: 'file', place: `${key} in ${file?.path}`, value: written };
+}
+
+function readSaid(line: Setting<unknown>, { origin, value }: Said, file: ConfigFile | null): unknown {
+  const texts = toTexts(line, value);
+  if (texts === null) return new Refusal('a text, a number or true or false', 'it as one');
+  const parsed = line.kind.parse(texts);
+  if (origin !== 'file' || file === null || !line.kind.isPath || parsed instanceof Refusal) return parsed;
+  const absolute = (path: unknown) => (typeof path === 'string' ? resolve(dirname(file.path), path) : path);
+  return Array.isArray(parsed) ? parsed.map(absolute) : absolute(parsed);
 }
 
 /** The value as the texts its kind reads; null when it cannot be one. */
-function toTexts(line: Setting<unknown>, value: unknown): readonly string[] | null {
-  if (Array.isArray(value)) {
-    const takesSeveral = line.kind.arity === 'list' || line.kind.arity === 'repeated';
-    const texts = value.map(scalarText);
-    return takesSeveral && texts.every((text) => text !== null) ? texts : null;
-  }
-  const text = scalarText(value);
-  return text === null ? null : splitText(line.kind, text);
+function toTexts({ kind }: Setting<unknown>, value: unknown): readonly string[] | null {
+  const isScalar = (each: unknown) => ['string', 'number', 'boolean'].includes(typeof each);
+  if (!Array.isArray(value)) return isScalar(value) ? splitText(kind, String(value)) : null;
+  const takesSeveral = kind.arity === 'list' || kind.arity === 'repeated';
+  return takesSeveral && value.every(isScalar) ? value.map(String) : null;
 }
 
-function scalarText(value: unknown): string | null {
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : null;
-}
-
-function shownValue(line: Setting<unknown>, texts: readonly string[] | null, value: unknown): string {
+function shownValue(line: Setting<unknown>, value: unknown): string {
   if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'what it holds (not shown)';
-  if (texts === null) return Array.isArray(value) ? 'the list' : 'the value';
-  return quote(line.secrecy === 'address' ? maskAddress(texts.join(',')) : texts.join(','));
-}
-
-function fromFileFolder(line: Setting<unknown>, value: unknown, file: ConfigFile | null): unknown {
-  if (!line.kind.isPath || file === null) return value;
-  const absolute = (path: unknown) => (typeof path === 'string' ? resolve(dirname(file.path), path) : path);
-  return Array.isArray(value) ? value.map(absolute) : absolute(value);
+  const text = toTexts(line, value)?.join(',');
+  if (text === undefined) return Array.isArray(value) ? 'the list' : 'the value';
+  return quote(line.secrecy === 'address' ? maskAddress(text) : text);
 }
 
 /**
  * A misspelt `BRAND_ENRICH_QUOTA` would silently lift a limit, so names close to a known one are
  * refused. Other names are ignored: other programs may use the same prefix.
  */
-function findMisspeltVariables(env: Record<string, string | undefined>): Problem[] {
-  const known = SETTING_ENTRIES.flatMap(([, line]) => (line.env === null ? [] : [line.env]));
-  const problems: Problem[] = [];
-  for (const name of Object.keys(env)) {
+function findMisspeltVariables(env: Surroundings['env']): Problem[] {
+  const known = SETTING_ENTRIES.flatMap(([, line]) => line.env ?? []);
+  return Object.keys(env).flatMap((name) => {
     const prefix = /^BRAND_(ENRICH|API)_/.exec(name)?.[0];
-    if (prefix === undefined || known.includes(name) || !env[name]) continue;
+    if (prefix === undefined || known.includes(name) || !env[name]) return [];
     const others = known.filter((each) => each.startsWith(prefix)).map((each) => each.slice(prefix.length));
     const meant = nearest(name.slice(prefix.length), others);
-    if (meant !== undefined) {
-      problems.push(usageProblem('no such setting', name, didYouMean(prefix + meant, '')));
-    }
-  }
-  return problems;
-}
-
-export interface JsonClues {
-  readonly argv: readonly string[];
-  readonly env: Record<string, string | undefined>;
-  /** null: none, or it was not read yet. */
-  readonly file: ConfigFile | null;
-  /** null: they could not be read. */
-  readonly settings: Pick<Settings, 'json'> | null;
+    return meant === undefined ? [] : usageProblem('no such setting', name, didYouMean(prefix + meant, ''));
+  });
 }
 
 /**
  * `--json` by the usual precedence: flag, environment, config file. A word that only begins like
- * the flag counts too.
+ * the flag counts too. `settings`: null when they could not be read.
  */
-export function wantsJson({ argv, env, file, settings }: JsonClues): boolean {
+export function wantsJson({
+  argv,
+  env,
+  file,
+  settings,
+}: Pick<SettingSources, 'env' | 'file'> & {
+  readonly argv: readonly string[];
+  readonly settings: Pick<Settings, 'json'> | null;
+}): boolean {
   if (settings !== null) return settings.json;
-  const { flag, env: variable, key, kind } = SETTINGS.json;
-  const end = argv.indexOf('--');
-  const words = end === -1 ? argv : argv.slice(0, end);
-  const isFlag = (word: string, name: string) => word === name || word.startsWith(`${name}=`);
-  if (words.some((word) => isFlag(word, flag ?? ''))) return true;
-  const said =
-    (variable === null ? undefined : env[variable]) || (key === null ? undefined : file?.values[key]);
-  const parsed = kind.parse([String(said)]);
-  return parsed.ok && parsed.value;
+  const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  if (words.some((word) => word === '--json' || word.startsWith('--json='))) return true;
+  const said = findSaid(SETTINGS.json, { flags: {}, env, file });
+  return said !== null && readSaid(SETTINGS.json, said, file) === true;
 }

@@ -5,25 +5,17 @@
  */
 import { nearest } from '../core/nearest.js';
 
-/**
- * Why a text was refused, as two parts of one sentence: `"fast" is not <expected>; write
- * <example>`.
- */
-export interface Refusal {
-  /** What the text should have been: `a duration`. */
-  readonly expected: string;
-  /** What to write instead: `a whole number and its unit (ms, s, m, h, d)`. */
-  readonly write: string;
-  /**
-   * Where the setting has no default that would do as one. Absent: `write` has its own, or needs
-   * none.
-   */
-  readonly example?: string | undefined;
-  /** The right word that the text is closest to, when there is one. */
-  readonly nearest?: string | undefined;
+/** Why a text was refused, as parts of one sentence: `"fast" is not <expected>; write <write>`. */
+export class Refusal {
+  constructor(
+    readonly expected: string,
+    readonly write: string,
+    /** The right word that the text is closest to, when there is one. */
+    readonly nearest?: string,
+    /** Follows `write` where the setting has no default that would do as one. */
+    readonly example?: string,
+  ) {}
 }
-
-type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: Refusal };
 
 /**
  * `switch`: a flag without a value. `one`: one text. `list`: one text, cut at commas. `repeated`:
@@ -38,27 +30,26 @@ export interface ValueKind<T> {
   /** A path: relative ones in the config file count from the folder of that file. */
   readonly isPath: boolean;
   /** `switch` and `one` are handed exactly one text; the others any number. */
-  parse(texts: readonly string[]): Parsed<T>;
+  parse(texts: readonly string[]): T | Refusal;
 }
 
-export function accepted<T>(value: T): Parsed<T> {
-  return { ok: true, value };
-}
-
-export function refused(expected: string, write: string, nearest?: string, example?: string): Parsed<never> {
-  return { ok: false, refusal: { expected, write, nearest, example } };
-}
+type ParseText<T> = (text: string) => T | Refusal;
 
 /** A kind that reads one text. */
-export function oneText<T>(placeholder: string, parse: (text: string) => Parsed<T>): ValueKind<T> {
+export function oneText<T>(placeholder: string, parse: ParseText<T>): ValueKind<T> {
   return { arity: 'one', placeholder, isPath: false, parse: ([text]) => parse(text ?? '') };
+}
+
+/** A kind that takes one text as it is, if it has the right form. */
+export function matching(placeholder: string, form: RegExp, expected: string, write: string) {
+  return oneText(placeholder, (seen) => (form.test(seen) ? seen : new Refusal(expected, write)));
 }
 
 /** A kind that reads each of several texts alike. The first that is refused refuses them all. */
 export function eachText<T>(
   arity: 'list' | 'repeated',
   placeholder: string,
-  parse: (text: string) => Parsed<T>,
+  parse: ParseText<T>,
 ): ValueKind<readonly T[]> {
   return {
     arity,
@@ -67,23 +58,23 @@ export function eachText<T>(
     parse(texts) {
       const values: T[] = [];
       for (const text of texts) {
-        const parsed = parse(text);
-        if (!parsed.ok) return parsed;
-        values.push(parsed.value);
+        const value = parse(text);
+        if (value instanceof Refusal) return value;
+        values.push(value);
       }
-      return accepted(values);
+      return values;
     },
   };
 }
 
-const MS_OF_UNIT = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-type DurationUnit = keyof typeof MS_OF_UNIT;
+/** What was seen, quoted and cut to a readable length. */
+export function quote(seen: string): string {
+  return JSON.stringify(seen.length > 60 ? `${seen.slice(0, 60)}…` : seen);
+}
 
-/** Any text but the empty one. */
+/** Any text but a blank one. */
 export function text(placeholder: string): ValueKind<string> {
-  return oneText(placeholder, (seen) =>
-    seen.trim() === '' ? refused('a text', `something in place of ${placeholder}`) : accepted(seen),
-  );
+  return matching(placeholder, /\S/, 'a text', `something in place of ${placeholder}`);
 }
 
 /** A file or folder. */
@@ -98,105 +89,161 @@ export function paths(placeholder: 'FILE' | 'DIR'): ValueKind<readonly string[]>
 }
 
 /** One of a few words; usage lines show them all, unless there is a shorter placeholder. */
-export function choice<const T extends string>(
-  choices: readonly T[],
-  placeholder = choices.join('|'),
-): ValueKind<T> {
-  return oneText(placeholder, (seen) => {
-    const found = choices.find((each) => each === seen);
-    if (found !== undefined) return accepted(found);
-    return refused(`one of ${choices.join(', ')}`, oneOf(choices), nearest(seen, choices));
-  });
+export function choice<const T extends string>(choices: readonly T[], placeholder = choices.join('|')) {
+  const write = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+  return oneText(placeholder, (seen) => oneOf(choices, seen, write));
 }
 
-function oneOf(choices: readonly string[]): string {
-  return `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
+/** Some of a few words, separated by commas. */
+export function someOf<const T extends string>(choices: readonly T[]): ValueKind<readonly T[]> {
+  const all = choices.join(',');
+  const write = `some of them, separated by commas, for example ${all}`;
+  return eachText('list', all, (seen) => oneOf(choices, seen, write));
 }
 
-const YES = ['true', 'yes', 'on', '1'];
-const NO = ['false', 'no', 'off', '0'];
-
-function parseBoolean(seen: string): Parsed<boolean> {
-  const word = seen.toLowerCase();
-  if (YES.includes(word)) return accepted(true);
-  if (NO.includes(word)) return accepted(false);
-  return refused('true or false', 'true or false', nearest(seen, ['true', 'false']));
+function oneOf<T extends string>(choices: readonly T[], seen: string, write: string): T | Refusal {
+  const found = choices.find((each) => each === seen);
+  return found ?? new Refusal(`one of ${choices.join(', ')}`, write, nearest(seen, choices));
 }
 
-/** A flag without a value; `true`, `yes`, `on`, `1` and their opposites elsewhere. */
-export const yesOrNo: ValueKind<boolean> = { ...oneText('', parseBoolean), arity: 'switch' };
+/** `true`, `yes`, `on`, `1` and their opposites, in any case. */
+function boolean(seen: string, words: readonly [string, string]): boolean | Refusal {
+  if (/^(true|yes|on|1)$/i.test(seen)) return true;
+  if (/^(false|no|off|0)$/i.test(seen)) return false;
+  return new Refusal(words.join(' or '), words.join(' or '), nearest(seen, words));
+}
+
+/** A flag without a value; in environment and file it has one. */
+export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
+  ...oneText('', (seen) => boolean(seen, ['true', 'false'])),
+  arity: 'switch',
+};
 
 /** A flag with the value `on` or `off`. */
-export const onOrOff: ValueKind<boolean> = oneText('on|off', (seen) => {
-  const parsed = parseBoolean(seen);
-  return parsed.ok ? parsed : refused('on or off', 'on or off', nearest(seen, ['on', 'off']));
-});
+export const onOrOff = oneText('on|off', (seen) => boolean(seen, ['on', 'off']));
 
 /**
  * A whole number within bounds, both included. Digits only: no sign, blanks, separators or
  * exponent.
  */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
-  const bounds = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
-  const example = Math.min(Math.max(min, 100), max);
+  const expected = `a whole number ${max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`}`;
+  const example = String(Math.min(Math.max(min, 100), max));
   return oneText('N', (seen) => {
     const value = /^\d{1,16}$/.test(seen) ? Number(seen) : Number.NaN;
-    if (value >= min && value <= max) return accepted(value);
-    return refused(`a whole number ${bounds}`, `a whole number ${bounds}`, undefined, String(example));
+    return value >= min && value <= max ? value : new Refusal(expected, expected, undefined, example);
   });
 }
 
-/** Reads `500ms`, `40s`, `15m`, `2h` or `7d` into milliseconds; null for anything else. */
-export function parseDurationMs(seen: string): number | null {
-  const match = /^(\d{1,12})(ms|s|m|h|d)$/.exec(seen);
-  if (match === null) return null;
-  return Number(match[1]) * MS_OF_UNIT[match[2] as DurationUnit];
+const MS_OF_UNIT: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Reads `500ms`, `40s`, `15m`, `2h` or `7d` into milliseconds; NaN for anything else. */
+function parseDurationMs(seen: string): number {
+  const [, digits, unit = ''] = /^(\d{1,12})(ms|s|m|h|d)$/.exec(seen) ?? [];
+  return Number(digits) * (MS_OF_UNIT[unit] ?? Number.NaN);
+}
+
+/** The largest unit that divides it exactly: 604800000 is `7d`, 1500 is `1500ms`. */
+export function formatDuration(ms: number): string {
+  const units = Object.entries(MS_OF_UNIT).reverse();
+  const [unit, size] = units.find(([, each]) => ms >= each && ms % each === 0) ?? ['ms', 1];
+  return `${ms / size}${unit}`;
 }
 
 const EXAMPLE_MS = 10_000;
 
-/**
- * A duration within bounds, both included and written as durations; the value is in milliseconds.
- */
+/** A duration within bounds, both included and written as durations; in milliseconds. */
 export function duration(min: string, max: string): ValueKind<number> {
-  const minMs = parseDurationMs(min) ?? 0;
-  const maxMs = parseDurationMs(max) ?? Number.MAX_SAFE_INTEGER;
-  const example = minMs <= EXAMPLE_MS && EXAMPLE_MS <= maxMs ? `${EXAMPLE_MS / 1_000}s` : max;
+  const [minMs, maxMs] = [parseDurationMs(min), parseDurationMs(max)];
+  const example = minMs <= EXAMPLE_MS && EXAMPLE_MS <= maxMs ? formatDuration(EXAMPLE_MS) : max;
+  const write = `a whole number and its unit (ms, s, m, h, d), from ${min} to ${max}`;
   return oneText('DURATION', (seen) => {
     const ms = parseDurationMs(seen);
-    if (ms !== null && ms >= minMs && ms <= maxMs) return accepted(ms);
-    const write = `a whole number and its unit (ms, s, m, h, d), from ${min} to ${max}`;
-    return refused(
-      ms === null ? 'a duration' : `a duration from ${min} to ${max}`,
-      write,
-      undefined,
-      example,
-    );
+    if (ms >= minMs && ms <= maxMs) return ms;
+    const expected = Number.isNaN(ms) ? 'a duration' : `a duration from ${min} to ${max}`;
+    return new Refusal(expected, write, undefined, example);
   });
 }
 
 /** A month of the calendar, `2026-11`. */
-export const month: ValueKind<string> = oneText('YYYY-MM', (seen) =>
-  /^\d{4}-(0[1-9]|1[0-2])$/.test(seen)
-    ? accepted(seen)
-    : refused('a month', 'year and month with two digits, for example 2026-11'),
+export const month = matching(
+  'YYYY-MM',
+  /^\d{4}-(0[1-9]|1[0-2])$/,
+  'a month',
+  'year and month with two digits, for example 2026-11',
 );
 
 /** Names separated by commas; blanks around them do not count. An empty name is refused. */
 export function listOf(placeholder: string, example: string): ValueKind<readonly string[]> {
-  return eachText('list', placeholder, (seen) =>
-    seen.trim() === ''
-      ? refused('a list without gaps', `names separated by commas, for example ${example}`)
-      : accepted(seen.trim()),
+  const refusal = new Refusal('a list without gaps', `names separated by commas, for example ${example}`);
+  return eachText('list', placeholder, (seen) => seen.trim() || refusal);
+}
+
+/** `KEY=VALUE` texts, given as often as needed. The reader knows which keys exist. */
+export const keyValues = eachText('repeated', 'KEY=VALUE', (seen) =>
+  /^[^=\s]+=\S+$/.test(seen)
+    ? seen
+    : new Refusal('a key and its value', 'KEY=VALUE, for example latency=100ms'),
+);
+
+/** Enough for any budget, and few enough for exact arithmetic in whole billionths. */
+const DECIMAL = /^\d{1,12}(\.\d{1,9})?$/;
+
+/** An exact decimal, kept as text so that 0.3 stays 0.3. No sign, exponent or separators. */
+export function decimal(example: string, sign: 'positive' | 'not negative'): ValueKind<string> {
+  const expected = sign === 'positive' ? 'an amount above zero' : 'an amount';
+  const refusal = new Refusal(expected, `digits, with a point before the fraction, for example ${example}`);
+  return oneText('AMOUNT', (seen) =>
+    DECIMAL.test(seen) && (sign === 'not negative' || isPositiveDecimal(seen)) ? seen : refusal,
   );
 }
 
-/**
- * `KEY=VALUE` texts, given as often as needed, as they were written. The reader knows which keys
- * exist.
- */
-export const keyValues: ValueKind<readonly string[]> = eachText('repeated', 'KEY=VALUE', (seen) =>
-  /^[^=\s]+=\S+$/.test(seen)
-    ? accepted(seen)
-    : refused('a key and its value', 'KEY=VALUE, for example latency=100ms'),
+/** Whether an exact decimal text is more than zero. */
+export function isPositiveDecimal(decimalText: string): boolean {
+  return /[1-9]/.test(decimalText);
+}
+
+/** Requests per second, up to three decimals; 0 lifts the pace. */
+export const ratePerSecond = oneText('N', (seen) =>
+  /^\d{1,6}(\.\d{1,3})?$/.test(seen)
+    ? Number(seen)
+    : new Refusal('a number of requests per second', 'for example 50, or 0 for no pace at all'),
 );
+
+/** When the quota renews: each month (UTC), never, or on a day of the month. */
+export const billingPeriod = oneText('month|none|DAY', (seen): 'month' | 'none' | number | Refusal => {
+  if (seen === 'month' || seen === 'none') return seen;
+  const day = /^\d{1,2}$/.test(seen) ? Number(seen) : 0;
+  if (day >= 1 && day <= 28) return day;
+  return new Refusal('a billing period', 'month, none, or the day of the month on which it renews, 1 to 28');
+});
+
+/**
+ * Three digits, or `5xx` for 500 to 599 and so on. 200 is refused: an answer with a brand is what
+ * the quota counts, and taken as free it would be bought without limit.
+ */
+export const statuses = eachText('list', 'LIST', (seen) => {
+  const status = seen.trim().toLowerCase();
+  if (/^([1-5]\d\d|[345]xx)$/.test(status) && status !== '200') return status;
+  const write = 'statuses other than 200, separated by commas, for example 204,400,402,5xx';
+  return new Refusal('a list of statuses', write);
+});
+
+/** How many failed lookups end a run: a count, or a share of the lookups. */
+type ErrorLimit =
+  | { readonly type: 'count'; readonly count: number }
+  | { readonly type: 'percent'; readonly percent: number };
+
+export const errorLimit = oneText('N|N%', (seen): ErrorLimit | Refusal => {
+  const percent = /^(\d{1,3}(?:\.\d{1,3})?)%$/.exec(seen)?.[1];
+  if (percent !== undefined && Number(percent) <= 100) return { type: 'percent', percent: Number(percent) };
+  if (/^\d{1,12}$/.test(seen)) return { type: 'count', count: Number(seen) };
+  const write = 'a whole number or a share from 0% to 100%, for example 100 or 5%';
+  return new Refusal('a number of errors', write);
+});

@@ -3,12 +3,12 @@
  * look like, and how it is read from the environment or from a file of its own. No message quotes
  * one.
  */
-import { type ErrorCode, NeverStartError } from '../core/errors.js';
+import { NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
 import { systemWords } from '../core/system-error.js';
 import { isLoopbackHost, maskTokenPath } from './address-values.js';
-import { accepted, oneText, refused, type ValueKind } from './parse-value.js';
+import { oneText, Refusal, type ValueKind } from './parse-value.js';
 
 /** A longer one is a file named by mistake. */
 const LONGEST_SECRET = 4_096;
@@ -17,91 +17,77 @@ const LONGEST_PASSWORD = 1_024;
 const SHORTEST_SECRET = 16;
 const SHORTEST_PASSWORD = 12;
 
-/**
- * Trimmed. The word Bearer is refused rather than cut off, so that everybody knows what the token
- * is.
- */
-export const tokenValue: ValueKind<string> = oneText('TOKEN', (seen) => {
+/** Trimmed. The word Bearer is refused, not cut off, so that everybody knows what the token is. */
+export const tokenValue = oneText('TOKEN', (seen) => {
   const token = seen.trim();
-  if (/^bearer\s/i.test(token))
-    return refused('a token', 'it without the word Bearer, which is added on sending');
-  const isRight = token.length <= LONGEST_SECRET && /^[\x21-\x7e]+$/.test(token);
-  return isRight
-    ? accepted(token)
-    : refused('a token', 'one line of letters, digits and signs without blanks');
+  if (/^bearer\s/i.test(token)) {
+    return new Refusal('a token', 'it without the word Bearer, which is added on sending');
+  }
+  if (token.length <= LONGEST_SECRET && /^[\x21-\x7e]+$/.test(token)) return token;
+  return new Refusal('a token', 'one line of letters, digits and signs without blanks');
 });
 
-/**
- * Trimmed. `whsec_` and base64 as the Standard Webhooks specification has it, or any text of one
- * line.
- */
-export const notifySecretValue: ValueKind<string> = oneText('SECRET', (seen) => {
+/** Trimmed: `whsec_` and base64 (Standard Webhooks), or any text of one line. */
+export const notifySecretValue = oneText('SECRET', (seen) => {
   const secret = seen.trim();
-  const isRight =
-    secret.length >= SHORTEST_SECRET && secret.length <= LONGEST_SECRET && /^[^\r\n\0]+$/.test(secret);
-  if (!isRight) return refused('a secret', `one line of ${SHORTEST_SECRET} characters or more`);
+  if (secret.length < SHORTEST_SECRET || secret.length > LONGEST_SECRET || /[\r\n\0]/.test(secret)) {
+    return new Refusal('a secret', `one line of ${SHORTEST_SECRET} characters or more`);
+  }
   return !secret.startsWith('whsec_') || /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)
-    ? accepted(secret)
-    : refused('a secret', 'base64 after whsec_, or a text that does not begin with it');
+    ? secret
+    : new Refusal('a secret', 'base64 after whsec_, or a text that does not begin with it');
 });
 
 /** Trimmed: one line. */
-export const dashboardPasswordValue: ValueKind<string> = oneText('PASSWORD', (seen) => {
+export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
   const password = seen.trim();
-  const isRight =
-    password.length >= SHORTEST_PASSWORD && password.length <= LONGEST_PASSWORD && !/\p{Cc}/u.test(password);
-  return isRight
-    ? accepted(password)
-    : refused('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
+  const { length } = password;
+  if (length >= SHORTEST_PASSWORD && length <= LONGEST_PASSWORD && !/\p{Cc}/u.test(password)) return password;
+  return new Refusal('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
 });
+
+/** Where a secret comes from, for messages. */
+interface Source {
+  readonly kind: ValueKind<string>;
+  readonly variable: string;
+  readonly flag: string;
+  /** What its file is called. */
+  readonly file: string;
+  /** What is said of what is not one. */
+  readonly wrong: string;
+}
 
 /**
  * The token that the settings name, trimmed. null when they name none. Throws `NeverStartError`:
  * `usage-token-missing` when the file cannot be read or holds nothing, `usage-invalid` when it
  * holds more than one line or what no HTTP header can carry.
  */
-export function readToken(settings: {
-  readonly token: string | null;
-  readonly tokenFile: string | null;
-}): string | null {
-  const { token, tokenFile: path } = settings;
-  if (token === null && path === null) return null;
-  const text =
-    token ??
-    readSecretFile(path ?? '', 'token file', 'usage-token-missing', '--token-file', 'BRAND_API_TOKEN');
-  const subject = token === null ? maskTokenPath(path ?? '') : 'BRAND_API_TOKEN';
-  const parsed = tokenValue.parse([text]);
-  if (parsed.ok) {
-    keepSecret(parsed.value);
-    return parsed.value;
-  }
-  const isEmpty = text.trim() === '';
-  throw new NeverStartError({
-    code: isEmpty ? 'usage-token-missing' : 'usage-invalid',
-    what: isEmpty ? 'the token is empty' : 'what this holds (not shown) is not a token',
-    subject,
-    todo: `write ${parsed.refusal.write}`,
+export function readToken(settings: Readonly<Record<'token' | 'tokenFile', string | null>>): string | null {
+  const token = readSecret(settings.token, settings.tokenFile, {
+    kind: tokenValue,
+    variable: 'BRAND_API_TOKEN',
+    flag: '--token-file',
+    file: 'token file',
+    wrong: 'what this holds (not shown) is not a token',
   });
+  if (token !== null) keepSecret(token);
+  return token;
 }
 
 /**
  * null when the settings name none. Throws `NeverStartError` when the file cannot be read or holds
  * no secret.
  */
-export function readNotifySecret(settings: {
-  readonly notifySecret: string | null;
-  readonly notifySecretFile: string | null;
-}): string | null {
-  const { notifySecret, notifySecretFile: path } = settings;
-  if (notifySecret !== null || path === null) return notifySecret;
-  const text = readSecretFile(
-    path,
-    'file of the secret',
-    'usage-invalid',
-    '--notify-secret-file',
-    'BRAND_ENRICH_NOTIFY_SECRET',
-  );
-  return parseSecret(notifySecretValue, text, path, 'a secret');
+export function readNotifySecret(
+  settings: Readonly<Record<'notifySecret' | 'notifySecretFile', string | null>>,
+): string | null {
+  return readSecret(settings.notifySecret, settings.notifySecretFile, {
+    kind: notifySecretValue,
+    variable: 'BRAND_ENRICH_NOTIFY_SECRET',
+    flag: '--notify-secret-file',
+    file: 'file of the secret',
+    wrong: 'what this file holds (not shown) is not a secret',
+  });
 }
 
 /**
@@ -114,40 +100,38 @@ export function readDashboardPassword(settings: {
   readonly dashboardPassword: string | null;
   readonly dashboardPasswordFile: string | null;
 }): string | null {
-  const { dashboardHost: host, dashboardPassword, dashboardPasswordFile: path } = settings;
-  if (dashboardPassword !== null) return dashboardPassword;
-  if (path !== null) {
-    const text = readSecretFile(
-      path,
-      'file of the password',
-      'usage-invalid',
-      '--dashboard-password-file',
-      'BRAND_ENRICH_DASHBOARD_PASSWORD',
-    );
-    return parseSecret(dashboardPasswordValue, text, path, 'a password');
-  }
-  if (isLoopbackHost(host)) return null;
+  const password = readSecret(settings.dashboardPassword, settings.dashboardPasswordFile, {
+    kind: dashboardPasswordValue,
+    variable: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
+    flag: '--dashboard-password-file',
+    file: 'file of the password',
+    wrong: 'what this file holds (not shown) is not a password',
+  });
+  if (password !== null || isLoopbackHost(settings.dashboardHost)) return password;
   throw new NeverStartError({
     code: 'usage-invalid',
     what: 'a dashboard that others can reach needs a password',
-    subject: `--dashboard-host ${host}`,
+    subject: `--dashboard-host ${settings.dashboardHost}`,
     todo: 'set BRAND_ENRICH_DASHBOARD_PASSWORD or name a file with --dashboard-password-file, or leave the host at 127.0.0.1',
   });
 }
 
-function parseSecret(kind: ValueKind<string>, text: string, path: string, expected: string): string {
-  const parsed = kind.parse([text]);
-  if (parsed.ok) return parsed.value;
+function readSecret(given: string | null, path: string | null, source: Source): string | null {
+  if (given === null && path === null) return null;
+  const text = given ?? readSecretFile(path ?? '', source);
+  const secret = source.kind.parse([text]);
+  if (!(secret instanceof Refusal)) return secret;
+  const isMissing = source.kind === tokenValue && text.trim() === '';
   throw new NeverStartError({
-    code: 'usage-invalid',
-    what: `what this file holds (not shown) is not ${expected}`,
-    subject: maskTokenPath(path),
-    todo: `write ${parsed.refusal.write}`,
+    code: isMissing ? 'usage-token-missing' : 'usage-invalid',
+    what: isMissing ? 'the token is empty' : source.wrong,
+    subject: given === null ? maskTokenPath(path ?? '') : source.variable,
+    todo: `write ${secret.write}`,
   });
 }
 
-/** The file's text without a byte order mark. Throws `NeverStartError` when it cannot be read. */
-function readSecretFile(path: string, name: string, code: ErrorCode, flag: string, variable: string): string {
+/** The file's text without a byte order mark. */
+function readSecretFile(path: string, { kind, file, flag, variable }: Source): string {
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
@@ -158,8 +142,8 @@ function readSecretFile(path: string, name: string, code: ErrorCode, flag: strin
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })
         : error;
     throw new NeverStartError({
-      code,
-      what: `the ${name} cannot be read`,
+      code: kind === tokenValue ? 'usage-token-missing' : 'usage-invalid',
+      what: `the ${file} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
       todo: `name one that can with ${flag}, or set ${variable}`,
     });

@@ -3,19 +3,17 @@
  * needs. Pure: settings and origins in, settings and problems out.
  *
  *   1. A token file named by a flag wins over a token in the environment; otherwise the token wins
- *      over
- *      the file. The same holds for the webhook secret and the dashboard password.
+ *      over the file. The same holds for the webhook secret and the dashboard password.
  *   2. A positive overage budget implies `--plan paid`, unless `--plan free` is given; a paid plan
- *      without a budget has 100
- *      (specification, Limits); a free plan has no overage.
+ *      without a budget has 100 (specification, Limits); a free plan has no overage.
  *   3. `--sample` brings its own service and engine: those of environment and config file do not
  *      count.
  *   4. Then contradictions and missing things are looked for.
  */
+import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { findUnknownField } from '../lookup/known-fields.js';
 import { isLoopbackUrl, maskOrigin } from './address-values.js';
-import { isPositiveDecimal } from './limit-settings.js';
-import { type Problem, quote, usageProblem } from './problems.js';
+import { isPositiveDecimal, quote } from './parse-value.js';
 import type { CommandName } from './setting.js';
 import type { LoadedSettings, Origin, Origins, SettingName, Settings } from './settings.js';
 
@@ -26,16 +24,12 @@ const STRENGTH: Record<Origin, number> = { flag: 3, environment: 2, file: 1, def
 
 interface Found extends LoadedSettings {
   readonly command: CommandName;
-  /**
-   * Whether the setting was given but could not be read: reported already, so nothing follows from
-   * it.
-   */
+  /** Whether the setting was given but could not be read: reported already, so nothing follows. */
   readonly isUnread: (name: SettingName) => boolean;
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 interface Draft {
-  readonly settings: Writable<Settings>;
+  readonly settings: { -readonly [Name in SettingName]: Settings[Name] };
   readonly origins: Origins;
   readonly problems: Problem[];
 }
@@ -43,19 +37,16 @@ interface Draft {
 /** Applies the rules above, in their order. */
 export function applyRules(found: Found): { loaded: LoadedSettings; problems: Problem[] } {
   const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
+  const { settings, origins, problems } = draft;
   chooseSecretSource(draft, 'token', 'tokenFile');
   chooseSecretSource(draft, 'notifySecret', 'notifySecretFile');
   chooseSecretSource(draft, 'dashboardPassword', 'dashboardPasswordFile');
   settleOverage(draft);
   isolateSample(draft);
   if (found.command !== 'config') {
-    findContradictions(draft);
-    findInsecure(draft);
-    findMissing(draft, found);
-    draft.problems.push(...findNotifyProblems(draft.settings, found.isUnread('smtpUrl')));
-    draft.problems.push(...findFieldProblems(draft.settings, 'in --fields'));
+    problems.push(...findBroken(settings, found), ...findFieldProblems(settings, 'in --fields'));
   }
-  return { loaded: { settings: draft.settings, origins: draft.origins }, problems: draft.problems };
+  return { loaded: { settings, origins }, problems };
 }
 
 function chooseSecretSource(
@@ -76,9 +67,8 @@ function settleOverage({ settings, origins, problems }: Draft): void {
       settings.overageBudget = '0';
       origins.overageBudget = origins.plan;
     } else {
-      problems.push(
-        contradiction('--plan free with --overage-budget', 'a free plan has no overage: leave one out'),
-      );
+      const todo = 'a free plan has no overage: leave one out';
+      problems.push(usageProblem(CONTRADICTION, '--plan free with --overage-budget', todo));
     }
   } else if (settings.plan === null && hasBudget) {
     settings.plan = 'paid';
@@ -90,44 +80,15 @@ function settleOverage({ settings, origins, problems }: Draft): void {
 
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
-  const replaced = ['engine', 'baseUrl', 'token', 'tokenFile'] as const;
-  const flags = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };
-  for (const name of replaced) {
+  const replaced = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };
+  for (const [name, flag] of Object.entries(replaced) as [keyof typeof replaced, string][]) {
     if (origins[name] === 'flag') {
-      problems.push(
-        contradiction(
-          `--sample with ${flags[name]}`,
-          'the sample brings its own service and engine: leave one out',
-        ),
-      );
+      const todo = 'the sample brings its own service and engine: leave one out';
+      problems.push(usageProblem(CONTRADICTION, `--sample with ${flag}`, todo));
     }
     if (name === 'engine') settings.engine = 'embedded';
     else settings[name] = null;
     origins[name] = 'default';
-  }
-}
-
-function findContradictions({ settings, problems }: Draft): void {
-  if (!settings.worker && settings.sample) {
-    problems.push(
-      contradiction('--no-worker with --sample', 'no other process could do the lookups: leave one out'),
-    );
-  }
-  if (settings.output === '-' && settings.json) {
-    problems.push(
-      contradiction('-o - with --json', 'standard output takes one of the two: name a file with -o'),
-    );
-  }
-  if (settings.waterfall && settings.columns.length === 1) {
-    problems.push(
-      contradiction('--waterfall with one --column', 'name the next columns too, or leave it out'),
-    );
-  }
-  const files = [settings.output, settings.errors, settings.report].filter((file) => file !== null);
-  if (new Set(files).size < files.length) {
-    problems.push(
-      contradiction('the same file for two outputs', 'give --output, --errors and --report a file each'),
-    );
   }
 }
 
@@ -144,89 +105,103 @@ export function findFieldProblems(
     if (unknown === null) return [];
     const insist = `write +${field} for one that the service has added`;
     const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
-    return [usageProblem('no such field of a brand', `${quote(field)} ${place}`, todo)];
-  });
-}
-
-function findInsecure({ settings, problems }: Draft): void {
-  const { baseUrl, allowHttp } = settings;
-  if (baseUrl === null || allowHttp || !baseUrl.startsWith('http:') || isLoopbackUrl(baseUrl)) return;
-  problems.push({
-    code: 'usage-insecure',
-    what: 'the token could be read on the way',
-    subject: baseUrl,
-    todo: 'use https, or allow plain http with --allow-http',
+    return usageProblem('no such field of a brand', `${quote(field)} ${place}`, todo);
   });
 }
 
 const NEEDS_SERVICE: readonly CommandName[] = ['run', 'watch', 'up', 'outcomes forget'];
 const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker', 'up'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
+const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 
-function findMissing({ settings, problems }: Draft, { command, isUnread }: Found): void {
-  const isUnder = (commands: readonly CommandName[]) => commands.includes(command) && !settings.sample;
-  const isNamed = settings.account !== null || isUnread('account');
+const CONTRADICTION = 'these contradict each other';
+const USE_HTTPS = 'use https, or allow plain http with --allow-http';
+
+type Rule = readonly [isBroken: boolean, what: string, subject: string, todo: string, code?: ErrorCode];
+
+function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
+  const { sample, output, errors, report, baseUrl, notifyUrl } = settings;
+  const files = [output, errors, report].filter((file) => file !== null);
+  const isPlain = (address: string | null) =>
+    address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
+  const isGiven = (...names: readonly SettingName[]) =>
+    names.some((name) => settings[name] !== null || isUnread(name));
   // An account without a name is named by address and token.
-  const needsService = isUnder(NEEDS_SERVICE) || (isUnder(NEEDS_ACCOUNT) && !isNamed);
-  if (needsService && settings.baseUrl === null && !isUnread('baseUrl')) {
-    problems.push({
-      code: 'usage-service-missing',
-      what: 'no address of the service was given',
-      subject: '--base-url',
-      todo: `set BRAND_API_URL or give --base-url URL${['run', 'watch', 'up'].includes(command) ? '; --sample needs neither' : ''}`,
-    });
-  }
-  const hasToken = settings.token !== null || settings.tokenFile !== null || isUnread('token');
-  if (!hasToken && (isUnder(NEEDS_TOKEN) || (isUnder(NEEDS_ACCOUNT) && !isNamed))) {
-    problems.push({
-      code: 'usage-token-missing',
-      what: 'no token was given',
-      subject: 'BRAND_API_TOKEN',
-      todo: `set it, or name a file that holds the token with --token-file${isUnder(NEEDS_ACCOUNT) ? ', or name the account with --account' : ''}`,
-    });
-  }
-  if (settings.statement && settings.accounts === null && !isUnread('accounts')) {
-    problems.push(
-      usageProblem(
-        'no accounts to print a statement of',
-        '--statement',
-        'name their file with --accounts FILE; usage of the demo account ends with its service',
-      ),
-    );
-  }
-  if (settings.month !== null && !settings.statement) {
-    problems.push(
-      usageProblem('a month without a statement', '--month', 'give --statement too, or leave it out'),
-    );
-  }
-  const hasObserved = settings.observedUsage !== null || settings.observedQuota !== null;
-  const isObservedUnread = isUnread('observedUsage') || isUnread('observedQuota');
-  if (command === 'ledger observe' && !hasObserved && !isObservedUnread) {
-    problems.push(
-      usageProblem('nothing was observed', 'ledger observe', 'give --usage N, --quota N or both'),
-    );
-  }
-}
-
-function contradiction(subject: string, todo: string): Problem {
-  return usageProblem('these contradict each other', subject, todo);
-}
-
-/** `isMailServerUnread`: one was given but could not be read, which is reported already. */
-function findNotifyProblems(settings: Settings, isMailServerUnread: boolean): Problem[] {
-  const { notifyUrl, notifyEmail, smtpUrl, allowHttp } = settings;
-  const problems: Problem[] = [];
-  if (notifyUrl?.toLowerCase().startsWith('http:') && !allowHttp && !isLoopbackUrl(notifyUrl)) {
-    problems.push({
-      code: 'usage-insecure',
-      what: 'notifications could be read on the way',
-      subject: maskOrigin(notifyUrl),
-      todo: 'use https, or allow plain http with --allow-http',
-    });
-  }
-  if (notifyEmail.length > 0 && smtpUrl === null && !isMailServerUnread) {
-    const todo = 'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL';
-    problems.push(usageProblem('no mail server was named', '--notify-email', todo));
-  }
-  return problems;
+  const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
+  const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
+  const rules: readonly Rule[] = [
+    [
+      !settings.worker && sample,
+      CONTRADICTION,
+      '--no-worker with --sample',
+      'no other process could do the lookups: leave one out',
+    ],
+    [
+      output === '-' && settings.json,
+      CONTRADICTION,
+      '-o - with --json',
+      'standard output takes one of the two: name a file with -o',
+    ],
+    [
+      settings.waterfall && settings.columns.length === 1,
+      CONTRADICTION,
+      '--waterfall with one --column',
+      'name the next columns too, or leave it out',
+    ],
+    [
+      new Set(files).size < files.length,
+      CONTRADICTION,
+      'the same file for two outputs',
+      'give --output, --errors and --report a file each',
+    ],
+    [isPlain(baseUrl), 'the token could be read on the way', baseUrl ?? '', USE_HTTPS, 'usage-insecure'],
+    [
+      isPlain(notifyUrl),
+      'notifications could be read on the way',
+      maskOrigin(notifyUrl ?? ''),
+      USE_HTTPS,
+      'usage-insecure',
+    ],
+    [
+      needs(NEEDS_SERVICE) && !isGiven('baseUrl'),
+      'no address of the service was given',
+      '--base-url',
+      `set BRAND_API_URL or give --base-url URL${HAS_SAMPLE.includes(command) ? '; --sample needs neither' : ''}`,
+      'usage-service-missing',
+    ],
+    [
+      needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile'),
+      'no token was given',
+      'BRAND_API_TOKEN',
+      `set it, or name a file that holds the token with --token-file${needsAccount ? ', or name the account with --account' : ''}`,
+      'usage-token-missing',
+    ],
+    [
+      settings.statement && !isGiven('accounts'),
+      'no accounts to print a statement of',
+      '--statement',
+      'name their file with --accounts FILE; usage of the demo account ends with its service',
+    ],
+    [
+      settings.month !== null && !settings.statement,
+      'a month without a statement',
+      '--month',
+      'give --statement too, or leave it out',
+    ],
+    [
+      command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'),
+      'nothing was observed',
+      'ledger observe',
+      'give --usage N, --quota N or both',
+    ],
+    [
+      settings.notifyEmail.length > 0 && !isGiven('smtpUrl'),
+      'no mail server was named',
+      '--notify-email',
+      'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL',
+    ],
+  ];
+  return rules.flatMap(([isBroken, what, subject, todo, code = 'usage-invalid']) =>
+    isBroken ? { code, what, subject, todo } : [],
+  );
 }

@@ -1,39 +1,12 @@
 /**
- * One line of the table of settings. The lines are in the `*-settings.ts` files; `settings.ts` has
- * the table.
+ * One line of the table of settings. The lines are in `run-settings.ts` and `process-settings.ts`;
+ * `settings.ts` has the table.
  */
-import type { ValueKind } from './parse-value.js';
+import { COMMANDS } from './commands.js';
+import { Refusal, type ValueKind } from './parse-value.js';
 
-export const COMMAND_NAMES = [
-  'run',
-  'plan',
-  'watch',
-  'up',
-  'worker',
-  'serve',
-  'generate-catalogue',
-  'status',
-  'pause',
-  'resume',
-  'cancel',
-  'ledger show',
-  'ledger observe',
-  'ledger reset',
-  'outcomes stats',
-  'outcomes forget',
-  'outcomes purge',
-  'engine status',
-  'engine stop',
-  'engine export',
-  'engine import',
-  'schedule add',
-  'schedule list',
-  'schedule remove',
-  'schedule run-now',
-  'schedule serve',
-  'config',
-] as const;
-export type CommandName = (typeof COMMAND_NAMES)[number];
+export type CommandName = keyof typeof COMMANDS;
+export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** Headings of `--help`, in the order in which they are shown. */
 export const SETTING_GROUPS = [
@@ -61,57 +34,26 @@ export interface Surroundings {
   readonly isRoot?: boolean;
 }
 
-/**
- * `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the
- * host. `token path`: shown unless it looks like a token.
- */
-type Secrecy = 'open' | 'address' | 'origin' | 'token path' | 'secret';
-
-/** An environment variable of wider use that is honoured after our own. */
-interface EnvAlias {
-  readonly name: string;
-  /** What any non-empty value of it means; absent: the value itself. */
-  readonly meaning?: string;
-}
-
-interface SettingLine<T> {
-  /** The long flag; `--no-x` for a switch that is on by default. null: there is no flag. */
-  readonly flag: `--${string}` | null;
-  readonly short?: `-${string}`;
-  /**
-   * Environment variable; by default made of the flag: `--max-age` is `BRAND_ENRICH_MAX_AGE`. null:
-   * none.
-   */
-  readonly env?: string | null;
-  readonly envAlias?: EnvAlias;
-  /** Whether the config file may hold it. Default true where there is a flag. */
-  readonly isInFile?: boolean;
-  readonly kind: ValueKind<T>;
-  readonly group: SettingGroup;
-  readonly commands: readonly CommandName[];
-  /** One line for `--help` and the README, without a full stop. */
-  readonly description: string;
-  readonly secrecy?: Secrecy;
-  /** In place of the default's text, where the default is not a value: `detected`. */
-  readonly defaultNote?: string;
-}
-
 export interface Setting<T> {
+  /** The long flag; `--no-x` for a switch that is on by default. null: there is no flag. */
   readonly flag: string | null;
   readonly short: string | null;
   readonly env: string | null;
-  readonly envAlias: EnvAlias | null;
-  /**
-   * Its name among the parsed flags and in the config file: the flag in camelCase. null: there is
-   * no flag.
-   */
+  /** A variable of wider use that is honoured after our own; `meaning`: of any non-empty value. */
+  readonly envAlias: { readonly name: string; readonly meaning?: string } | null;
+  /** Its name among the parsed flags and in the config file: the flag in camelCase. */
   readonly key: string | null;
   readonly isInFile: boolean;
   readonly kind: ValueKind<T>;
   readonly group: SettingGroup;
   readonly commands: readonly CommandName[];
+  /** One line for `--help` and the README, without a full stop. */
   readonly description: string;
-  readonly secrecy: Secrecy;
+  /**
+   * `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the
+   * host. `token path`: shown unless it looks like a token.
+   */
+  readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
   /** The value when none was given. */
   readonly fallback: (surroundings: Surroundings) => T;
   /** The default as people read it; empty when there is none. */
@@ -120,77 +62,89 @@ export interface Setting<T> {
   readonly example: string | null;
 }
 
-/**
- * A line whose default is written as a user would write it, so that value and documentation agree.
- */
-export function setting<T>(line: SettingLine<T> & { readonly default: string }): Setting<T> {
-  const parsed = line.kind.parse(splitText(line.kind, line.default));
-  if (!parsed.ok) throw new Error(`the default of ${line.flag} is not ${parsed.refusal.expected}`);
-  const written = line.kind.arity === 'switch' ? '' : line.default;
-  return complete(line, () => parsed.value, written);
+/** What a line has besides flag, kind and description, where it is not as usual. */
+interface Details
+  extends Partial<
+    Pick<Setting<unknown>, 'commands' | 'short' | 'env' | 'envAlias' | 'isInFile' | 'secrecy'>
+  > {
+  /** Neither environment nor file can set it. */
+  readonly isFlagOnly?: boolean;
+  /** In place of the default's text, where the default is not a value: `detected`. */
+  readonly note?: string;
+  /** As a user would write it. */
+  readonly default?: string;
 }
 
-/** A line without a default: null when no value was given. */
-export function optional<T>(line: SettingLine<T>): Setting<T | null> {
-  return complete<T | null>(line, () => null, '');
+/** Begins a line of the table with its flag and how its value is read. */
+interface BeginLine {
+  /** A switch: off by default, on when the flag is `--no-x`. */
+  (flag: string, kind: Switch): { describe(description: string, details?: Details): Setting<boolean> };
+  /** A line without a flag names its variable. */
+  <T>(flag: string | null, kind: ValueKind<T>): Line<T>;
 }
 
-/** A line whose default is not a value that a user could write, or depends on the surroundings. */
-export function derived<T, U>(
-  line: SettingLine<T> & { readonly fallback: (surroundings: Surroundings) => U },
-): Setting<T | U> {
-  return complete<T | U>(line, line.fallback, '');
+type Switch = ValueKind<boolean> & { readonly arity: 'switch' };
+
+/** Completes the line: what it does, and what else it has. null is the value when none was given. */
+interface Line<T> {
+  describe(description: string, details: Details & { default: string }): Setting<T>;
+  describe<U>(
+    description: string,
+    details: Details & { fallback: (from: Surroundings) => U },
+  ): Setting<T | U>;
+  describe(description: string, details?: Details): Setting<T | null>;
 }
 
-function complete<T>(
-  line: SettingLine<T>,
-  fallback: Setting<T>['fallback'],
-  defaultText: string,
-): Setting<T> {
-  const name = line.flag?.replace(/^--(no-)?/, '') ?? null;
-  return {
-    flag: line.flag,
-    short: line.short ?? null,
-    env: line.env === undefined ? envName(name) : line.env,
-    envAlias: line.envAlias ?? null,
-    key: name?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) ?? null,
-    isInFile: name !== null && line.isInFile !== false,
-    kind: line.kind,
-    group: line.group,
-    commands: line.commands,
-    description: line.description,
-    secrecy: line.secrecy ?? 'open',
-    fallback,
-    defaultText: line.defaultNote ?? defaultText,
-    // 0 mostly stands for "not at all".
-    example: defaultText === '' || /^0[a-z]*$/.test(defaultText) ? null : defaultText,
-  };
+/** For the lines of one group; `commands` have them unless their details name others. */
+export function linesOf(group: SettingGroup, commands: readonly CommandName[]): BeginLine {
+  return <T>(flag: string | null, kind: ValueKind<T>) => ({
+    describe(description: string, details: Details & { fallback?: Setting<T>['fallback'] } = {}): Setting<T> {
+      const isSwitch = kind.arity === 'switch';
+      const written = isSwitch ? String(flag?.startsWith('--no-')) : details.default;
+      const value = written === undefined ? null : kind.parse(splitText(kind, written));
+      if (value instanceof Refusal) throw new Error(`the default of ${flag} is not ${value.expected}`);
+      const shown = isSwitch ? '' : (written ?? '');
+      const name = flag?.replace(/^--(no-)?/, '') ?? null;
+      const variable = name && `BRAND_ENRICH_${name.replaceAll('-', '_').toUpperCase()}`;
+      const { isFlagOnly = false, short = null, env = variable, envAlias = null, isInFile = true } = details;
+      return {
+        flag,
+        short,
+        env: isFlagOnly ? null : env,
+        envAlias,
+        key: name?.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) ?? null,
+        isInFile: !isFlagOnly && name !== null && isInFile,
+        kind,
+        group,
+        commands: details.commands ?? commands,
+        description,
+        secrecy: details.secrecy ?? 'open',
+        fallback: details.fallback ?? (() => value as T),
+        defaultText: details.note ?? shown,
+        // 0 mostly stands for "not at all".
+        example: shown === '' || /^0[a-z]*$/.test(shown) ? null : shown,
+      };
+    },
+  });
 }
 
-/**
- * One text as the texts that its kind reads: cut at commas where it takes several. The empty text
- * is no text.
- */
-export function splitText(kind: ValueKind<unknown>, text: string): string[] {
-  if (kind.arity === 'switch' || kind.arity === 'one') return [text];
+/** One text as the texts that its kind reads: cut at commas where it takes several. */
+export function splitText({ arity }: ValueKind<unknown>, text: string): string[] {
+  if (arity === 'switch' || arity === 'one') return [text];
   return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
-function envName(flagName: string | null): string | null {
-  return flagName === null ? null : `BRAND_ENRICH_${flagName.replaceAll('-', '_').toUpperCase()}`;
-}
-
 /** How the flag is written in usage lines: `-o, --output <FILE>`. null: there is no flag. */
-export function flagUsage(line: Setting<unknown>): string | null {
-  if (line.flag === null) return null;
-  const short = line.short === null ? '' : `${line.short}, `;
-  return `${short}${line.flag}${line.kind.placeholder === '' ? '' : ` <${line.kind.placeholder}>`}`;
+export function flagUsage({ flag, short, kind }: Setting<unknown>): string | null {
+  if (flag === null) return null;
+  const value = kind.placeholder === '' ? '' : ` <${kind.placeholder}>`;
+  return `${short === null ? '' : `${short}, `}${flag}${value}`;
 }
 
 /**
  * `--no-refresh` for `--refresh`, `--color` for `--no-color`; null for a flag that is not a switch.
  */
-export function oppositeFlag(line: Setting<unknown>): string | null {
-  if (line.flag === null || line.kind.arity !== 'switch') return null;
-  return line.flag.startsWith('--no-') ? line.flag.replace('--no-', '--') : line.flag.replace('--', '--no-');
+export function oppositeFlag({ flag, kind }: Setting<unknown>): string | null {
+  if (flag === null || kind.arity !== 'switch') return null;
+  return flag.startsWith('--no-') ? flag.replace('--no-', '--') : flag.replace('--', '--no-');
 }

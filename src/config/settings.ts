@@ -4,35 +4,12 @@
  *
  * Precedence: flag, environment, config file, default; `load-settings.ts` finds the values.
  */
-
-import { INBOX_SETTINGS, SCHEDULE_SETTINGS } from './daemon-settings.js';
-import { ADMIN_SETTINGS, BEHAVIOUR_SETTINGS, ENGINE_SETTINGS } from './engine-settings.js';
-import { INPUT_SETTINGS, OUTPUT_SETTINGS } from './input-settings.js';
-import { LIMIT_SETTINGS } from './limit-settings.js';
-import { DASHBOARD_SETTINGS, METRICS_SETTINGS, TELEMETRY_SETTINGS } from './monitoring-settings.js';
-import { NOTIFY_SETTINGS } from './notify-settings.js';
-import { LOCAL_SERVICE_SETTINGS, SERVICE_SETTINGS } from './service-settings.js';
+import { PROCESS_SETTINGS } from './process-settings.js';
+import { RUN_SETTINGS } from './run-settings.js';
 import type { CommandName, Setting, SettingGroup } from './setting.js';
 
 /** In the order of the README's table. */
-export const SETTINGS = {
-  ...INPUT_SETTINGS,
-  ...SERVICE_SETTINGS,
-  ...LIMIT_SETTINGS,
-  ...OUTPUT_SETTINGS,
-  ...INBOX_SETTINGS,
-  ...SCHEDULE_SETTINGS,
-  ...NOTIFY_SETTINGS,
-  ...ENGINE_SETTINGS,
-  ...BEHAVIOUR_SETTINGS,
-  ...METRICS_SETTINGS,
-  ...TELEMETRY_SETTINGS,
-  ...DASHBOARD_SETTINGS,
-  ...LOCAL_SERVICE_SETTINGS,
-  ...ADMIN_SETTINGS,
-} as const;
-
-type ValueOf<S> = S extends Setting<infer T> ? T : never;
+export const SETTINGS = { ...RUN_SETTINGS, ...PROCESS_SETTINGS } as const;
 
 /**
  * One property per setting, made of the table: durations in milliseconds (`…Ms`), money as exact
@@ -41,7 +18,9 @@ type ValueOf<S> = S extends Setting<infer T> ? T : never;
  * holds, and at most one of `token` and `tokenFile` is set; likewise `notifySecret` and
  * `notifySecretFile`, `dashboardPassword` and `dashboardPasswordFile`.
  */
-export type Settings = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+export type Settings = {
+  readonly [Name in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[Name]['fallback']>;
+};
 export type SettingName = keyof Settings;
 
 export type Origin = 'flag' | 'environment' | 'file' | 'default';
@@ -53,12 +32,13 @@ export interface LoadedSettings {
 }
 
 /** The table's lines in order. */
-export const SETTING_ENTRIES: readonly (readonly [SettingName, Setting<unknown>])[] = Object.entries(
-  SETTINGS,
-) as [SettingName, Setting<unknown>][];
+export const SETTING_ENTRIES = Object.entries(SETTINGS) as readonly (readonly [
+  SettingName,
+  Setting<unknown>,
+])[];
 
 /** The lines that belong to a command, in the table's order. */
-export function settingsOf(command: CommandName): readonly (readonly [SettingName, Setting<unknown>])[] {
+export function settingsOf(command: CommandName): typeof SETTING_ENTRIES {
   return SETTING_ENTRIES.filter(([, line]) => line.commands.includes(command));
 }
 
@@ -70,9 +50,7 @@ const INHERITED: readonly SettingGroup[] = ['Service', 'Limits and money', 'Noti
  * each run.
  */
 export function inheritedFlags(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const keys = new Set<string>();
-  for (const [, { key, group }] of SETTING_ENTRIES) {
-    if (key !== null && INHERITED.includes(group)) keys.add(key);
-  }
+  const lines = SETTING_ENTRIES.filter(([, { group }]) => INHERITED.includes(group));
+  const keys = new Set(lines.map(([, { key }]) => key));
   return Object.fromEntries(Object.entries(flags).filter(([key]) => keys.has(key)));
 }

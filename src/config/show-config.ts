@@ -1,29 +1,17 @@
 /**
  * What `brand-enrich config` prints: each setting, its value and where it came from, as text for
- * people or as data for `--json`. Secrets are masked by `show-value.ts`.
+ * people or as data for `--json`. Secrets are masked.
  */
-
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
-import type { ConfigFile } from './read-config-file.js';
-import {
-  type LoadedSettings,
-  type Origin,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  settingsOf,
-} from './settings.js';
+import type { ConfigFile } from './load-settings.js';
+import { formatDuration } from './parse-value.js';
+import { type LoadedSettings, SETTINGS, type SettingName, type Settings, settingsOf } from './settings.js';
 
-/** One setting, ready to show. */
-interface ShownSetting {
-  /** Its name in the config file; the environment variable where it cannot stand there. */
-  readonly name: string;
-  readonly value: string;
-  readonly origin: Origin;
-}
-
-/** Every setting that environment or config file can hold, in the table's order. */
-export function shownSettings({ settings, origins }: LoadedSettings): readonly ShownSetting[] {
+/**
+ * Every setting that environment or config file can hold, in the table's order. `name`: that in the
+ * config file, or the environment variable where it cannot stand there.
+ */
+export function shownSettings({ settings, origins }: LoadedSettings) {
   return settingsOf('config').map(([name, line]) => ({
     name: line.key ?? line.env ?? name,
     value: showValue(settings, name),
@@ -31,10 +19,7 @@ export function shownSettings({ settings, origins }: LoadedSettings): readonly S
   }));
 }
 
-/**
- * A table in aligned columns, ending with a line end; the config file that was read stands above
- * it.
- */
+/** A table in aligned columns, below the config file that was read. Ends with a line end. */
 export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'> | null): string {
   const shown = shownSettings(loaded);
   const nameWidth = Math.max(...shown.map(({ name }) => name.length));
@@ -45,31 +30,20 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
   return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n`;
 }
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
+const MASKS = {
+  open: null,
+  secret: () => 'set, not shown',
+  address: maskAddress,
+  origin: maskOrigin,
+  'token path': maskTokenPath,
+};
 
-/** The largest unit that divides it exactly: 604800000 is `7d`, 1500 is `1500ms`. */
-export function formatDuration(ms: number): string {
-  const unit = UNITS.find(([, size]) => ms >= size && ms % size === 0);
-  return unit === undefined ? `${ms}ms` : `${ms / unit[1]}${unit[0]}`;
-}
-
-/**
- * Never holds a secret: a token is `set, not shown`, an address has neither credentials nor query.
- * `-` when nobody said anything.
- */
+/** Never holds a secret, nor the credentials and query of an address. `-` when nothing was given. */
 export function showValue(settings: Settings, name: SettingName): string {
   const value: unknown = settings[name];
-  const { secrecy } = SETTINGS[name];
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
-  if (secrecy === 'secret') return 'set, not shown';
-  if (secrecy === 'address') return maskAddress(String(value));
-  if (secrecy === 'origin') return maskOrigin(String(value));
-  if (secrecy === 'token path') return maskTokenPath(String(value));
+  const mask = MASKS[SETTINGS[name].secrecy];
+  if (mask !== null) return mask(String(value));
   if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (value === '\t') return 'tab';

@@ -3,14 +3,14 @@
  * closed in the other by the releasers of the command.
  */
 import { join } from 'node:path';
-import type { ConfigFile } from '../config/read-config-file.js';
+import type { ConfigFile } from '../config/load-settings.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { Streams } from '../core/streams.js';
+import type { Streams } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { openEngine } from '../engine/open-engine.js';
 import { type Notifier, openNotifier } from '../run/notices/notifier.js';

@@ -3,7 +3,7 @@
  * nothing of OpenTelemetry is loaded.
  */
 import type { Telemetry } from 'bullmq';
-import { type TraceSettings, traceTarget } from '../config/monitoring-settings.js';
+import { type TraceSettings, traceTarget } from '../config/address-values.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { EnrichRequest, EnrichResult, EnrichSurroundings } from '../run/enrich-request.js';

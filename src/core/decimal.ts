@@ -1,8 +1,4 @@
-/**
- * Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Nothing is ever rounded. The
- * local service's account and our own spending share them; each decides which texts it accepts as
- * amounts.
- */
+/** Exact decimal numbers for money: 0.3 divided by 0.1 is 3, not 2. Nothing is ever rounded. */
 
 /** `units / 10 ** scale`, never negative. */
 export interface Decimal {
@@ -10,9 +6,7 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/**
- * At most so many digits after the point, so that nobody builds a huge number from a short text.
- */
+/** Digits after the point at most, so that nobody builds a huge number from a short text. */
 const MAX_SCALE = 30;
 
 /**

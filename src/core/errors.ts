@@ -3,7 +3,6 @@
  * message reads `what: subject; what to do`. Outcomes of lookups are data (`outcome.ts`); these are
  * interruptions. Anything that is not one of these is a bug.
  */
-
 import { visibleLine } from './terminal-text.js';
 
 /** Exit codes of the command line; several at once are settled by {@link worstExit}. */
@@ -56,7 +55,7 @@ export const ERROR_CATALOGUE = {
 } as const;
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-export interface ErrorDetail {
+interface ErrorDetail {
   readonly code: ErrorCode;
   /** What the message is about: a path, a flag, a column, an address. Never a secret. */
   readonly subject: string;
@@ -75,23 +74,44 @@ export abstract class BrandEnrichError extends Error {
   readonly subject: string;
   readonly todo: string;
 
-  constructor(detail: ErrorDetail) {
-    const what = detail.what ?? ERROR_CATALOGUE[detail.code];
-    super(
-      `${what}: ${visibleLine(detail.subject)}; ${detail.todo}`,
-      detail.cause === undefined ? undefined : { cause: detail.cause },
-    );
+  constructor({ code, subject, todo, cause, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
+    super(`${what}: ${visibleLine(subject)}; ${todo}`, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
-    this.code = detail.code;
+    this.code = code;
     this.what = what;
-    this.subject = detail.subject;
-    this.todo = detail.todo;
+    this.subject = subject;
+    this.todo = todo;
   }
 }
 
 /** Nothing was started: flags, settings or column choice. */
 export class NeverStartError extends BrandEnrichError {
   readonly exitCode = EXIT.usage;
+}
+
+/** One thing to fix before anything can start; several are listed at once. Never holds a secret. */
+export interface Problem extends ErrorDetail {
+  readonly what: string;
+}
+
+/** A problem with the general code. */
+export function usageProblem(what: string, subject: string, todo: string): Problem {
+  return { code: 'usage-invalid', what, subject, todo };
+}
+
+/** Throws one `NeverStartError` when there are problems: a single one as it is, several as a list. */
+export function throwProblems(problems: readonly Problem[]): void {
+  const [first, ...others] = problems;
+  if (first === undefined) return;
+  if (others.length === 0) throw new NeverStartError(first);
+  const isOfOneKind = others.every(({ code }) => code === first.code);
+  const list = problems.map(({ what, subject, todo }) => `\n  - ${what}: ${subject}; ${todo}`);
+  throw new NeverStartError({
+    code: isOfOneKind ? first.code : 'usage-invalid',
+    what: `${problems.length} problems`,
+    subject: problems.map(({ subject }) => subject).join(', '),
+    todo: `fix these:${list.join('')}`,
+  });
 }
 
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */

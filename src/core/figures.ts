@@ -1,6 +1,6 @@
 /**
- * Counts, shares, moments and spans as people read them, in one place for terminals, pages and messages.
- * English, and UTC unless a zone is named, so that every machine says the same.
+ * Counts, shares, moments and spans as people read them. English, and UTC unless a zone is named,
+ * so that every machine says the same.
  */
 
 /** `12,345`. */
@@ -14,8 +14,8 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 }
 
 /**
- * The share in whole percent. What is neither nothing nor everything never reads `0 %` or `100 %`. Empty when there is no
- * whole.
+ * The share in whole percent. What is neither nothing nor everything never reads `0 %` or `100 %`.
+ * Empty when there is no whole.
  */
 export function shareText(part: number, whole: number): string {
   if (whole <= 0) return '';
@@ -25,19 +25,40 @@ export function shareText(part: number, whole: number): string {
   return `${Math.round(percent)} %`;
 }
 
-const MOMENT = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-  timeZone: 'UTC',
-});
+function inUtc(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', ...options });
+}
+
+const TO_THE_MINUTE = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const;
+const MOMENT = inUtc({ ...TO_THE_MINUTE, year: 'numeric' });
+const DAY = inUtc({ day: 'numeric', month: 'short' });
+const CLOCK = inUtc({ timeStyle: 'medium' });
 
 /** `15 Mar 2026, 12:00 UTC`; the text itself when it is not a moment. */
 export function momentText(iso: string): string {
   const at = Date.parse(iso);
   return Number.isNaN(at) ? iso : `${MOMENT.format(at)} UTC`;
+}
+
+/** `1 Dec`, of a day written as `2026-12-01`; the text itself when it is none. */
+export function dayText(day: string): string {
+  const at = Date.parse(`${day}T00:00:00Z`);
+  return Number.isNaN(at) ? day : DAY.format(at);
+}
+
+/** `14:05:09 UTC`. */
+export function clockText(at: number): string {
+  return `${CLOCK.format(at)} UTC`;
+}
+
+/** `Sat 21 Nov, 02:00`, in a zone of the IANA database; in UTC, and said so, where it is not known. */
+export function weekdayText(at: number, zone: string): string {
+  const options = { weekday: 'short', ...TO_THE_MINUTE } as const;
+  try {
+    return inUtc({ ...options, timeZone: zone }).format(at);
+  } catch {
+    return `${inUtc(options).format(at)} UTC`;
+  }
 }
 
 /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
@@ -54,57 +75,19 @@ export function scoreText(score: number): string {
   return score.toFixed(3);
 }
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
 /** Keeps a number and its unit on one line. */
 const UNBROKEN = '\u00a0';
 
 /** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down; they stay on one line. */
 export function spanText(ms: number): string {
-  const span = Math.max(0, ms);
-  if (span < MINUTE) return `${Math.floor(span / SECOND)}${UNBROKEN}s`;
-  if (span < HOUR) return `${Math.floor(span / MINUTE)}${UNBROKEN}min`;
-  if (span < 2 * DAY) return `${Math.floor(span / HOUR)}${UNBROKEN}h`;
-  return `${Math.floor(span / DAY)}${UNBROKEN}days`;
+  const seconds = Math.max(0, ms) / 1_000;
+  const span = (size: number, unit: string) => `${Math.floor(seconds / size)}${UNBROKEN}${unit}`;
+  if (seconds < 60) return span(1, 's');
+  if (seconds < 3_600) return span(60, 'min');
+  return seconds < 2 * 86_400 ? span(3_600, 'h') : span(86_400, 'days');
 }
 
 /** `just now`, `3 min ago`. */
 export function agoText(at: number, now: number): string {
-  return now - at < 10 * SECOND ? 'just now' : `${spanText(now - at)} ago`;
-}
-
-const DAY_FORMAT = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-
-/** `1 Dec`, of a day written as `2026-12-01`; the text itself when it is none. */
-export function dayText(day: string): string {
-  const at = Date.parse(`${day}T00:00:00Z`);
-  return Number.isNaN(at) ? day : DAY_FORMAT.format(at);
-}
-
-const CLOCK_FORMAT = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', timeZone: 'UTC' });
-
-/** `14:05:09 UTC`. */
-export function clockText(at: number): string {
-  return `${CLOCK_FORMAT.format(at)} UTC`;
-}
-
-/** `Sat 21 Nov, 02:00`, in a zone of the IANA database; in UTC, and said so, where the zone is not known here. */
-export function weekdayText(at: number, zone: string): string {
-  const format = (timeZone: string) =>
-    new Intl.DateTimeFormat('en-GB', {
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-      timeZone,
-    }).format(at);
-  try {
-    return format(zone);
-  } catch {
-    return `${format('UTC')} UTC`;
-  }
+  return now - at < 10_000 ? 'just now' : `${spanText(now - at)} ago`;
 }

@@ -1,18 +1,13 @@
 /** Identifiers: what the service is asked for. */
 
-/**
- * What kind of thing an identifier names. `auto` leaves the choice to the service's generic route.
- */
+/** What an identifier names. `auto` leaves the choice to the service's generic route. */
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
 /** A normalised, typed key. Two rows with an equal identifier are paid for once. */
 export interface Identifier {
   readonly kind: IdentifierKind;
-  /**
-   * Normal form: punycode registrable domain, upper-case ISIN, ticker and symbol, brand id as
-   * written.
-   */
+  /** Normal form: punycode registrable domain, upper-case ISIN, ticker and symbol, brand id. */
   readonly value: string;
 }
 
@@ -21,15 +16,10 @@ export type Identified =
   | { readonly type: 'identifier'; readonly identifier: Identifier }
   /** The cell holds something that can never be asked for; `reason` is shown to the user. */
   | { readonly type: 'invalid'; readonly reason: string }
-  /**
-   * There is nothing to ask for (blank), or asking would buy the wrong brand (free mail provider).
-   */
+  /** Nothing to ask for (blank), or asking would buy the wrong brand (free mail provider). */
   | { readonly type: 'skipped'; readonly reason: string };
 
-/**
- * The one-line text form of an identifier, `kind:value`. A value may itself contain `:`; the kind
- * never does.
- */
+/** The text form of an identifier, `kind:value`. Only the value may itself contain `:`. */
 export function identifierText(identifier: Identifier): string {
   return `${identifier.kind}:${identifier.value}`;
 }

@@ -6,39 +6,24 @@ import type { Identified } from './identifier.js';
 
 const SHAPE = /^[A-Z]{2}[A-Z0-9]{9}[0-9]$/;
 const LABEL = /^ISIN(?:[ :.#-]+|(?=[A-Z]{2}[A-Z0-9]{9}[0-9]$))/;
-const CODE_OF_ZERO = 48;
-const CODE_OF_NINE = 57;
 /** A is 10, B is 11 and so on to Z, 35. */
 const LETTER_OFFSET = 55;
 
-/**
- * The check digit, 0 to 9, of the first eleven characters (two letters, then nine of `0-9A-Z`; not
- * checked): Luhn over the digits, letters expanded to two (ISO 6166, annex C).
- */
-function isinCheckDigit(first11: string): number {
-  let sum = 0;
-  let isDoubled = true;
-  const add = (digit: number) => {
-    const weighed = isDoubled ? digit * 2 : digit;
-    sum += weighed > 9 ? weighed - 9 : weighed;
-    isDoubled = !isDoubled;
-  };
-  for (let index = first11.length - 1; index >= 0; index -= 1) {
-    const code = first11.charCodeAt(index);
-    if (code <= CODE_OF_NINE) {
-      add(code - CODE_OF_ZERO);
-    } else {
-      const expanded = code - LETTER_OFFSET;
-      add(expanded % 10);
-      add(Math.floor(expanded / 10));
-    }
-  }
-  return (10 - (sum % 10)) % 10;
-}
-
 /** Whether the text is an ISIN in upper case with the right check digit. */
 export function isIsin(text: string): boolean {
-  return SHAPE.test(text) && isinCheckDigit(text.slice(0, 11)) === Number(text[11]);
+  return SHAPE.test(text) && hasCheckDigit(text);
+}
+
+/** Luhn over the digits, letters expanded to two (ISO 6166, annex C). */
+function hasCheckDigit(isin: string): boolean {
+  const digits = isin.replace(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - LETTER_OFFSET));
+  let sum = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    const weight = (digits.length - at) % 2 === 0 ? 2 : 1;
+    const weighed = Number(digits[at]) * weight;
+    sum += weighed > 9 ? weighed - 9 : weighed;
+  }
+  return sum % 10 === 0;
 }
 
 /** Upper case without blanks, dashes and a word `ISIN` in front; not checked. */
@@ -53,13 +38,10 @@ export function readIsin(cleaned: string): string | null {
   return isIsin(isin) ? isin : null;
 }
 
-/**
- * Whether the text has the shape of an ISIN and its check digit is wrong: a typing error, not
- * another kind.
- */
+/** Whether it has the shape of an ISIN and a wrong check digit: a typing error, not another kind. */
 export function isMistypedIsin(cleaned: string): boolean {
   const isin = compact(cleaned);
-  return SHAPE.test(isin) && !isIsin(isin);
+  return SHAPE.test(isin) && !hasCheckDigit(isin);
 }
 
 export function identifyIsin(cleaned: string): Identified {

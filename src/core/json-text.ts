@@ -1,7 +1,7 @@
 /**
- * A JSON object as text: where its members stand, so that one can be read or cut out while every other
- * character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not survive
- * `JSON.parse`. For valid JSON only.
+ * A JSON object as text: where its members stand, so that one can be read or cut out while every
+ * other character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not
+ * survive `JSON.parse`. For valid JSON only, but for {@link findJsonFault}.
  */
 
 /** One member of the outermost object. Positions are in the object's text. */
@@ -48,7 +48,7 @@ export function cellOfJson(value: string): string {
   return value === 'null' ? '' : value;
 }
 
-/** The text without these of its members, and otherwise unchanged; `members` must be all of {@link membersOf}. */
+/** The text without these of its members; `members` must be all of {@link membersOf}. */
 export function cutMembers(
   text: string,
   members: readonly Member[],
@@ -133,30 +133,52 @@ function endOfString(text: string, open: number): number {
 }
 
 function endOfValue(text: string, start: number): number {
-  const first = text.charCodeAt(start);
-  if (first === QUOTE) return endOfString(text, start);
-  if (first === OPEN_BRACE || first === OPEN_BRACKET) return endOfNested(text, start);
-  let at = start;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === COMMA || code === CLOSE_BRACE || isBlank(code)) break;
-    at++;
-  }
-  return at;
-}
-
-function endOfNested(text: string, start: number): number {
   let depth = 0;
   let at = start;
   while (at < text.length) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = endOfString(text, at);
-      continue;
-    }
-    at++;
-    if (code === OPEN_BRACE || code === OPEN_BRACKET) depth++;
-    else if ((code === CLOSE_BRACE || code === CLOSE_BRACKET) && --depth === 0) break;
+    const isClosing = code === CLOSE_BRACE || code === CLOSE_BRACKET;
+    if (depth === 0 && (isClosing || code === COMMA || isBlank(code))) break;
+    if (isClosing) depth -= 1;
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) depth += 1;
+    at = code === QUOTE ? endOfString(text, at) : at + 1;
   }
   return at;
+}
+
+const BLANKS = /[ \t\r\n]*/y;
+const STRING = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/uy;
+const OTHER_SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+/** What is nested deeper is reported as if it were wrong there: no config file is. */
+const DEEPEST = 500;
+
+/**
+ * The first place at which the text cannot go on as it does; its end when something is missing
+ * there. From 1, the column in UTF-16 units. null: it is JSON.
+ */
+export function findJsonFault(text: string): { line: number; column: number } | null {
+  let at = 0;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const takeToken = (pattern: RegExp) => take(BLANKS) && take(pattern);
+  const takeItems = (close: RegExp, takeItem: () => boolean): boolean => {
+    if (takeToken(close)) return true;
+    do if (!takeItem()) return false;
+    while (takeToken(/,/y));
+    return takeToken(close);
+  };
+  const takeValue = (depth: number): boolean => {
+    if (depth > DEEPEST) return false;
+    const takeMember = () => takeToken(STRING) && takeToken(/:/y) && takeValue(depth + 1);
+    if (takeToken(/\{/y)) return takeItems(/\}/y, takeMember);
+    if (takeToken(/\[/y)) return takeItems(/\]/y, () => takeValue(depth + 1));
+    return takeToken(STRING) || takeToken(OTHER_SCALAR);
+  };
+  if (takeValue(0) && takeToken(/$/y)) return null;
+  const before = text.slice(0, at).split(/\r\n|\r|\n/);
+  return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }

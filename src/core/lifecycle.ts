@@ -1,10 +1,9 @@
-/**
- * Releases are pushed beside each acquisition and run last in, first out. Each is tried, and the
- * first error is thrown.
- */
+/** How things end: releases of what was acquired, waits with an end, and whether a process runs. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Release = () => unknown | Promise<unknown>;
 
+/** Releases, pushed beside each acquisition. */
 export interface Releasers {
   push(release: Release): void;
   /**
@@ -17,19 +16,17 @@ export interface Releasers {
 export function createReleasers(): Releasers {
   const releases: Release[] = [];
   return {
-    push(release) {
-      releases.push(release);
-    },
+    push: (release) => void releases.push(release),
     async releaseAll() {
-      let first: { error: unknown } | undefined;
+      const errors: unknown[] = [];
       for (let release = releases.pop(); release; release = releases.pop()) {
         try {
           await release();
         } catch (error) {
-          first ??= { error };
+          errors.push(error);
         }
       }
-      if (first) throw first.error;
+      if (errors.length > 0) throw errors[0];
     },
   };
 }
@@ -51,18 +48,13 @@ export async function withReleasers<T>(action: (releasers: Releasers) => Promise
   return result;
 }
 
-/**
- * Resolves with the promise, or with `undefined` after `ms` milliseconds. For closes that may hang.
- */
+/** The promise, or `undefined` after `ms` milliseconds. For closes that may hang. */
 export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
+  const settled = new AbortController();
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, sleep(ms, undefined, { signal: settled.signal })]);
   } finally {
-    clearTimeout(timer);
+    settled.abort();
   }
 }
 

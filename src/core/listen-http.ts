@@ -13,7 +13,7 @@ export interface HttpListener {
   close(graceMs?: number): Promise<void>;
 }
 
-export interface ListenAddress {
+interface ListenAddress {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;

@@ -15,41 +15,33 @@ const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
   `*.*.${name}`,
 ]);
 
-export interface LogOptions {
+interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
   /** A path to append to; standard error when absent. */
   readonly file?: string | undefined;
 }
 
-export interface OpenedLog {
-  readonly log: Log;
-  /** Reopens the file under its name, after a rotation. Does nothing on standard error. */
-  reopen(): void;
-}
-
 export function createLog(options: LogOptions): Log {
   return openLog(options).log;
 }
 
-/** Opens the log. Lines are written synchronously: what was logged before a kill is on disk. */
-export function openLog(options: LogOptions): OpenedLog {
+/**
+ * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
+ * `reopen` opens the file again under its name, after a rotation.
+ */
+export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
   const destination = pino.destination(
-    options.file === undefined
-      ? { fd: 2, sync: true }
-      : { dest: options.file, append: true, mkdir: true, sync: true },
+    file === undefined ? { fd: 2, sync: true } : { dest: file, append: true, mkdir: true, sync: true },
   );
   // A log that cannot be written is no reason to stop the work that it tells of.
   destination.on('error', () => undefined);
   const log = pino(
     {
-      level: options.level,
+      level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: {
-        paths: SECRETS,
-        censor: '[removed]',
-      },
+      redact: { paths: SECRETS, censor: '[removed]' },
       // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
       hooks: { streamWrite: (line) => visibleJson(jsonWithoutSecrets(line)) },
     },
@@ -58,7 +50,7 @@ export function openLog(options: LogOptions): OpenedLog {
   return {
     log,
     reopen() {
-      if (options.file === undefined) return;
+      if (file === undefined) return;
       try {
         destination.reopen();
       } catch (error) {

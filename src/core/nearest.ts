@@ -1,7 +1,4 @@
-/**
- * The nearest right word to a mistyped one, for commands, flags, settings and values alike.
- * Commander has the same idea for its own words, but keeps the function to itself.
- */
+/** The nearest right word to a mistyped one, for commands, flags, settings and values alike. */
 
 /** A suggestion further away than this is a guess, not a help. */
 const MOST_EDITS = 3;
@@ -11,26 +8,24 @@ const MOST_EDITS = 3;
  * substitutions and swaps of neighbours, each counting one.
  */
 export function editDistance(left: string, right: string): number {
-  let beforePrevious: number[] = [];
-  let previous = Array.from({ length: right.length + 1 }, (_, column) => column);
+  /** By how much of each word is compared. */
+  const edits: number[][] = [Array.from({ length: right.length + 1 }, (_, at) => at)];
+  const at = (row: number, column: number) => edits[row]?.[column] ?? Number.POSITIVE_INFINITY;
   for (let row = 1; row <= left.length; row += 1) {
-    const current = [row];
+    edits.push([row]);
     for (let column = 1; column <= right.length; column += 1) {
       const isEqual = left[row - 1] === right[column - 1];
-      let distance = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + (isEqual ? 0 : 1),
+      const isSwap = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      const best = Math.min(
+        at(row - 1, column) + 1,
+        at(row, column - 1) + 1,
+        at(row - 1, column - 1) + (isEqual ? 0 : 1),
+        isSwap ? at(row - 2, column - 2) + 1 : Number.POSITIVE_INFINITY,
       );
-      const isSwap =
-        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      if (isSwap) distance = Math.min(distance, (beforePrevious[column - 2] ?? 0) + 1);
-      current.push(distance);
+      edits[row]?.push(best);
     }
-    beforePrevious = previous;
-    previous = current;
   }
-  return previous[right.length] ?? 0;
+  return at(left.length, right.length);
 }
 
 /**
@@ -49,4 +44,9 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   if (best !== undefined) return best.candidate;
   const continuations = candidates.filter((candidate) => candidate.toLowerCase().startsWith(wanted));
   return wanted.length >= 3 && continuations.length === 1 ? continuations[0] : undefined;
+}
+
+/** The end of a "what to do": the suggestion if there is one, else the way to find out. */
+export function didYouMean(nearestWord: string | undefined, otherwise: string): string {
+  return nearestWord === undefined ? otherwise : `did you mean ${nearestWord}?`;
 }

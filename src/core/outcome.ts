@@ -18,10 +18,7 @@ export function hasNoMatch(rows: StatusCounts): boolean {
   return rows.matched === 0 && Object.values(rows).some((count) => count > 0);
 }
 
-/**
- * Whether this run asked the service for the answer (`api`) or found it in the outcome store
- * (`stored`).
- */
+/** Whether this run asked the service for the answer or found it in the outcome store. */
 export type AnswerSource = 'api' | 'stored';
 
 /**

@@ -3,48 +3,37 @@
  * read, it is opened without waiting for anybody (a named pipe would be waited for without end),
  * and not beyond what such a file can be.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** Such files are far smaller. */
 export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
-export interface PlainFileOptions {
-  /**
-   * Whether a link is followed: where the path is the user's own, not where others may write to the
-   * folder.
-   */
-  readonly followsLinks: boolean;
-}
-
 /**
- * What this process was given by its parent, as a shell does with `<(command)`: a pipe, and nobody
- * else's.
- */
-const OWN_DESCRIPTOR = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/;
-
-/**
- * The descriptor that this process was started with and that the path names; null where it names
- * none.
+ * The descriptor that this process was started with and that the path names, as a shell does with
+ * `<(command)`: a pipe, and nobody else's. null where it names none.
  */
 export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;
-  const number = OWN_DESCRIPTOR.exec(path)?.[1];
+  const number = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/.exec(path)?.[1];
   return number === undefined ? null : Number(number);
 }
 
 /**
- * Opens a regular file for reading. Throws errors of the file system, and an `Error` in words for
- * what is none.
+ * Opens a regular file for reading. Throws errors of the file system, and an `Error` for others.
+ * `followsLinks`: where the path is the user's own, not where others may write to the folder.
  */
-export async function openPlainFile(path: string, options: PlainFileOptions): Promise<FileHandle> {
-  const handle = await open(path, flagsFor(options)).catch((error: unknown) => {
+export async function openPlainFile(path: string, options: { followsLinks: boolean }): Promise<FileHandle> {
+  const handle = await open(path, flagsFor(options.followsLinks)).catch((error: unknown) => {
     throw inWords(error);
   });
-  const stat = await handle.stat();
-  if (stat.isFile()) return handle;
-  await handle.close();
-  throw stat.isDirectory() ? isAFolder() : notAFile();
+  try {
+    refuseOthers(await handle.stat());
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return handle;
 }
 
 /** The text of a file in a folder that others may write to. No link is followed. */
@@ -67,20 +56,16 @@ export async function readPlainFile(path: string): Promise<string> {
 /** The text of a file that the user has named. A pipe of the process itself is read as well. */
 export function readPlainFileSync(path: string): string {
   const isOwn = ownDescriptor(path) !== null;
-  const descriptor = openSync(path, isOwn ? 'r' : flagsFor({ followsLinks: true }));
+  const descriptor = openSync(path, isOwn ? 'r' : flagsFor(true));
   try {
-    const stat = fstatSync(descriptor);
-    if (!isOwn && stat.isDirectory()) throw isAFolder();
-    if (!isOwn && !stat.isFile()) throw notAFile();
-    const chunks: Buffer[] = [];
+    if (!isOwn) refuseOthers(fstatSync(descriptor));
+    const buffer = Buffer.allocUnsafe(PLAIN_BYTES_AT_MOST + 1);
     let length = 0;
     for (;;) {
-      const chunk = Buffer.allocUnsafe(65_536);
-      const bytesRead = readSync(descriptor, chunk, 0, chunk.length, null);
-      if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8');
+      const bytesRead = readSync(descriptor, buffer, length, buffer.length - length, null);
+      if (bytesRead === 0) return buffer.toString('utf8', 0, length);
       length += bytesRead;
       if (length > PLAIN_BYTES_AT_MOST) throw tooLarge();
-      chunks.push(chunk.subarray(0, bytesRead));
     }
   } finally {
     closeSync(descriptor);
@@ -88,22 +73,20 @@ export function readPlainFileSync(path: string): string {
 }
 
 /** Systems without one of these have no such links and pipes. */
-function flagsFor({ followsLinks }: PlainFileOptions): number {
+function flagsFor(followsLinks: boolean): number {
   return constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followsLinks ? 0 : (constants.O_NOFOLLOW ?? 0));
 }
+
+function refuseOthers(stat: Stats): void {
+  if (!stat.isFile()) throw new Error(stat.isDirectory() ? 'it is a folder' : NOT_A_FILE);
+}
+
+const NOT_A_FILE = 'it is not a regular file';
 
 function inWords(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   if (code === 'ELOOP' || code === 'EMLINK') return new Error('it is a link', { cause: error });
-  return code === 'ENXIO' ? notAFile() : error;
-}
-
-function notAFile(): Error {
-  return new Error('it is not a regular file');
-}
-
-function isAFolder(): Error {
-  return new Error('it is a folder');
+  return code === 'ENXIO' ? new Error(NOT_A_FILE) : error;
 }
 
 function tooLarge(): Error {

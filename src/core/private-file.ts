@@ -24,22 +24,17 @@ export async function openPrivateFile(folder: string, label: string): Promise<Pr
     () => false,
     () => true,
   );
-  let isOpen = true;
   return {
     handle,
     async drop() {
-      if (!isOpen) return;
-      isOpen = false;
+      // A closed handle may be closed again.
       await handle.close();
       if (isNamed) await rm(path, { force: true });
     },
   };
 }
 
-/**
- * The same by descriptor. `name`: its path, to be removed after closing; null: it has no name any
- * more.
- */
+/** The same by descriptor. `name`: to be removed after closing; null: it has none any more. */
 export function openPrivateFileSync(folder: string, label: string): { fd: number; name: string | null } {
   const path = privatePath(folder, label);
   const fd = openSync(path, 'wx+', 0o600);
@@ -66,20 +61,14 @@ const FOLDER_NAME = /^(?:plan-)?(\d+)-[0-9a-f]{8}$/;
  */
 export async function removePrivateLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    const ofFile = FILE_NAME.exec(name)?.[1];
-    const ofFolder = FOLDER_NAME.exec(name)?.[1];
     const path = join(folder, name);
     const facts = await lstat(path).catch(() => null);
     if (facts === null || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
-    if (ofFile !== undefined && facts.isFile() && !isRunning(Number(ofFile))) await removeQuietly(path);
-    // In a container every process may have the same number. No folder of this version has such a
-    // name.
-    const isOld = ofFolder !== undefined && facts.isDirectory();
-    if (isOld && (Number(ofFolder) === process.pid || !isRunning(Number(ofFolder))))
-      await removeQuietly(path);
+    const pid = Number((facts.isFile() ? FILE_NAME : FOLDER_NAME).exec(name)?.[1] ?? Number.NaN);
+    if (Number.isNaN(pid) || !(facts.isFile() || facts.isDirectory())) continue;
+    // In a container every process may have the same number; this version makes no such folder.
+    const isOwnNumber = facts.isDirectory() && pid === process.pid;
+    if (isOwnNumber || !isRunning(pid))
+      await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
-}
-
-async function removeQuietly(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true }).catch(() => undefined);
 }

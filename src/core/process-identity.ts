@@ -1,17 +1,17 @@
 /**
- * Which process this is, as a text that another process of the same machine can judge: whether it
- * is gone for certain. A process identifier alone would not do: it is used again after a while, and
- * another container counts its own.
+ * Which process this is, as a text by which another process of the same machine can judge whether
+ * it is gone. A process identifier alone is used again, and another container counts its own.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { isRunning } from './lifecycle.js';
 
 /**
  * Host, boot, namespace of process identifiers, identifier, start of the process. What a platform
- * does not tell is empty.
+ * does not say is empty.
  */
 export function processIdentity(): string {
-  return [...machine(), String(process.pid), startOf(process.pid) ?? ''].join(' ');
+  return `${machineIdentity()} ${process.pid} ${startOf(process.pid)}`;
 }
 
 /**
@@ -20,36 +20,26 @@ export function processIdentity(): string {
  */
 export function isProcessGone(identity: string): boolean {
   const [host, boot, namespace, pid, startedAt] = identity.split(' ');
-  const [ourHost, ourBoot, ourNamespace] = machine();
   const number = Number(pid);
-  if (host !== ourHost || boot !== ourBoot || namespace !== ourNamespace) return false;
+  if (`${host} ${boot} ${namespace}` !== machineIdentity()) return false;
   if (!Number.isSafeInteger(number) || number <= 0) return false;
-  try {
-    // Signal 0 only asks whether there is such a process.
-    process.kill(number, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+  if (!isRunning(number)) return true;
   const start = startOf(number);
-  return start !== null && startedAt !== '' && start !== startedAt;
+  return start !== '' && startedAt !== '' && start !== startedAt;
 }
 
 /** Host, boot and namespace of process identifiers: equal for processes that can see each other. */
 export function machineIdentity(): string {
-  return machine().join(' ');
-}
-
-function machine(): [host: string, boot: string, namespace: string] {
   const boot = orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
-  return [hostname().replaceAll(' ', ''), boot, orEmpty(() => readlinkSync('/proc/self/ns/pid'))];
+  return [hostname().replaceAll(' ', ''), boot, orEmpty(() => readlinkSync('/proc/self/ns/pid'))].join(' ');
 }
 
-/** When a process started, in ticks since the boot; null where there is no /proc. */
-function startOf(pid: number): string | null {
+/** When a process started, in ticks since the boot. */
+function startOf(pid: number): string {
   const stat = orEmpty(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
   // The name in parentheses may hold blanks and parentheses; the start is the 20th field after it
   // (proc(5)).
-  return stat === '' ? null : (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
 }
 
 function orEmpty(read: () => string): string {

@@ -15,9 +15,7 @@ export function createRedact(secrets: readonly string[], instead = REMOVED): Red
   return pattern === null ? (text) => text : (text) => text.replace(pattern, () => instead);
 }
 
-/**
- * As it stands, as a part of an address, and with any of its signs written as JSON may write them.
- */
+/** As it stands, as a part of an address, and with signs escaped as JSON may do it. */
 function patternOf(secrets: readonly string[]): RegExp | null {
   const forms = secrets
     .filter((secret) => secret.length >= SHORTEST)
@@ -35,17 +33,12 @@ function literal(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
 }
 
-/**
- * Our texts name files and hosts, which may contain a shorter one by chance: a trial token may be
- * `test`.
- */
+/** Our texts name files and hosts, which may contain a shorter one (`test`) by chance. */
 const SHORTEST_KEPT = 16;
 const kept = new Set<string>();
 let redactKept: Redact = (text) => text;
 
-/**
- * From now on {@link withoutSecrets} removes it, anywhere in this process, if it is long enough.
- */
+/** From now on {@link withoutSecrets} removes it in this process, if it is long enough. */
 export function keepSecret(secret: string): void {
   if (secret.length < SHORTEST_KEPT || kept.has(secret)) return;
   kept.add(secret);

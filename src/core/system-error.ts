@@ -1,11 +1,10 @@
 /**
  * System errors in words: files, names of hosts, connections and certificates, by the code that
- * Node gives them. A code such as ENOENT is for programmers; whoever mistyped a path or an address
- * reads what is missing.
+ * Node gives them.
  */
 import { errorText } from './errors.js';
 
-export interface SystemFault {
+interface SystemFault {
   /** Without a full stop; names host and port where the system did. Never holds a secret. */
   readonly words: string;
   readonly kind: FaultKind;
@@ -22,14 +21,9 @@ export interface SystemFault {
 export type FaultKind = 'lasting' | 'no_http' | 'refused' | 'passing';
 
 /** What Node adds to an error of the system; nodemailer keeps the code under another name. */
-interface SystemDetail {
-  readonly code?: unknown;
-  readonly originalCode?: unknown;
-  readonly hostname?: unknown;
-  readonly address?: unknown;
-  readonly port?: unknown;
-  readonly path?: unknown;
-}
+type SystemDetail = Readonly<
+  Partial<Record<'code' | 'originalCode' | 'hostname' | 'address' | 'port' | 'path', unknown>>
+>;
 
 const FILES: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',

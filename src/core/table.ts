@@ -1,14 +1,11 @@
 /**
- * The shape of an input and one record of it: what `intake` finds out and `output` keeps to when it writes.
- * Records are carried as raw text and never rebuilt.
+ * The shape of an input and one record of it: what `intake` finds out and `output` keeps to when it
+ * writes. Records are carried as raw text and never rebuilt.
  */
 
 export type TableFormat = 'csv' | 'jsonl';
 
-/**
- * `--ragged`: rows that do not fit the table are read by position, or are invalid however many they
- * are.
- */
+/** `--ragged`: rows that do not fit the table are read by position, or are invalid, however many. */
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 
@@ -21,10 +18,7 @@ export interface TableShape {
   readonly hasBom: boolean;
   /** Whether the bytes came gzip-compressed. */
   readonly isGzip: boolean;
-  /**
-   * A name for the decoding, as `--encoding` takes it: `utf-8`, `utf-16le`, `utf-16be`,
-   * `windows-1252` and others.
-   */
+  /** As `--encoding` takes it: `utf-8`, `utf-16le`, `windows-1252` and others. */
   readonly encoding: string;
   /**
    * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones
@@ -51,15 +45,9 @@ export interface Row {
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: string | null;
-  /**
-   * Whether it has another number of cells than the table has columns, and may have them in the
-   * wrong ones. Absent: no.
-   */
+  /** Whether the number of cells is not that of the columns: they may be in wrong ones. */
   readonly isMisfit?: true;
-  /**
-   * Cells that are missing at the end of the record: blank in `cells`, not there in `raw`. Absent:
-   * none.
-   */
+  /** Cells that are missing at the end: blank in `cells`, not there in `raw`. Absent: none. */
   readonly shortBy?: number;
   /** Cells beyond the last column: left out of `cells`, still there in `raw`. Absent: none. */
   readonly surplus?: number;

@@ -57,7 +57,7 @@ export function printControlled(stream: NodeJS.WritableStream, text: string): vo
 }
 
 /** What a command may touch of its process. */
-export interface CommandStreams {
+export interface Streams {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };

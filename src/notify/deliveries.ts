@@ -1,7 +1,7 @@
 /**
- * Deliveries under way: nobody waits for one, each failure is a line in the log, and those that are still under way at the
- * end are waited for a short while. One that must arrive is tried again for days; that it outlives the process is its owner's
- * to see to.
+ * Deliveries under way: nobody waits for one, each failure is a line in the log, and those that are
+ * still under way at the end are waited for a short while. Each is tried again for days; that it
+ * outlives the process is up to its owner.
  */
 import { type Clock, systemClock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';
@@ -10,30 +10,6 @@ import { systemWords } from '../core/system-error.js';
 
 /** How a notice travels. */
 export type Channel = 'webhook' | 'e-mail';
-
-/** `stopped`: closed before it was delivered; `expired`: tried for so long that nobody waits for it any more. */
-type DeliveryEnd = 'delivered' | 'expired' | 'stopped';
-
-export interface Deliveries {
-  /**
-   * Begins one and returns at once. `facts` say in the log what it is about. The promise never rejects: true when it was
-   * delivered.
-   */
-  begin(
-    by: Channel,
-    facts: Readonly<Record<string, unknown>>,
-    deliver: () => Promise<unknown>,
-  ): Promise<boolean>;
-  /** Tries until it is delivered, until three days after `since`, or until closed. Never rejects. */
-  persist(
-    by: Channel,
-    facts: Readonly<Record<string, unknown>>,
-    deliver: () => Promise<unknown>,
-    since: number,
-  ): Promise<DeliveryEnd>;
-  /** Begins no further try and waits for those under way, `atMostMs` in all. Never rejects. */
-  close(atMostMs?: number): Promise<void>;
-}
 
 /** No delivery may hold up an end for longer. */
 export const DELIVERY_MS = 10_000;
@@ -49,34 +25,27 @@ export function nextTryMs(failed: number, since: number, now: number): number | 
   return now + waitMs > since + KEPT_MS ? null : waitMs;
 }
 
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
 /** `name`: what is delivered, in the words of the log. */
-export function createDeliveries(log: Log, name: string, clock: Clock = systemClock): Deliveries {
+export function createDeliveries(log: Log, name: string, clock: Clock = systemClock) {
   const underWay = new Set<Promise<unknown>>();
   const closing = new AbortController();
 
-  const track = <T>(promise: Promise<T>): Promise<T> => {
-    const tracked: Promise<T> = promise.finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
-    return tracked;
-  };
-
-  const attempt: Deliveries['begin'] = (by, facts, deliver) =>
-    Promise.resolve()
-      .then(deliver)
-      .then(
-        () => {
-          log.info({ ...facts, by }, `${name} delivered`);
-          return true;
-        },
-        (error) => {
-          log.error({ ...facts, by, error: systemWords(error) }, `${name} not delivered`);
-          return false;
-        },
-      );
-
-  const persist: Deliveries['persist'] = async (by, facts, deliver, since) => {
+  async function persist(
+    by: Channel,
+    facts: Readonly<Record<string, unknown>>,
+    deliver: () => Promise<unknown>,
+    since: number,
+  ): Promise<'delivered' | 'expired' | 'stopped'> {
     for (let failed = 1; !closing.signal.aborted; failed += 1) {
-      if (await attempt(by, facts, deliver)) return 'delivered';
+      try {
+        await deliver();
+        log.info({ ...facts, by }, `${name} delivered`);
+        return 'delivered';
+      } catch (error) {
+        log.error({ ...facts, by, error: systemWords(error) }, `${name} not delivered`);
+      }
       const waitMs = nextTryMs(failed, since, clock.now());
       if (waitMs === null) {
         log.error({ ...facts, by }, `${name} given up after three days`);
@@ -85,12 +54,20 @@ export function createDeliveries(log: Log, name: string, clock: Clock = systemCl
       await clock.sleep(waitMs, closing.signal).catch(() => undefined);
     }
     return 'stopped';
-  };
+  }
 
   return {
-    begin: (by, facts, deliver) => track(attempt(by, facts, deliver)),
-    persist: (by, facts, deliver, since) => track(persist(by, facts, deliver, since)),
-    async close(atMostMs = DELIVERY_MS) {
+    /**
+     * Tries until it is delivered, until three days after `since` (`expired`), or until closed
+     * (`stopped`). `facts` say in the log what it is about. Never rejects.
+     */
+    persist(...delivery: Parameters<typeof persist>): ReturnType<typeof persist> {
+      const tracked = persist(...delivery).finally(() => underWay.delete(tracked));
+      underWay.add(tracked);
+      return tracked;
+    },
+    /** Begins no further try and waits for those under way, `atMostMs` in all. Never rejects. */
+    async close(atMostMs = DELIVERY_MS): Promise<void> {
       closing.abort();
       await withinDeadline(Promise.all(underWay), atMostMs);
     },

@@ -1,16 +1,14 @@
-/**
- * One e-mail through one mail server, by SMTP. What it says is the caller's.
- */
-export interface MailMessage {
+/** One e-mail through one mail server, by SMTP. What it says is up to the caller. */
+interface MailMessage {
   readonly from: string;
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Of a message that a later process may send again: mailboxes tell a repeated one by it. Default: a new one. */
+  /** Of a message that may be sent again: mailboxes know a repeated one by it. Default: a new one. */
   readonly id?: string;
 }
 
-export interface MailServer {
+interface MailServer {
   /** `smtp://` or `smtps://`, credentials included. */
   readonly url: string;
   /** Whether to send to an `smtp://` server that offers no TLS, readable on the way. */
@@ -20,8 +18,8 @@ export interface MailServer {
 /** Finding the server, connecting, greeting, and each silence after that. */
 const STEP_MS = 10_000;
 
-/** Resolves when the server has taken it. Throws what nodemailer throws, which holds no credentials. */
-export async function sendMail(server: MailServer, message: MailMessage): Promise<void> {
+/** Resolves when the server has taken it. Throws errors of nodemailer, which hold no credentials. */
+export async function sendMail(server: MailServer, { id, to, ...rest }: MailMessage): Promise<void> {
   // Few processes ever send one.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
@@ -33,7 +31,6 @@ export async function sendMail(server: MailServer, message: MailMessage): Promis
     dnsTimeout: STEP_MS,
   });
   try {
-    const { id, to, ...rest } = message;
     const messageId = id === undefined ? {} : { messageId: `<${id}@brand-enrich>` };
     await transport.sendMail({ ...rest, ...messageId, to: [...to] });
   } finally {

@@ -1,41 +1,31 @@
 /**
- * Messages that must arrive, kept as files until they have: a process writes each one down before its first try, and what it
- * still owes when it ends, however it ends, is taken over by the next one that has the same receiver. A file belongs to
- * whoever touched it within the last minute. A message that was delivered in the moment of a kill may go twice, under the
- * same id. Receivers are known by a hash, so that no file holds an address with a secret in it.
+ * Messages that must arrive, kept as files until they have: a process writes each one down before
+ * its first try, and what it still owes when it ends, however it ends, is taken over by the next
+ * one that has the same receiver. A file belongs to whoever touched it within the last minute. A
+ * message that was delivered in the moment of a kill may go twice, under the same id. Receivers are
+ * known by a hash, so that no file holds an address with a secret in it.
  */
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
-import type { Channel, Deliveries } from './deliveries.js';
-import { KEPT_MS } from './deliveries.js';
+import { type Deliveries, KEPT_MS } from './deliveries.js';
 
-export interface OutboxMessage {
-  readonly id: string;
-  readonly channel: Channel;
-  /** Stands for the receiver. */
-  readonly to: string;
-  /** When it was written, in milliseconds. */
-  readonly at: number;
-  readonly content: unknown;
-}
-
-export interface Outbox {
+interface Outbox {
   /**
-   * Keeps the message and begins its delivery. `isOnce`: unless one of that id was ever posted to this folder. Where nothing
-   * can be written it is tried without being kept. Never rejects.
+   * Keeps the message and begins its delivery. `isOnce`: unless one of that id was ever posted to
+   * this folder. Where nothing can be written it is tried without being kept. Never rejects.
    */
   post(message: OutboxMessage, isOnce: boolean): Promise<void>;
-  /** Stops taking over what others left, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
+  /** Takes over nothing more, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
   close(atMostMs: number): Promise<void>;
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   readonly folder: string;
   readonly deliveries: Deliveries;
   readonly clock: Clock;
-  /** How a message is sent; null: its receiver is none of this process's. */
+  /** How a message is sent; null: this process does not know its receiver. */
   readonly sendOf: (message: OutboxMessage) => (() => Promise<unknown>) | null;
   /** What the log says that it is about. */
   readonly factsOf: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
@@ -50,10 +40,13 @@ const LEASE_MS = 60_000;
 const messageSchema = z.object({
   id: z.string(),
   channel: z.enum(['webhook', 'e-mail']),
+  /** Stands for the receiver. */
   to: z.string(),
+  /** When it was written, in milliseconds. */
   at: z.number(),
   content: z.unknown(),
 });
+export type OutboxMessage = Readonly<z.infer<typeof messageSchema>>;
 
 /** Begins at once with what others left. */
 export function openOutbox(options: OutboxOptions): Outbox {
@@ -72,24 +65,15 @@ export function openOutbox(options: OutboxOptions): Outbox {
     });
   };
 
-  /** Removes marks when no period can last any longer. */
-  const forget = async (name: string): Promise<void> => {
+  /** Removes one mark when no period can last any longer; takes over one message if nobody has it. */
+  const tend = async (name: string): Promise<void> => {
     const path = join(folder, name);
-    if (clock.now() - (await stat(path)).mtimeMs > MARK_KEPT_MS) await rm(path, { force: true });
-  };
-
-  /** Takes over one file if nobody has it. */
-  const take = async (name: string): Promise<void> => {
+    const age = clock.now() - (await stat(path)).mtimeMs;
+    if (name.endsWith('.told') && age > MARK_KEPT_MS) await rm(path, { force: true });
     const [, id, owners] = /^([\w-]+)\.(\d+)\.json$/.exec(name) ?? [];
-    if (id === undefined || owned.has(id)) return;
-    const path = join(folder, name);
-    const touched = (await stat(path)).mtimeMs;
-    if (Math.abs(clock.now() - touched) < LEASE_MS) return;
+    if (id === undefined || owned.has(id) || Math.abs(age) < LEASE_MS) return;
     const message = readMessage(await readFile(path, 'utf8'));
-    if (message === null || clock.now() - message.at > KEPT_MS) {
-      await rm(path, { force: true });
-      return;
-    }
+    if (message === null || clock.now() - message.at > KEPT_MS) return rm(path, { force: true });
     if (sendOf(message) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
     // Of two that try, one finds the file gone; whoever comes later finds it touched.
@@ -103,9 +87,7 @@ export function openOutbox(options: OutboxOptions): Outbox {
   const goRound = async (): Promise<void> => {
     for (const path of owned.values()) await touch(path).catch(() => undefined);
     const names = await readdir(folder).catch(() => []);
-    for (const name of names) {
-      await (name.endsWith('.told') ? forget(name) : take(name)).catch(() => undefined);
-    }
+    for (const name of names) await tend(name).catch(() => undefined);
   };
 
   const firstRound = goRound();
@@ -147,7 +129,7 @@ export function openOutbox(options: OutboxOptions): Outbox {
   };
 }
 
-/** False when it is there. What a kill cuts short is young, so nobody reads it before it is thrown away. */
+/** False when it is there. What a kill cuts short is young: nobody reads it before it is removed. */
 async function createFile(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });

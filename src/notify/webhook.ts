@@ -1,22 +1,22 @@
 /**
- * One message to one webhook: JSON by POST, signed when there is a secret, tried again after a passing
- * failure, and given up in time.
+ * One message to one webhook: JSON by POST, signed when there is a secret, tried again after a
+ * passing failure, and given up in time.
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../core/clock.js';
 import { systemFault } from '../core/system-error.js';
 
-export interface WebhookMessage {
-  /** May hold a secret of the receiver's: it is in no error of this file. */
+interface WebhookMessage {
+  /** May hold a secret of the receiver: it is in no error of this file. */
   readonly url: string;
   readonly content: unknown;
   /** null: not signed. */
   readonly secret: string | null;
-  /** Of a message that a later process may send again: receivers tell a repeated one by it. Default: a new one. */
+  /** Of a message that may be sent again: receivers know a repeated one by it. Default: a new one. */
   readonly id?: string;
 }
 
-export interface WebhookTerms {
+interface WebhookTerms {
   readonly clock: Clock;
   /** Waits before the second and the third try. */
   readonly waitsMs: readonly number[];
@@ -24,8 +24,6 @@ export interface WebhookTerms {
   readonly totalMs: number;
   /** One try: a receiver that hangs leaves time for the next one. */
   readonly tryMs: number;
-  /** Ends the delivery at once. */
-  readonly stop?: AbortSignal;
 }
 
 export const WEBHOOK_TERMS: WebhookTerms = {
@@ -39,28 +37,28 @@ export const WEBHOOK_TERMS: WebhookTerms = {
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
 /**
- * Resolves when the receiver has answered with 2xx. Throws `Error` with what the last try came to; redirects are not followed,
- * because they might lead anywhere.
+ * Resolves when the receiver has answered with 2xx. Throws `Error` with what the last try came to;
+ * redirects are not followed, because they might lead anywhere.
  */
-export async function postWebhook(message: WebhookMessage, terms = WEBHOOK_TERMS): Promise<void> {
-  const { clock } = terms;
-  const deadline = AbortSignal.timeout(terms.totalMs);
-  const signal = terms.stop === undefined ? deadline : AbortSignal.any([deadline, terms.stop]);
-  const id = `msg_${message.id ?? randomUUID()}`;
-  const body = JSON.stringify(message.content);
-  for (let tries = 0; ; tries += 1) {
-    const headers = signatureHeaders({ id, sentAt: clock.now(), body }, message.secret);
+export async function postWebhook(
+  { url, content, secret, id: given = randomUUID() }: WebhookMessage,
+  { clock, waitsMs, totalMs, tryMs }: WebhookTerms = WEBHOOK_TERMS,
+): Promise<void> {
+  const deadline = AbortSignal.timeout(totalMs);
+  const id = `msg_${given}`;
+  const body = JSON.stringify(content);
+  for (const waitMs of [...waitsMs, null]) {
+    const headers = signatureHeaders({ id, sentAt: clock.now(), body }, secret);
     const failure = await postOnce(
-      message.url,
+      url,
       body,
       headers,
-      AbortSignal.any([signal, AbortSignal.timeout(terms.tryMs)]),
+      AbortSignal.any([deadline, AbortSignal.timeout(tryMs)]),
     );
     if (failure === null) return;
-    const waitMs = terms.waitsMs[tries];
-    if (!failure.isPassing || waitMs === undefined || signal.aborted) throw new Error(failure.what);
-    await clock.sleep(waitMs, signal).catch(() => undefined);
-    if (signal.aborted) throw new Error(failure.what);
+    const isLast = !failure.isPassing || waitMs === null || deadline.aborted;
+    if (!isLast) await clock.sleep(waitMs, deadline).catch(() => undefined);
+    if (isLast || deadline.aborted) throw new Error(failure.what);
   }
 }
 
@@ -88,42 +86,31 @@ async function postOnce(
     if (answer.ok) return null;
     return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
   } catch (error) {
-    return signal.aborted ? { what: 'no answer in time', isPassing: true } : connectionFailure(error);
+    if (signal.aborted) return { what: 'no answer in time', isPassing: true };
+    // `fetch` says "fetch failed"; why is in its cause.
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    const { words, kind } = systemFault(cause);
+    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
   }
-}
-
-/** `fetch` says "fetch failed"; why is in its cause. */
-function connectionFailure(error: unknown): Failure {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  const { words, kind } = systemFault(cause);
-  return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
-}
-
-export interface SignedMessage {
-  /** The same over all tries of one message: receivers tell a repeated one by it. */
-  readonly id: string;
-  /** Milliseconds since 1970; travels in seconds. */
-  readonly sentAt: number;
-  readonly body: string;
 }
 
 const BASE64_SECRET = 'whsec_';
 
 /**
- * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when there is no secret. A secret that begins with
- * `whsec_` goes on in base64, any other one is taken as the bytes of its text.
+ * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when there
+ * is no secret. `id` is the same over all tries of a message; `sentAt` is in milliseconds. A secret
+ * that begins with `whsec_` goes on in base64, any other one is taken as the bytes of its text.
  */
-export function signatureHeaders(message: SignedMessage, secret: string | null): Record<string, string> {
-  const { id, sentAt, body } = message;
+export function signatureHeaders(
+  { id, sentAt, body }: { id: string; sentAt: number; body: string },
+  secret: string | null,
+): Record<string, string> {
   const timestamp = String(Math.floor(sentAt / 1_000));
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
   if (secret === null) return headers;
-  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
-  return { ...headers, 'webhook-signature': `v1,${signature}` };
-}
-
-function keyOf(secret: string): Buffer {
-  return secret.startsWith(BASE64_SECRET)
+  const key = secret.startsWith(BASE64_SECRET)
     ? Buffer.from(secret.slice(BASE64_SECRET.length), 'base64')
     : Buffer.from(secret, 'utf8');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
 }

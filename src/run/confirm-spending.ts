@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import { InterruptedError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import type { Streams } from '../core/streams.js';
+import type { Streams } from '../core/terminal-text.js';
 import { isMoreThan, type SpendingEstimate } from './lookups/spending.js';
 import type { ProgressView } from './progress-view.js';
 

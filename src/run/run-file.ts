@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
 import type { ExitCode } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { Streams } from '../core/streams.js';
+import type { Streams } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { enrichFile } from './enrich-file.js';
 import type { EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';

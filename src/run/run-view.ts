@@ -4,7 +4,7 @@
 import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import type { Streams } from '../core/streams.js';
+import type { Streams } from '../core/terminal-text.js';
 import { isNearLimit, limitOf } from '../ledger/policy.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import { confirmSpending } from './confirm-spending.js';

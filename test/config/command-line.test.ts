@@ -4,9 +4,10 @@ import { COMMANDS } from '../../src/config/commands.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
-import { EXIT, NeverStartError } from '../../src/core/errors.js';
+import { EXIT } from '../../src/core/errors.js';
 import { FAULT_KEYS, parseFaults } from '../../src/local-service/fault-settings.js';
 import { DEMO_TOKEN } from '../../src/local-service/serve.js';
+import { refusal } from './refusal.js';
 
 const parse = (...argv: string[]) => parseCommandLine(argv, '1.2.3');
 
@@ -16,15 +17,7 @@ function helpOf(...argv: string[]): string {
   return parsed.help;
 }
 
-function refusal(...argv: string[]): NeverStartError {
-  try {
-    parse(...argv);
-  } catch (error) {
-    if (error instanceof NeverStartError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+const refused = (...argv: string[]) => refusal(() => parse(...argv));
 
 describe('a command line', () => {
   it.each([
@@ -32,7 +25,7 @@ describe('a command line', () => {
     'schedule add nightly --cron 0_2 run c.csv -o x.csv',
     'schedule add run c.csv --plan paid',
   ])('of a schedule whose run does not follow -- says where to put it: %s', (line) => {
-    expect(refusal(...line.split(' ')).todo).toBe(
+    expect(refused(...line.split(' ')).todo).toBe(
       'put -- before run: schedule add NAME --cron CRON -- run INPUT',
     );
   });
@@ -98,6 +91,7 @@ describe('a wrong command line', () => {
     [['--json', 'run', 'x'], 'the command comes first: --json; write for example'],
     [['run'], 'INPUT is missing: run; name a CSV'],
     [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; call it once for each'],
+    [['help', 'rnu'], 'no such command: rnu; did you mean run?'],
     [['pause', 'now'], 'pause takes flags only'],
     [['run', 'x', '--concurency', '3'], 'no such flag: --concurency; did you mean --concurrency?'],
     [['run', 'x', '--concurency=3'], 'no such flag: --concurency; did you mean --concurrency?'],
@@ -108,14 +102,14 @@ describe('a wrong command line', () => {
     [['run', 'x', '-o'], 'a value is missing: -o; write -o FILE'],
     [['run', 'x', '--json=true'], 'this flag takes no value: --json; leave it out'],
   ])('%j: %s', (argv, words) => {
-    const error = refusal(...argv);
+    const error = refused(...argv);
     expect(error.message).toContain(words);
     expect(error.code).toBe('usage-invalid');
     expect(error.exitCode).toBe(EXIT.usage);
   });
 
   it('has all its problems told at once', () => {
-    const { message } = refusal('run', 'x', '--concurency', '3', '--port', '1', '--json=1', '--rate');
+    const { message } = refused('run', 'x', '--concurency', '3', '--port', '1', '--json=1', '--rate');
     for (const flag of ['--concurency', '--port', '--json', '--rate'])
       expect(message).toContain(`: ${flag};`);
     expect(message).toMatch(/^4 problems: /);
@@ -128,14 +122,14 @@ describe('a wrong command line', () => {
     ['--token=sesame-open', 'run'],
     ['worker', '--auth-token', 'sesame-open'],
   ])('never repeats a token: %s %s %s', (...argv) => {
-    const { message } = refusal(...argv);
+    const { message } = refused(...argv);
     expect(message).toContain('set BRAND_API_TOKEN, or name a file that holds it with --token-file');
     expect(message).not.toContain('sesame');
   });
 
   it('never repeats words that it did not expect', () => {
-    expect(refusal('run', 'x', 'sesame-open').message).not.toContain('sesame');
-    expect(refusal('status', 'sesame-open').message).not.toContain('sesame');
+    expect(refused('run', 'x', 'sesame-open').message).not.toContain('sesame');
+    expect(refused('status', 'sesame-open').message).not.toContain('sesame');
   });
 });
 
@@ -160,6 +154,26 @@ describe('help', () => {
     }
   });
 
+  it('of a command and of a family is found in every way of asking', () => {
+    const ofShow = helpOf('ledger', 'show', '--help');
+    expect(ofShow).toMatch(/^Usage: brand-enrich ledger show /);
+    expect(helpOf('help', 'ledger', 'show')).toBe(ofShow);
+    expect(helpOf('ledger', 'help', 'show')).toBe(ofShow);
+    expect(helpOf('ledger', 'show', '--bogus', '-h')).toBe(ofShow);
+    const ofLedger = helpOf('ledger', '--help');
+    expect(ofLedger).toMatch(/^Usage: brand-enrich ledger /);
+    expect(helpOf('help', 'ledger')).toBe(ofLedger);
+    expect(helpOf('ledger', 'help')).toBe(ofLedger);
+  });
+
+  it('is no help when it is the value of a flag or follows --', () => {
+    expect(parse('run', 'x', '-o', '--help')).toMatchObject({ flags: { output: '--help' } });
+    expect(parse('run', '-ofoo', '--', '--help')).toMatchObject({
+      args: ['--help'],
+      flags: { output: 'foo' },
+    });
+  });
+
   it.each(COMMAND_NAMES.filter((name) => name !== 'config'))(
     'of %s shows each of its flags with its default, and no other',
     (command) => {
@@ -178,7 +192,8 @@ describe('help', () => {
         if (isMine) expect(flat).toContain(line.description);
         if (isMine && line.defaultText !== '') expect(flat).toContain(`(default: ${line.defaultText})`);
       }
-      for (const { line } of COMMANDS[command].examples) expect(help).toContain(`  brand-enrich ${line}`);
+      for (const line of Object.keys(COMMANDS[command].examples))
+        expect(help).toContain(`  brand-enrich ${line}`);
     },
   );
 
@@ -230,8 +245,9 @@ describe('help', () => {
   it('has examples that are right', () => {
     const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'x' };
     for (const [name, command] of Object.entries(COMMANDS)) {
-      expect(command.examples).not.toHaveLength(0);
-      for (const { line } of command.examples) {
+      const lines = Object.keys(command.examples);
+      expect(lines).not.toHaveLength(0);
+      for (const line of lines) {
         const parsed = parse(...line.split(' '));
         if (!('command' in parsed)) throw new Error(`no command: ${line}`);
         expect(parsed.command).toBe(name);

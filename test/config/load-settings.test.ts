@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingSources } from '../../src/config/load-settings.js';
-import { loadSettings } from '../../src/config/load-settings.js';
+import { loadSettings, wantsJson } from '../../src/config/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { NeverStartError } from '../../src/core/errors.js';
+import { showValue } from '../../src/config/show-config.js';
+import { refusal } from './refusal.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 
@@ -18,15 +19,7 @@ function load(sources: Partial<Omit<SettingSources, 'file'>> & { file?: Record<s
   });
 }
 
-function refusal(sources: Parameters<typeof load>[0]): NeverStartError {
-  try {
-    load(sources);
-  } catch (error) {
-    if (error instanceof NeverStartError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+const refused = (sources: Parameters<typeof load>[0]) => refusal(() => load(sources));
 
 describe('what a value is refused with', () => {
   it.each([
@@ -39,7 +32,7 @@ describe('what a value is refused with', () => {
     ['limit', '100'],
     ['skipLines', '100'],
   ])('for %s has its default as the example, where it has one: %s', (key, example) => {
-    const { message } = refusal({ flags: { [key]: 'much' }, command: 'up' });
+    const { message } = refused({ flags: { [key]: 'much' }, command: 'up' });
     expect(message).toMatch(new RegExp(`, for example ${example}$`));
   });
 });
@@ -194,11 +187,19 @@ describe('the config file', () => {
     [{ sort: true }, '"true" is not one of quality, none'],
     [{ maxAge: 7 }, '"7" is not a duration: maxAge in /work/brand-enrich.config.json'],
   ])('is refused when it holds %j', (file, words) => {
-    const { message } = refusal({ file });
+    const { message } = refused({ file });
     expect(message).toContain(words);
     expect(message).not.toContain('sesame-open');
   });
 });
+
+it.each(['run', 'plan'] as const)(
+  '%s takes the priority from the environment and shows it as written',
+  (command) => {
+    const { settings } = load({ env: { BRAND_ENRICH_PRIORITY: 'revenue:asc' }, command });
+    expect(showValue(settings, 'priority')).toBe('revenue:asc');
+  },
+);
 
 describe('lists', () => {
   it('are cut at commas in the environment', () => {
@@ -221,7 +222,7 @@ describe('lists', () => {
 
 describe('problems', () => {
   it('are told all at once, each with its place', () => {
-    const error = refusal({
+    const error = refused({
       flags: { rate: 'fast', sort: 'qualty' },
       env: { BRAND_ENRICH_MAX_AGE: '7', BRAND_ENRICH_QOUTA: '100' },
       file: { burst: 0, strickt: true },
@@ -238,12 +239,36 @@ describe('problems', () => {
   });
 
   it('keep their own code when there is one kind of them', () => {
-    expect(refusal({ env: { BRAND_API_TOKEN: '' } }).code).toBe('usage-token-missing');
-    expect(refusal({ env: { BRAND_API_URL: '' } }).code).toBe('usage-service-missing');
-    expect(refusal({ env: { BRAND_API_URL: '', BRAND_API_TOKEN: '' } }).code).toBe('usage-invalid');
+    expect(refused({ env: { BRAND_API_TOKEN: '' } }).code).toBe('usage-token-missing');
+    expect(refused({ env: { BRAND_API_URL: '' } }).code).toBe('usage-service-missing');
+    expect(refused({ env: { BRAND_API_URL: '', BRAND_API_TOKEN: '' } }).code).toBe('usage-invalid');
   });
 
   it('leave variables alone that only begin like ours', () => {
     expect(() => load({ env: { BRAND_ENRICH_DEPLOYMENT_COLOUR_SCHEME: 'x' } })).not.toThrow();
+  });
+});
+
+type JsonClues = Parameters<typeof wantsJson>[0];
+
+const inFile = (json: unknown) => ({ path: '/x/brand-enrich.config.json', values: { json } });
+const NOTHING: JsonClues = { argv: ['run', 'x'], env: {}, file: null, settings: null };
+
+describe('whether a program reads along', () => {
+  it.each<[string, Partial<JsonClues>, boolean]>([
+    ['nobody said so', {}, false],
+    ['the settings say so', { settings: { json: true } }, true],
+    ['the settings say no, whatever else does', { settings: { json: false }, file: inFile(true) }, false],
+    ['a flag, beside words that mean nothing', { argv: ['rum', '--jsom', '--json', 'x'] }, true],
+    ['a flag with a value that it must not have', { argv: ['run', 'x', '--json=true'] }, true],
+    ['an operand of that name', { argv: ['run', '--', '--json'] }, false],
+    ['the environment', { env: { BRAND_ENRICH_JSON: 'yes' } }, true],
+    ['the environment, saying no', { env: { BRAND_ENRICH_JSON: 'false' }, file: inFile(true) }, false],
+    ['the environment, saying nothing of sense', { env: { BRAND_ENRICH_JSON: 'perhaps' } }, false],
+    ['an empty variable', { env: { BRAND_ENRICH_JSON: '' }, file: inFile(true) }, true],
+    ['the config file', { file: inFile(true) }, true],
+    ['the config file, saying no', { file: inFile(false) }, false],
+  ])('%s', (_what, clues, expected) => {
+    expect(wantsJson({ ...NOTHING, ...clues })).toBe(expected);
   });
 });

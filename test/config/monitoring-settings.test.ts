@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { traceTarget } from '../../src/config/address-values.js';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { traceTarget } from '../../src/config/monitoring-settings.js';
 import { showConfig } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/core/errors.js';
 

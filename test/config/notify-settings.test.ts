@@ -5,23 +5,13 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { readNotifySecret } from '../../src/config/secrets.js';
 import { showConfig } from '../../src/config/show-config.js';
-import { NeverStartError } from '../../src/core/errors.js';
+import { refusal } from './refusal.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 const SECRET = 'whsec_U2VzYW1lT3BlblNlc2FtZU9wZW4=';
 
 function load(flags: Record<string, unknown> = {}, env: Record<string, string> = {}) {
   return loadSettings({ flags, env: { ...SERVICE, ...env }, file: null, command: 'run', home: '/home/ada' });
-}
-
-function refusal(action: () => unknown): NeverStartError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof NeverStartError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }
 
 describe('whom to tell', () => {

@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { maskAddress, maskTokenPath } from '../../src/config/address-values.js';
-import { loadSettings } from '../../src/config/load-settings.js';
-import { readConfigFile } from '../../src/config/read-config-file.js';
-import { readToken } from '../../src/config/secrets.js';
+import { loadSettings, readConfigFile } from '../../src/config/load-settings.js';
+import { readDashboardPassword, readToken } from '../../src/config/secrets.js';
 import { showConfig, shownSettings } from '../../src/config/show-config.js';
-import { NeverStartError } from '../../src/core/errors.js';
 import { settingsTable } from '../support/settings-table.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { refusal } from './refusal.js';
 
 const SECRET = 'Sesame9OpenTheDoor';
 
@@ -22,16 +23,6 @@ function fileWith(name: string, content: string): string {
   const path = join(folder, name);
   writeFileSync(path, content);
   return path;
-}
-
-function refusal(action: () => unknown): NeverStartError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof NeverStartError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
 }
 
 describe('an address', () => {
@@ -196,5 +187,74 @@ describe('a refused setting', () => {
       loadSettings({ flags: {}, env, file: null, command: 'run', home: '/home/ada' }),
     );
     expect(message).not.toContain('Sesame');
+  });
+});
+
+describe('the password of the dashboard', () => {
+  const NONE = { dashboardHost: '127.0.0.1', dashboardPassword: null, dashboardPasswordFile: null };
+  const PASSWORD = 'a-password-of-ours';
+  const SERVICE = { BRAND_API_URL: 'https://api.example', BRAND_API_TOKEN: 'token-of-a-test' };
+
+  function settingsOf(env: Record<string, string>, flags: Record<string, unknown> = {}) {
+    return loadSettings({ flags, env: { ...SERVICE, ...env }, file: null, command: 'up', home: '/home/x' })
+      .settings;
+  }
+
+  it('on loopback there need not be one', () => {
+    expect(readDashboardPassword(NONE)).toBeNull();
+  });
+
+  it.each(['0.0.0.0', '::', '192.168.0.7', 'dash.example'])(
+    'on %s there must be one, and it is said how',
+    (host) => {
+      const settings = { ...NONE, dashboardHost: host };
+      expect(() => readDashboardPassword(settings)).toThrow(
+        /^a dashboard that others can reach needs a password: --dashboard-host .*; set BRAND_ENRICH_DASHBOARD_PASSWORD or /,
+      );
+      expect(readDashboardPassword({ ...settings, dashboardPassword: PASSWORD })).toBe(PASSWORD);
+    },
+  );
+
+  it('comes from its file, without the line end', async () => {
+    const path = join(await temporaryFolder(), 'password.txt');
+    await writeFile(path, `\uFEFF${PASSWORD}\r\n`);
+    expect(readDashboardPassword({ ...NONE, dashboardPasswordFile: path })).toBe(PASSWORD);
+  });
+
+  it('a file that holds none, or is not there, is refused without a word of it', async () => {
+    const path = join(await temporaryFolder(), 'password.txt');
+    const read = () => readDashboardPassword({ ...NONE, dashboardPasswordFile: path });
+    expect(read).toThrow('the file of the password cannot be read');
+    for (const text of ['', 'short-enoug', 'two lines of\ntext that is long', 'x'.repeat(1_025)]) {
+      await writeFile(path, text);
+      expect(read).toThrow(
+        /^what this file holds \(not shown\) is not a password: .*; write one line of 12 /,
+      );
+    }
+  });
+
+  it('a short one in the environment is refused and not shown', () => {
+    const short = 'short-enoug';
+    expect(() => settingsOf({ BRAND_ENRICH_DASHBOARD_PASSWORD: short })).toThrow(
+      /BRAND_ENRICH_DASHBOARD_PASSWORD/,
+    );
+    expect(() => settingsOf({ BRAND_ENRICH_DASHBOARD_PASSWORD: short })).not.toThrow(new RegExp(short));
+  });
+
+  describe('of environment and file', () => {
+    const env = { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD };
+
+    it('the environment wins over a file that it names too', () => {
+      const settings = settingsOf({ ...env, BRAND_ENRICH_DASHBOARD_PASSWORD_FILE: '/secrets/password' });
+      expect(settings).toMatchObject({ dashboardPassword: PASSWORD, dashboardPasswordFile: null });
+    });
+
+    it('a file named by a flag wins', () => {
+      const settings = settingsOf(env, { dashboardPasswordFile: '/secrets/password' });
+      expect(settings).toMatchObject({
+        dashboardPassword: null,
+        dashboardPasswordFile: '/secrets/password',
+      });
+    });
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
 import type { CommandName } from '../../src/config/setting.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { NeverStartError } from '../../src/core/errors.js';
+import { refusal } from './refusal.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 
@@ -20,15 +20,7 @@ function load({ flags = {}, env = SERVICE, file, command = 'run' }: Sources) {
   return loadSettings({ flags, env, file: read, command, home: '/home/ada' });
 }
 
-function refusal(sources: Sources): NeverStartError {
-  try {
-    load(sources);
-  } catch (error) {
-    if (error instanceof NeverStartError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
+const refused = (sources: Sources) => refusal(() => load(sources));
 
 describe('plan and overage', () => {
   it.each([
@@ -55,16 +47,16 @@ describe('plan and overage', () => {
     { flags: { overageBudget: '1' }, file: { plan: 'free' } },
     { file: { plan: 'free', overageBudget: 1 } },
   ])('a free plan contradicts a budget: %j', (sources) => {
-    expect(refusal(sources).message).toContain('a free plan has no overage');
+    expect(refused(sources).message).toContain('a free plan has no overage');
   });
 });
 
 describe('fields', () => {
   it('that no brand has are refused all at once, with the ones that are meant and the way to insist', () => {
-    expect(refusal({ flags: { fields: 'nmae' } }).message).toBe(
+    expect(refused({ flags: { fields: 'nmae' } }).message).toBe(
       'no such field of a brand: "nmae" in --fields; did you mean name? If not, write +nmae for one that the service has added',
     );
-    const { message } = refusal({ file: { fields: ['esg', 'links.twiter', 'name'] } });
+    const { message } = refused({ file: { fields: ['esg', 'links.twiter', 'name'] } });
     expect(message).toContain('"esg" in --fields; write +esg for one that the service has added');
     expect(message).toContain('did you mean links.twitter?');
   });
@@ -94,7 +86,7 @@ describe('the token', () => {
 
   it.each(['run', 'worker', 'ledger show', 'ledger reset'] as const)('is missed by %s', (command) => {
     const env = { BRAND_API_URL: SERVICE.BRAND_API_URL, BRAND_ENRICH_ENGINE: 'redis://h' };
-    expect(refusal({ command, env }).code).toBe('usage-token-missing');
+    expect(refused({ command, env }).code).toBe('usage-token-missing');
   });
 
   it.each(['plan', 'serve', 'status', 'outcomes stats', 'config', 'pause'] as const)(
@@ -112,7 +104,7 @@ describe('the token', () => {
 describe('the address of the service', () => {
   it('must be https, loopback or allowed', () => {
     const env = { ...SERVICE, BRAND_API_URL: 'http://api.example.com' };
-    expect(refusal({ env }).code).toBe('usage-insecure');
+    expect(refused({ env }).code).toBe('usage-insecure');
     expect(load({ env, flags: { allowHttp: true } }).settings.baseUrl).toBe('http://api.example.com');
     expect(load({ flags: { baseUrl: 'http://localhost:8080/' } }).settings.baseUrl).toBe(
       'http://localhost:8080',
@@ -141,7 +133,7 @@ describe('the sample', () => {
     { baseUrl: 'https://x.example' },
     { tokenFile: 't' },
   ])('contradicts the flag %j', (flags) => {
-    expect(refusal({ flags: { sample: true, ...flags } }).message).toContain('--sample with --');
+    expect(refused({ flags: { sample: true, ...flags } }).message).toContain('--sample with --');
   });
 });
 
@@ -153,7 +145,7 @@ describe('contradictions', () => {
     [{ flags: { output: 'a.csv', errors: 'a.csv' } }, 'the same file for two outputs'],
     [{ command: 'ledger observe' }, 'nothing was observed'],
   ] as const)('%j: %s', (sources, words) => {
-    expect(refusal(sources).message).toContain(words);
+    expect(refused(sources).message).toContain(words);
   });
 
   it('a worker and a run without one may share the embedded engine', () => {
@@ -162,7 +154,7 @@ describe('contradictions', () => {
   });
 
   it('are told together', () => {
-    const { message } = refusal({
+    const { message } = refused({
       env: {},
       flags: {
         plan: 'free',
@@ -178,7 +170,7 @@ describe('contradictions', () => {
   });
 
   it('are not concluded from what could not be read', () => {
-    const { message } = refusal({ command: 'worker', flags: { engine: 'embeded' } });
+    const { message } = refused({ command: 'worker', flags: { engine: 'embeded' } });
     expect(message).toBe('"embeded" is not an engine: --engine; did you mean embedded?');
   });
 });
@@ -190,7 +182,7 @@ describe('statements of the local service', () => {
     [{ statement: true, accounts: 'a.json', month: '2026-13' }, 'for example 2026-11'],
     [{ statement: true, accounts: 'a.json', month: '11/2026' }, 'for example 2026-11'],
   ])('%j is refused', (flags, words) => {
-    expect(refusal({ flags, command: 'serve' }).message).toContain(words);
+    expect(refused({ flags, command: 'serve' }).message).toContain(words);
   });
 
   it('are of this month unless one is named', () => {

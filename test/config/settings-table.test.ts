@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { COMMAND_NAMES } from '../../src/config/setting.js';
-import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { inheritedFlags, SETTING_ENTRIES } from '../../src/config/settings.js';
 import { settingsTable } from '../support/settings-table.js';
 
 const rows = settingsTable()
@@ -38,4 +38,20 @@ describe("the README's table", () => {
       expect(line.commands.every((command) => COMMAND_NAMES.includes(command))).toBe(true);
     }
   });
+});
+
+it.each([
+  [
+    'where requests go and what they may cost',
+    { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' },
+  ],
+  ['who is told', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
+])('a hosted run takes over %s', (_, flags) => {
+  expect(inheritedFlags(flags)).toEqual(flags);
+});
+
+it('what is read and written is for each run to say, and the process keeps its own', () => {
+  expect(
+    inheritedFlags({ column: ['website'], output: 'a.csv', inbox: ['in'], metricsPort: '0', json: true }),
+  ).toEqual({});
 });

@@ -1,5 +1,6 @@
 /** Tables written as text, for the tests of column choice. */
 import { columnChoices } from '../../src/config/column-value.js';
+import { Refusal } from '../../src/config/parse-value.js';
 import { NeverStartError } from '../../src/core/errors.js';
 import type { IdentifierKind } from '../../src/core/identifier.js';
 import { type ChosenColumns, chooseColumns } from '../../src/identify/choose-columns.js';
@@ -18,11 +19,11 @@ export function choose(
 ): ChosenColumns {
   const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
   const requested = columnChoices.parse(column);
-  if (!requested.ok) throw new Error(`--column is refused: ${column.join(' ')}`);
+  if (requested instanceof Refusal) throw new Error(`--column is refused: ${column.join(' ')}`);
   return chooseColumns({
     columns: header,
     sample,
-    requested: requested.value,
+    requested,
     kind: kind ?? null,
     allowMismatch,
     prefix,

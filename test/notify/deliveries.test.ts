@@ -15,34 +15,49 @@ function listening() {
 }
 
 describe('deliveries', () => {
-  it('are waited for at the end, and each leaves a line', async () => {
+  it('are waited for at the end, and each try leaves a line', async () => {
     const { lines, deliveries } = listening();
     let arrive: () => void = () => undefined;
-    const good = deliveries.begin(
-      'webhook',
-      { event: 'finish' },
-      () =>
-        new Promise<void>((resolve) => {
-          arrive = resolve;
-        }),
-    );
-    const bad = deliveries.begin('e-mail', { event: 'finish' }, () => {
-      throw new Error('no such host');
+    const arrival = new Promise<void>((resolve) => {
+      arrive = resolve;
     });
-    expect(await bad).toBe(false);
+    const good = deliveries.persist('webhook', { event: 'finish' }, () => arrival, Date.now());
+    const bad = deliveries.persist(
+      'e-mail',
+      { event: 'finish' },
+      () => Promise.reject(new Error('no such host')),
+      Date.now(),
+    );
     const closed = deliveries.close();
     arrive();
     await closed;
-    expect(await good).toBe(true);
-    expect(lines).toEqual([
-      { level: 50, event: 'finish', by: 'e-mail', error: 'no such host', msg: 'notification not delivered' },
-      { level: 30, event: 'finish', by: 'webhook', msg: 'notification delivered' },
-    ]);
+    expect(await good).toBe('delivered');
+    expect(await bad).toBe('stopped');
+    expect(lines).toHaveLength(2);
+    expect(lines).toContainEqual({
+      level: 30,
+      event: 'finish',
+      by: 'webhook',
+      msg: 'notification delivered',
+    });
+    expect(lines).toContainEqual({
+      level: 50,
+      event: 'finish',
+      by: 'e-mail',
+      error: 'no such host',
+      msg: 'notification not delivered',
+    });
+  });
+
+  it('that are owed for three days are given up', async () => {
+    const { deliveries } = listening();
+    const refuse = () => Promise.reject(new Error('no'));
+    expect(await deliveries.persist('webhook', {}, refuse, Date.now() - 3 * 86_400_000)).toBe('expired');
   });
 
   it('that hang do not hold up the end', async () => {
     const { deliveries } = listening();
-    void deliveries.begin('webhook', {}, () => new Promise(() => undefined));
+    void deliveries.persist('webhook', {}, () => new Promise(() => undefined), Date.now());
     await expect(deliveries.close(10)).resolves.toBeUndefined();
   });
 });

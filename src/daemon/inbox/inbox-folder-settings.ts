@@ -12,9 +12,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { findSettings } from '../../config/load-settings.js';
-import { didYouMean, type Problem, throwProblems, usageProblem } from '../../config/problems.js';
-import { type ConfigFile, parseConfigFile } from '../../config/read-config-file.js';
+import { type ConfigFile, findSettings, parseConfigFile } from '../../config/load-settings.js';
 import type { Setting, SettingGroup } from '../../config/setting.js';
 import { findFieldProblems } from '../../config/setting-rules.js';
 import {
@@ -23,8 +21,8 @@ import {
   type SettingName,
   type Settings,
 } from '../../config/settings.js';
-import { errorText, NeverStartError } from '../../core/errors.js';
-import { nearest } from '../../core/nearest.js';
+import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
+import { didYouMean, nearest } from '../../core/nearest.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import type { KeyValueStore } from '../../stores/key-value-store.js';

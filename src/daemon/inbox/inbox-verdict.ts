@@ -4,6 +4,7 @@
  * people who drop files have no command line. Pure.
  */
 
+import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
 import { SETTING_ENTRIES } from '../../config/settings.js';
 import {
@@ -159,7 +160,7 @@ function readFlag(flag: string, shown: string | undefined): ReadFlag | null {
   }
   if (shown === undefined) return null;
   const value = shown.startsWith("'") ? shown.slice(1, -1).replaceAll("'\\''", "'") : shown;
-  if (!line.kind.parse([value]).ok) return null;
+  if (line.kind.parse([value]) instanceof Refusal) return null;
   return { key: line.key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
 }
 

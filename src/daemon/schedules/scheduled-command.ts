@@ -5,9 +5,9 @@
 import { resolve } from 'node:path';
 import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
-import { type Problem, throwProblems, usageProblem } from '../../config/problems.js';
 import type { CommandName } from '../../config/setting.js';
 import { type LoadedSettings, SETTING_ENTRIES } from '../../config/settings.js';
+import { type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import type { Schedule, ScheduledFlags } from './schedule-book.js';
 import { unknownStamps } from './schedule-times.js';
 

@@ -19,7 +19,7 @@ import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { Streams } from '../../core/streams.js';
+import type { Streams } from '../../core/terminal-text.js';
 import type { EnrichResult, RunWorker, SharedWorker } from '../../run/enrich-request.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';

@@ -3,7 +3,7 @@
  * Pure. Counts, money and names; no row, no brand, no token.
  */
 import { basename } from 'node:path';
-import type { NotifyEvent } from '../../config/notify-settings.js';
+import type { NotifyEvent } from '../../config/process-settings.js';
 import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';

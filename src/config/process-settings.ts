@@ -1,0 +1,272 @@
+/**
+ * The settings of a process: inboxes, schedules, notifications, engine, admin commands, how the
+ * program behaves, dashboard, metrics and traces, and the local service.
+ */
+import { isAbsolute, join } from 'node:path';
+import {
+  collectorValue,
+  engineValue,
+  hostValue,
+  mailAddress,
+  mailAddresses,
+  smtpValue,
+  webhookValue,
+} from './address-values.js';
+import {
+  choice,
+  count,
+  duration,
+  keyValues,
+  month,
+  path,
+  paths,
+  someOf,
+  text,
+  yesOrNo,
+} from './parse-value.js';
+import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
+import { COMMAND_NAMES, type CommandName, linesOf, type Surroundings } from './setting.js';
+
+const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
+const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
+/** Those that only look at what is there. */
+const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
+const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
+
+const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
+/** What a schedule runs follows `--` and has the flags of `run`. */
+const schedule = linesOf('Schedules', ['schedule add']);
+const notifying = linesOf('Notifications', RUNNING);
+const engine = linesOf('Engine', WITH_ENGINE);
+const always = linesOf('Behaviour', COMMAND_NAMES);
+const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
+const dashboard = linesOf('Behaviour', ['up', 'config']);
+const serving = linesOf('Local service', ['serve', 'config']);
+const inventing = linesOf('Local service', ['generate-catalogue']);
+const admin = linesOf('Account and answers', ['ledger observe']);
+
+/** Events that people and programs can be notified of. */
+const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
+export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
+
+/** Those of pino. */
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/**
+ * `$XDG_STATE_HOME/brand-enrich`, else `~/.local/state/brand-enrich`; a relative variable does not
+ * count (XDG Base Directory Specification). Root's home is closed to the user that its private
+ * server runs as.
+ */
+function stateFolder({ env, home, isRoot = false }: Surroundings): string {
+  const stateHome = env.XDG_STATE_HOME ?? '';
+  if (isRoot && !isAbsolute(stateHome)) return '/var/lib/brand-enrich';
+  return join(isAbsolute(stateHome) ? stateHome : join(home, '.local', 'state'), 'brand-enrich');
+}
+
+/** What a generated catalogue covers; the defaults are the specification's coverage. */
+const invented = (flag: string, fallback: string, description: string) =>
+  inventing(flag, count(0, 10_000_000)).describe(description, { isFlagOnly: true, default: fallback });
+
+export const PROCESS_SETTINGS = {
+  inboxes: inbox('--inbox', paths('DIR')).describe('a folder to watch; repeat it for several', {
+    commands: ['up', 'config'],
+    default: '',
+    note: 'none',
+  }),
+  settleMs: inbox('--settle', duration('100ms', '1h')).describe(
+    'take a file when its size and time have not changed for this long',
+    { default: '2s' },
+  ),
+  pollMs: inbox('--poll', duration('100ms', '1h')).describe(
+    'look this often instead: for network shares, which report no changes',
+    { note: 'the system reports changes' },
+  ),
+  filesAtOnce: inbox('--files-at-once', count(1, 64)).describe('files processed at once, per watcher', {
+    default: '4',
+  }),
+
+  cron: schedule('--cron', text('CRON')).describe(
+    "when it is due: '0 2 * * *' is 02:00 every night; with six fields the first is seconds",
+    { isFlagOnly: true },
+  ),
+  tz: schedule('--tz', text('ZONE')).describe(
+    'time zone of --cron, {date} and {time}, for example Europe/Berlin',
+    { isFlagOnly: true, note: "this machine's" },
+  ),
+  catchUp: schedule('--catch-up', yesOrNo).describe(
+    'if the machine was off at the time, run once when it is back',
+    { isFlagOnly: true },
+  ),
+
+  notifyUrl: notifying('--notify-url', webhookValue).describe('webhook that is notified of events, as JSON', {
+    secrecy: 'origin',
+    note: 'no webhook',
+  }),
+  notifySecret: notifying(null, notifySecretValue).describe(
+    'secret that webhooks are signed with; no flag, because others can see command lines',
+    { env: 'BRAND_ENRICH_NOTIFY_SECRET', secrecy: 'secret', note: 'not signed' },
+  ),
+  notifySecretFile: notifying('--notify-secret-file', path('FILE')).describe(
+    'file that holds the secret of webhooks and nothing else',
+    { secrecy: 'token path' },
+  ),
+  notifyEmail: notifying('--notify-email', mailAddresses).describe('who is notified by e-mail; repeatable', {
+    default: '',
+    note: 'no e-mail',
+  }),
+  notifyFrom: notifying('--notify-from', mailAddress).describe('sender of those e-mails', {
+    note: 'the first --notify-email',
+  }),
+  smtpUrl: notifying('--smtp-url', smtpValue).describe(
+    'mail server that sends them; if it has a password, better set in the environment',
+    { secrecy: 'address' },
+  ),
+  notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS)).describe(
+    'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
+    { default: NOTIFY_EVENTS.join(',') },
+  ),
+
+  engine: engine('--engine', engineValue).describe(
+    'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
+    { envAlias: { name: 'REDIS_URL' }, secrecy: 'address', default: 'embedded' },
+  ),
+  state: engine('--state', path('DIR')).describe(
+    'folder of the embedded engine and of what must survive a crash',
+    {
+      commands: COMMAND_NAMES,
+      fallback: stateFolder,
+      note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
+    },
+  ),
+  startEmpty: engine('--start-empty', yesOrNo).describe(
+    'set aside state that the embedded engine cannot use and start empty: everything is bought again',
+    { commands: WITH_ENGINE.filter((name) => !KEEPS_DATA.includes(name)), isFlagOnly: true },
+  ),
+  waitForDisk: engine('--wait-for-disk', yesOrNo).describe(
+    'Redis 7.2 and later: wait until permits and answers are on disk (up to 1 s each time)',
+    { commands: ['run', 'watch', 'worker', 'schedule serve', 'up', 'config'] },
+  ),
+  worker: engine('--no-worker', yesOrNo).describe('leave the lookups to other processes', {
+    commands: RUNNING,
+  }),
+
+  strict: always('--strict', yesOrNo).describe('exit with 1 if there are invalid rows or nothing matched', {
+    commands: RUNNING,
+  }),
+  quiet: always('--quiet', yesOrNo).describe(
+    'no progress and no summary; only warnings, errors and why a run stopped',
+    {
+      commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'],
+    },
+  ),
+  json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
+  logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL')).describe(
+    `lowest level that is logged: ${LOG_LEVELS.join(', ')}`,
+    { default: 'info' },
+  ),
+  logFile: always('--log-file', path('FILE')).describe(
+    'file that the log is appended to; SIGHUP reopens it (for rotation) in commands that run on',
+    { note: 'standard error' },
+  ),
+  color: always('--no-color', yesOrNo).describe('no colours on the terminal', {
+    envAlias: { name: 'NO_COLOR', meaning: 'false' },
+  }),
+  configFile: always('--config', path('FILE')).describe('the config file', {
+    isInFile: false,
+    note: 'brand-enrich.config.json in the working folder',
+  }),
+
+  metricsPort: watched('--metrics-port', count(0, 65_535)).describe(
+    'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
+    { note: 'not served; 9464 with up' },
+  ),
+  metricsHost: watched('--metrics-host', hostValue).describe(
+    'address to serve them on; there is no password',
+    { default: '127.0.0.1' },
+  ),
+
+  // OpenTelemetry's own variables are for all programs of a machine: an unusable value in one stops
+  // nothing and is reported by `traceTarget`; only what is meant for this program alone is refused.
+  // Headers, certificates and the description of the process (`OTEL_SERVICE_NAME` …) are read by
+  // OpenTelemetry's own library alone.
+  otelEndpoint: watched('--otel-endpoint', collectorValue).describe(
+    'send OpenTelemetry traces to this collector (OTLP over HTTP), at /v1/traces below it',
+    { secrecy: 'address', note: 'no traces' },
+  ),
+  otelTracesEndpoint: watched(null, text('URL')).describe(
+    'the whole address to send traces to, when --otel-endpoint is not given',
+    { env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secrecy: 'address' },
+  ),
+  otelSharedEndpoint: watched(null, text('URL')).describe(
+    'like --otel-endpoint, when neither of the two is given',
+    { env: 'OTEL_EXPORTER_OTLP_ENDPOINT', secrecy: 'address' },
+  ),
+  otelDisabled: watched(null, text('true')).describe('true: no traces, whatever the others say', {
+    env: 'OTEL_SDK_DISABLED',
+  }),
+
+  dashboard: dashboard('--no-dashboard', yesOrNo).describe('do not serve the dashboard'),
+  dashboardPort: dashboard('--dashboard-port', count(0, 65_535)).describe(
+    'serve the dashboard on this port; 0 takes a free one',
+    { default: '8787' },
+  ),
+  dashboardHost: dashboard('--dashboard-host', hostValue).describe(
+    'address to serve it on; one that others can reach needs a password',
+    { default: '127.0.0.1' },
+  ),
+  dashboardPassword: dashboard(null, dashboardPasswordValue).describe(
+    'password of the dashboard; no flag, because others can see command lines',
+    { env: 'BRAND_ENRICH_DASHBOARD_PASSWORD', secrecy: 'secret', note: 'a random one at each start' },
+  ),
+  dashboardPasswordFile: dashboard('--dashboard-password-file', path('FILE')).describe(
+    'file that holds the password of the dashboard and nothing else',
+    { secrecy: 'token path' },
+  ),
+
+  port: serving('--port', count(0, 65_535)).describe('port to listen on; 0 takes a free one', {
+    default: '8080',
+  }),
+  host: serving('--host', hostValue).describe('address to listen on', { default: '127.0.0.1' }),
+  catalogue: serving('--catalogue', path('FILE')).describe('the brands it knows, as JSONL', {
+    note: 'the sample brands',
+  }),
+  accounts: serving('--accounts', path('FILE')).describe(
+    'its accounts: tokens (hashed), plans, quotas; usage is kept beside it',
+    { note: 'one account, token demo-token' },
+  ),
+  journal: serving('--journal', path('FILE')).describe('file that a line per billed request is appended to', {
+    note: 'none',
+  }),
+  faults: serving('--fault', keyValues).describe(
+    'fault to inject, such as latency=100ms or 503=10%; repeatable; serve --help lists the keys',
+    { default: '', note: 'none' },
+  ),
+  statement: serving('--statement', yesOrNo).describe(
+    'print what each account of --accounts used and owes in a month, and exit',
+    { commands: ['serve'], isFlagOnly: true },
+  ),
+  month: serving('--month', month).describe('the month of --statement (UTC)', {
+    commands: ['serve'],
+    isFlagOnly: true,
+    note: 'this month',
+  }),
+  brands: invented('--brands', '10000', 'how many brands'),
+  cryptoSymbols: invented('--crypto-symbols', '2000', 'how many crypto symbols they have'),
+  etfTickers: invented('--etf-tickers', '10000', 'how many ETF tickers they have'),
+  etfProviders: invented('--etf-providers', '320', 'how many of the brands are providers of those ETFs'),
+  seed: invented('--seed', '1', 'another seed gives other texts, scores and companies under the same keys'),
+
+  observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
+    "usage of this period as the service's own pages show it",
+    { isFlagOnly: true },
+  ),
+  observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
+    "quota as the service's own pages show it",
+    { isFlagOnly: true },
+  ),
+  olderThanMs: admin('--older-than', duration('0s', '365d')).describe(
+    'forget answers fetched longer ago than this',
+    { commands: ['outcomes purge'], isFlagOnly: true, default: '30d' },
+  ),
+} as const;

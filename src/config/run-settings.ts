@@ -1,0 +1,239 @@
+/**
+ * The settings of a run: what is read and written, how the service is asked, how fast, how much,
+ * how old a stored answer may be, and what happens at the limit.
+ */
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { RAGGED_CHOICES } from '../core/table.js';
+import { baseUrlValue, domainValue } from './address-values.js';
+import { columnChoices, delimiterValue, encodingValue, prefixValue, priorityValue } from './column-value.js';
+import {
+  billingPeriod,
+  choice,
+  count,
+  decimal,
+  duration,
+  errorLimit,
+  listOf,
+  onOrOff,
+  path,
+  ratePerSecond,
+  statuses,
+  text,
+  yesOrNo,
+} from './parse-value.js';
+import { tokenValue } from './secrets.js';
+import { type CommandName, linesOf } from './setting.js';
+
+const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
+const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
+const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
+const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
+const KNOWING_ACCOUNT: readonly CommandName[] = [
+  'run',
+  'plan',
+  'watch',
+  'worker',
+  'up',
+  'status',
+  ...LEDGER,
+  'config',
+];
+
+const input = linesOf('Input', READING);
+const column = linesOf('Columns', READING);
+const service = linesOf('Service', KNOWING_ACCOUNT);
+const sending = linesOf('Service', WORKING);
+/** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
+const asking = linesOf('Limits and money', ['run', 'config']);
+const spending = linesOf('Limits and money', RUNNING);
+const working = linesOf('Limits and money', WORKING);
+const estimating = linesOf('Limits and money', READING);
+const money = linesOf('Limits and money', ['run', 'plan', 'watch', 'up', 'status', 'config']);
+const output = linesOf('Output', RUNNING);
+
+export const RUN_SETTINGS = {
+  delimiter: input('--delimiter', delimiterValue).describe('the character between cells, or the word tab', {
+    note: 'detected',
+  }),
+  encoding: input('--encoding', encodingValue).describe('the encoding of the input', { note: 'detected' }),
+  header: input('--no-header', yesOrNo).describe(
+    'the first record is data; columns are called column_1, column_2 and so on',
+  ),
+  skipLines: input('--skip-lines', count(0, 1_000_000)).describe(
+    'lines above the header that do not belong to the table',
+    { default: '0' },
+  ),
+  limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
+  ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
+    'rows that do not fit the table: take their cells by position, or mark all of them invalid',
+    { note: 'invalid, up to 5 % of the rows' },
+  ),
+  sample: input('--sample', yesOrNo).describe(
+    'try it out against the built-in service with sample brands: no token, no cost',
+  ),
+  columns: column('--column', columnChoices).describe(
+    'the column with the identifiers, by name or as position:N; repeat it for columns to fall back on',
+    { default: '', note: 'chosen by header and values' },
+  ),
+  kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
+    `the kind of identifiers in columns named without one: ${IDENTIFIER_KINDS.join(', ')}`,
+    { commands: [...READING, 'outcomes forget'], note: 'judged from the values' },
+  ),
+  allowMismatch: column('--allow-mismatch', yesOrNo).describe(
+    'go on although most values cannot be of the kind given for their column',
+  ),
+  waterfall: column('--waterfall', yesOrNo).describe(
+    'where a row was not found, ask again with its next column (costs requests)',
+  ),
+
+  baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
+    commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
+    env: 'BRAND_API_URL',
+    secrecy: 'address',
+  }),
+  token: service(null, tokenValue).describe(
+    'token of the service; no flag, because others can see command lines',
+    { env: 'BRAND_API_TOKEN', secrecy: 'secret' },
+  ),
+  tokenFile: service('--token-file', path('FILE')).describe('file that holds the token and nothing else', {
+    env: 'BRAND_API_TOKEN_FILE',
+    secrecy: 'token path',
+  }),
+  account: service('--account', text('NAME')).describe(
+    'name of the account that requests are counted on, for tokens that share a quota',
+    { note: "the token's hash" },
+  ),
+  allowHttp: service('--allow-http', yesOrNo).describe(
+    'allow plain http and mail without TLS to other machines: token and notifications can be read on the way',
+    { commands: [...KNOWING_ACCOUNT, 'outcomes forget'] },
+  ),
+  allowUnknown: service('--allow-unknown', yesOrNo).describe(
+    'go on when nothing is found at an address that never gave a good answer (lists of unknown brands)',
+    { commands: RUNNING },
+  ),
+  allowNsfw: service('--allow-nsfw', choice(['true', 'false'])).describe(
+    'return brands with adult content always (true) or never (false)',
+    { commands: READING, fallback: () => 'unset' as const, note: 'the service decides' },
+  ),
+  ownDomain: service('--own-domain', domainValue).describe(
+    "the service's own brand: asking for it is free and shows quota and usage",
+    { commands: ['run', 'watch', 'serve', 'up', 'config'] },
+  ),
+  timeoutMs: sending('--timeout', duration('1ms', '1h')).describe('how long one request may take in total', {
+    default: '40s',
+  }),
+  compression: sending('--compression', onOrOff).describe('let the service compress its answers', {
+    default: 'on',
+  }),
+
+  concurrency: working('--concurrency', count(1, 1_000)).describe('requests in flight at once, per process', {
+    default: '64',
+  }),
+  rate: spending('--rate', ratePerSecond).describe('requests per second, over all workers; 0 is unpaced', {
+    note: '90, and unpaced on this machine until the service objects',
+  }),
+  burst: spending('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
+    note: '10, and 1 with --rate',
+  }),
+  plan: money('--plan', choice(['free', 'paid'])).describe(
+    'the plan of the account; only a paid one has overage',
+    { note: 'no overage' },
+  ),
+  quota: estimating('--quota', count(0, 1_000_000_000_000)).describe(
+    'requests per period; the lower of this and the quota that the service reports applies',
+    { note: 'what the service reports' },
+  ),
+  period: estimating('--period', billingPeriod).describe(
+    'when the quota renews: each month, never, or on a day of the month (1 to 28)',
+    { default: 'month' },
+  ),
+  freeStatuses: spending('--free-statuses', statuses).describe(
+    'statuses that are not billed, besides 401, 403 and 429',
+    { default: '204,400,402,5xx' },
+  ),
+  overageBudget: money('--overage-budget', decimal('50', 'not negative')).describe(
+    'what may be spent per period beyond the quota; above 0 implies --plan paid',
+    { default: '0', note: '0, and 100 with --plan paid' },
+  ),
+  overagePrice: money('--overage-price', decimal('0.1', 'positive')).describe(
+    'price of one request beyond the quota',
+    { default: '0.1' },
+  ),
+  maxRequests: estimating('--max-requests', count(0, 1_000_000_000_000)).describe(
+    'billable requests that this run may send, over restarts',
+    { note: 'no cap' },
+  ),
+  maxCost: estimating('--max-cost', decimal('5', 'not negative')).describe(
+    'overage money that this run may spend, over restarts',
+    { note: 'no cap' },
+  ),
+  priority: estimating('--priority', priorityValue).describe(
+    'when the limit does not cover the file, look up the highest (or lowest) values of this column first',
+    { note: 'the order of the file' },
+  ),
+  confirmAbove: asking('--confirm-above', decimal('20', 'not negative')).describe(
+    'on a terminal, ask before a run that may cost more than this',
+    { default: '20' },
+  ),
+  yes: asking('--yes', yesOrNo).describe('do not ask'),
+  maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
+    note: 'off',
+  }),
+  onLimit: asking('--on-limit', choice(['stop', 'wait'])).describe(
+    'at the limit: finish the file with the rest deferred, or wait until it is raised',
+    { default: 'stop' },
+  ),
+  usageLagMs: working('--usage-lag', duration('0s', '1h')).describe(
+    "how far the service's usage header may lag behind",
+    { default: '60s' },
+  ),
+  // Services of this kind allow answers to be stored for 30 days at most, and so long they are
+  // kept.
+  maxAgeMs: estimating('--max-age', duration('0s', '30d')).describe(
+    'stored brands younger than this are not bought again',
+    { default: '7d' },
+  ),
+  maxAgeMissingMs: estimating('--max-age-missing', duration('0s', '30d')).describe(
+    'the same for identifiers that were not found',
+    { default: '1d' },
+  ),
+  refresh: estimating('--refresh', yesOrNo).describe(
+    'buy every answer again, but only once however often the run is restarted',
+  ),
+
+  output: output('--output', path('FILE')).describe(
+    'where the result goes; - is standard output, where an export goes by default',
+    { commands: ['run', 'engine export'], isFlagOnly: true, short: '-o', note: '<name>.enriched.<ext>' },
+  ),
+  format: output('--format', choice(['csv', 'jsonl'])).describe('format of the enriched file', {
+    note: 'that of the input',
+  }),
+  fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
+    'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',
+    { note: 'the standard columns' },
+  ),
+  sort: output('--sort', choice(['quality', 'none'])).describe(
+    'rank by quality score, best first, or keep the order of the input',
+    { default: 'quality' },
+  ),
+  escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none'])).describe(
+    'cells to escape where a spreadsheet would see a formula: all, only ours, or none',
+    { default: 'ours' },
+  ),
+  prefix: output('--prefix', prefixValue).describe('prefix of the columns that are added', {
+    commands: READING,
+    default: 'brand_',
+  }),
+  errors: output('--errors', path('FILE')).describe('where rows without an answer go, with the reason', {
+    commands: ['run'],
+    isFlagOnly: true,
+    note: '<name>.errors.<ext>',
+  }),
+  report: output('--report', path('FILE')).describe(
+    'where the report goes; the page for people is written beside it, ending in .html',
+    { commands: ['run'], isFlagOnly: true, note: '<name>.report.json' },
+  ),
+  embedLogos: output('--embed-logos', yesOrNo).describe(
+    'fetch the logos shown on the report page and embed them in it',
+  ),
+} as const;
