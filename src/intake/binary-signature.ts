@@ -1,9 +1,5 @@
-/**
- * Recognising files that are no tables of text by their first bytes, so that the message can name
- * what the file is and what to do with it. Pure.
- */
-
-export interface BinaryKind {
+/** Files that are no tables of text, known by their first bytes: what each is and what to do. Pure. */
+interface BinaryKind {
   /** For the message: `an Excel workbook (.xlsx)`. */
   readonly name: string;
   readonly todo: string;
@@ -47,35 +43,29 @@ const ZIP_KINDS: readonly (readonly [inside: string, name: string])[] = [
 /** What the bytes are when they are certainly no text; null when they may be. */
 export function recogniseBinary(head: Buffer): BinaryKind | null {
   const start = head.subarray(0, 32 * 1024).toString('latin1');
-  const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
-  if (kind === undefined) return null;
+  const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1] ?? null;
   // Short ASCII marks could be the first word of a header; the formats behind them are never plain
   // text.
-  const isPlain = /^[\t\r\n\x20-\x7e]*$/.test(start);
-  if (isPlain && !/^(%PDF-|\{\\rtf)/.test(start)) return null;
-  if (!start.startsWith('PK')) return kind;
-  const inside = ZIP_KINDS.find(([name]) => start.includes(name));
-  return inside === undefined ? kind : { name: inside[1], todo: EXPORT };
+  if (/^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start)) return null;
+  const inside = start.startsWith('PK') ? ZIP_KINDS.find(([name]) => start.includes(name)) : undefined;
+  return kind === null || inside === undefined ? kind : { name: inside[1], todo: EXPORT };
 }
 
-/**
- * What a text is when it is no table: a web page, an XML document, one JSON document. null when it
- * may be one.
- */
+const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
+  [
+    /^<(!doctype html|html|head|body|table)\b/i,
+    { name: 'a web page (HTML)', todo: 'open it in a browser or spreadsheet and save the table as CSV' },
+  ],
+  [/^<\?xml\b/i, { name: 'an XML document', todo: EXPORT }],
+  [/^\[\s*(\{|$)/, { name: 'one JSON array', todo: 'write one object per line (jq -c ".[]" does that)' }],
+  [
+    /^\{\s*[\r\n]/,
+    { name: 'JSON over several lines', todo: 'write one object per line (jq -c "." does that)' },
+  ],
+];
+
+/** What a text is that is a document and no table; null when it may be one. */
 export function recogniseDocument(text: string): BinaryKind | null {
   const start = text.slice(0, 4096).trimStart();
-  if (/^<(!doctype html|html|head|body|table)\b/i.test(start)) {
-    return {
-      name: 'a web page (HTML)',
-      todo: 'open it in a browser or spreadsheet and save the table as CSV',
-    };
-  }
-  if (/^<\?xml\b/i.test(start)) return { name: 'an XML document', todo: EXPORT };
-  if (/^\[\s*(\{|$)/.test(start)) {
-    return { name: 'one JSON array', todo: 'write one object per line (jq -c ".[]" does that)' };
-  }
-  if (/^\{\s*[\r\n]/.test(start)) {
-    return { name: 'JSON over several lines', todo: 'write one object per line (jq -c "." does that)' };
-  }
-  return null;
+  return DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1] ?? null;
 }

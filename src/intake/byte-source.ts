@@ -3,31 +3,27 @@
  * decompressed when they are gzip. Read as often as asked, always the file that was opened. What
  * the bytes mean is not known here.
  */
-import { constants, openSync } from 'node:fs';
+import { type BigIntStats, constants, openSync } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
+import { errorText, FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
 import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
-import type { IntakeOptions } from './input.js';
 
-export interface ByteSource {
-  /** The path, or `stdin`. */
-  readonly name: string;
-  readonly isGzip: boolean;
-  /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
-  read(): AsyncIterable<Buffer>;
-  /** Throws `input-changed` when the file is not what it was at opening. */
-  assertUnchanged(): Promise<void>;
-  close(): Promise<void>;
+export interface OpeningOptions {
+  /**
+   * `file`: only a regular file, never waited for. `own file`: nor what a link leads to. Absent:
+   * whatever can be read, pipes included.
+   */
+  readonly only?: 'file' | 'own file' | undefined;
+  /** Folder in which standard input is kept while it is needed; made when it is missing. */
+  readonly spoolFolder: string;
+  /** Ends opening, however long the input is or keeps silent. */
+  readonly stop?: AbortSignal;
 }
-
-const CHUNK_BYTES = 256 * 1024;
-
-type OpeningOptions = Pick<IntakeOptions, 'spoolFolder' | 'only' | 'stop'>;
 
 /**
  * Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`,
@@ -36,60 +32,47 @@ type OpeningOptions = Pick<IntakeOptions, 'spoolFolder' | 'only' | 'stop'>;
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
-  options: OpeningOptions,
+  { spoolFolder, only, stop }: OpeningOptions,
 ): Promise<ByteSource> {
+  const name = path === '-' ? 'stdin' : path;
   try {
-    return await openBytes(path, stdin, options);
+    const opened = path === '-' ? checkStdin(stdin) : await openPath(path, only);
+    if (!('pipe' in opened)) return await ByteSource.of(name, opened, path, () => opened.close());
+    // A pipe must not be closed and opened again: its writer would be stopped. It may fail before
+    // anybody reads; the reader gets the error then.
+    opened.on('error', () => undefined);
+    if (stop !== undefined && opened instanceof Readable) addAbortSignal(stop, opened);
+    const { handle, drop } = await spoolStream(opened, name, spoolFolder);
+    return await ByteSource.of(name, handle, null, drop);
   } catch (error) {
-    throw options.stop?.aborted ? readingStopped(path === '-' ? 'stdin' : path) : error;
+    throw stop?.aborted ? readingStopped(name) : error;
   }
 }
 
-async function openBytes(
-  path: string,
-  stdin: NodeJS.ReadableStream | null,
-  { spoolFolder, only, stop }: OpeningOptions,
-): Promise<ByteSource> {
-  if (path === '-') {
-    if (stdin === null) {
-      throw new NeverStartError({
-        code: 'usage-invalid',
-        what: 'there is no standard input to read',
-        subject: "input '-'",
-        todo: 'pipe a file in, or name one',
-      });
-    }
-    return spoolSource(stdin, 'stdin');
-  }
-  let stream: Readable;
-  try {
-    const pipe = only === undefined ? await openPipe(path) : null;
-    if (pipe === null) {
-      const handle = await (only === undefined
-        ? open(path, 'r')
-        : openPlainFile(path, { followsLinks: only === 'file' }));
-      const facts = await handle.stat();
-      if (facts.isFile()) return await createByteSource(path, handle, path, () => handle.close());
-      if (facts.isDirectory()) {
-        await handle.close();
-        throw new Error('it is a folder');
-      }
-      stream = handle.createReadStream();
-    } else {
-      stream = pipe;
-    }
-  } catch (error) {
-    throw unreadable(path, error, 'check the path and its permissions');
-  }
-  // A pipe must not be closed and opened again: its writer would be stopped.
-  return spoolSource(stream, path);
+function checkStdin(stdin: NodeJS.ReadableStream | null): NodeJS.ReadableStream {
+  if (stdin !== null) return stdin;
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: 'there is no standard input to read',
+    subject: "input '-'",
+    todo: 'pipe a file in, or name one',
+  });
+}
 
-  async function spoolSource(chunks: NodeJS.ReadableStream, name: string): Promise<ByteSource> {
-    // It may fail before anybody reads; the reader gets the error then.
-    chunks.on('error', () => undefined);
-    if (stop !== undefined && chunks instanceof Readable) addAbortSignal(stop, chunks);
-    const { handle, drop } = await spoolStream(chunks, name, spoolFolder);
-    return createByteSource(name, handle, null, drop);
+/** A regular file, or a stream of what is none. */
+async function openPath(path: string, only: OpeningOptions['only']): Promise<FileHandle | Readable> {
+  try {
+    if (only !== undefined) return await openPlainFile(path, { followsLinks: only === 'file' });
+    const pipe = await openPipe(path);
+    if (pipe !== null) return pipe;
+    const handle = await open(path, 'r');
+    const facts = await handle.stat();
+    if (facts.isFile()) return handle;
+    if (!facts.isDirectory()) return handle.createReadStream();
+    await handle.close();
+    throw new Error('it is a folder');
+  } catch (error) {
+    throw unreadable(path, error, CHECK_PATH);
   }
 }
 
@@ -108,41 +91,50 @@ async function openPipe(path: string): Promise<Readable | null> {
   return new Socket({ fd, readable: true, writable: false });
 }
 
-async function createByteSource(
-  name: string,
-  handle: FileHandle,
-  path: string | null,
-  close: () => Promise<void>,
-): Promise<ByteSource> {
-  const atOpening = await handle.stat({ bigint: true });
-  const magic = Buffer.alloc(2);
-  await handle.read(magic, 0, 2, 0);
-  const isGzip = magic[0] === 0x1f && magic[1] === 0x8b;
-  let isOpen = true;
+export class ByteSource {
+  #isOpen = true;
 
-  return {
-    name,
-    isGzip,
-    read: () => (isGzip ? readGzip(handle, name) : readPlain(handle, name)),
-    async assertUnchanged() {
-      // A spooled input has no path: it is ours alone.
-      const facts =
-        path === null
-          ? await handle.stat({ bigint: true })
-          : await stat(path, { bigint: true }).catch(() => null);
-      const isSame =
-        facts !== null &&
-        facts.size === atOpening.size &&
-        facts.mtimeNs === atOpening.mtimeNs &&
-        facts.ino === atOpening.ino;
-      if (!isSame) throw inputChanged(name);
-    },
-    async close() {
-      if (!isOpen) return;
-      isOpen = false;
-      await close();
-    },
-  };
+  private constructor(
+    /** The path, or `stdin`. */
+    readonly name: string,
+    readonly isGzip: boolean,
+    private readonly handle: FileHandle,
+    /** null for a spooled input. */
+    private readonly path: string | null,
+    private readonly atOpening: BigIntStats,
+    private readonly end: () => Promise<void>,
+  ) {}
+
+  static async of(name: string, handle: FileHandle, path: string | null, end: () => Promise<void>) {
+    try {
+      const atOpening = await handle.stat({ bigint: true });
+      const magic = Buffer.alloc(2);
+      await handle.read(magic, 0, 2, 0);
+      return new ByteSource(name, magic.equals(GZIP_MAGIC), handle, path, atOpening, end);
+    } catch (error) {
+      throw unreadable(name, error, CHECK_PATH);
+    }
+  }
+
+  /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
+  read(): AsyncIterable<Buffer> {
+    return this.isGzip ? readGzip(this.handle, this.name) : readPlain(this.handle, this.name);
+  }
+
+  /** Throws `input-changed` when the file is not what it was at opening. */
+  async assertUnchanged(): Promise<void> {
+    const options = { bigint: true } as const;
+    const reading = this.path === null ? this.handle.stat(options) : stat(this.path, options);
+    const facts = await reading.catch(() => null);
+    const { size, mtimeNs, ino } = this.atOpening;
+    if (facts?.size !== size || facts.mtimeNs !== mtimeNs || facts.ino !== ino) throw inputChanged(this.name);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    await this.end();
+  }
 }
 
 export function inputChanged(name: string): FailFileError {
@@ -155,21 +147,18 @@ export function inputChanged(name: string): FailFileError {
 
 /** A signal came before the input was read to its end. */
 export function readingStopped(name: string): InterruptedError {
-  return new InterruptedError({
-    code: 'interrupted',
-    subject: name,
-    todo: 'nothing was spent or written; run again',
-  });
+  const todo = 'nothing was spent or written; run again';
+  return new InterruptedError({ code: 'interrupted', subject: name, todo });
 }
 
-function unreadable(name: string, error: unknown, todo: string): FailFileError {
-  return new FailFileError({
-    code: 'input-missing',
-    subject: `${name} (${systemWords(error)})`,
-    todo,
-    cause: error,
-  });
+function unreadable(name: string, cause: unknown, todo: string): FailFileError {
+  const subject = `${name} (${systemWords(cause)})`;
+  return new FailFileError({ code: 'input-missing', subject, todo, cause });
 }
+
+const CHECK_PATH = 'check the path and its permissions';
+const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
+const CHUNK_BYTES = 256 * 1024;
 
 async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buffer> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -193,11 +182,10 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
     if (error instanceof FailFileError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
     throw new FailFileError({
       code: 'input-missing',
       what: 'the gzip data is damaged or cut off',
-      subject: `${name} (${reason})`,
+      subject: `${name} (${errorText(error)})`,
       todo: 'fetch or make the file again',
       cause: error,
     });
@@ -213,32 +201,29 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * @param name what is read, for messages
- * @returns the open file, to be dropped by the caller
- * Throws `disk-low` when the disk is full, `output-unwritable` when the folder cannot be used,
- * `input-missing` when reading fails.
+ * A copy of the stream, which the caller drops. Throws `disk-low` when the disk is full,
+ * `output-unwritable` when the folder cannot be used, `input-missing` when reading fails.
  */
 async function spoolStream(
   chunks: AsyncIterable<Buffer | string>,
   name: string,
   folder: string,
 ): Promise<PrivateFile> {
-  let file: PrivateFile;
-  try {
+  const what = 'the input cannot be kept while it is processed';
+  const openSpool = async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    file = await openPrivateFile(folder, 'input');
-  } catch (error) {
-    throw new FailFileError({
-      code: 'output-unwritable',
-      what: 'the input cannot be kept while it is processed',
-      subject: folder,
-      todo: 'make the folder writable or name another one with --state',
-      cause: error,
-    });
-  }
+    return openPrivateFile(folder, 'input');
+  };
+  const file = await openSpool().catch((cause: unknown) => {
+    const todo = 'make the folder writable or name another one with --state';
+    throw new FailFileError({ code: 'output-unwritable', what, subject: folder, todo, cause });
+  });
   try {
     for await (const chunk of chunks) {
-      await append(file.handle, Buffer.from(chunk), folder);
+      await file.handle.appendFile(Buffer.from(chunk)).catch((cause: unknown) => {
+        const todo = 'free disk space or name another folder with --state';
+        throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });
+      });
     }
     return file;
   } catch (error) {
@@ -249,20 +234,6 @@ async function spoolStream(
       what: 'the input broke off while it was read',
       subject: name,
       todo: 'run again, or save it to a file first',
-      cause: error,
-    });
-  }
-}
-
-async function append(handle: FileHandle, bytes: Buffer, folder: string): Promise<void> {
-  try {
-    await handle.appendFile(bytes);
-  } catch (error) {
-    throw new FailFileError({
-      code: 'disk-low',
-      what: 'the input cannot be kept while it is processed',
-      subject: folder,
-      todo: 'free disk space or name another folder with --state',
       cause: error,
     });
   }
