@@ -2,24 +2,21 @@
  * What a column's name says of its content, in the languages of the files we see. Words are
  * compared without case and accents. `judge-columns.ts` weighs the values.
  */
+import type { IdentifierKind } from '../core/identifier.js';
 
-/**
- * `symbol`: a ticker or a crypto symbol, the name does not tell. `email`: domains behind addresses
- * of people.
- */
+/** `symbol`: a ticker or a crypto symbol. `email`: domains behind addresses of people. */
 export type HeaderMeaning = 'domain' | 'email' | 'isin' | 'ticker' | 'crypto' | 'symbol' | 'id';
 
-export interface HeaderReading {
+/** The kind to read such a column as, that of most where there are two. */
+export function kindOf(meaning: HeaderMeaning): IdentifierKind {
+  return meaning === 'email' ? 'domain' : meaning === 'symbol' ? 'ticker' : meaning;
+}
+
+interface HeaderReading {
   readonly meaning: HeaderMeaning | null;
-  /**
-   * 1 when every word fits, 0.6 when some word qualifies it (`parent website`) or is vague
-   * (`link`), 0 without meaning.
-   */
+  /** 1 when every word fits, 0.6 with a vague one (`link`) or one that qualifies (`parent website`), else 0. */
   readonly weight: number;
-  /**
-   * The name speaks of something else's address or number (`logo url`, `linkedin`, `wkn`): never
-   * chosen by its values.
-   */
+  /** It names another address or number (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
   readonly isForeign: boolean;
 }
 
@@ -68,8 +65,6 @@ const TICKER_CONTEXT = words(
   'stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund issuer shares eps pe cik',
 );
 
-const CONTEXT = new Set([...CRYPTO_CONTEXT, ...TICKER_CONTEXT]);
-
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
   return name
@@ -84,14 +79,13 @@ function splitWords(name: string): string[] {
 export function readHeader(name: string): HeaderReading {
   const parts = splitWords(name);
   const pairs = parts.slice(1).map((part, index) => `${parts[index]}${part}`);
-  const has = (set: ReadonlySet<string>) =>
-    parts.some((part) => set.has(part)) || pairs.some((pair) => set.has(pair));
+  const has = (set: ReadonlySet<string>) => [...parts, ...pairs].some((word) => set.has(word));
   const isForeign = has(FOREIGN);
   const meaning = isForeign && !has(ISIN) ? null : meaningOf(name, has);
   if (meaning === null) return { meaning, weight: 0, isForeign };
   const isVague = !has(DOMAIN) && has(VAGUE_DOMAIN);
-  const isWhole = parts.every(
-    (part, index) => isFamiliar(part) || isFamiliar(pairs[index]) || isFamiliar(pairs[index - 1]),
+  const isWhole = parts.every((part, index) =>
+    [part, pairs[index], pairs[index - 1]].some((word) => word !== undefined && MEANINGFUL.has(word)),
   );
   const isScript = DOMAIN_SCRIPTS.test(name) || EMAIL_SCRIPTS.test(name);
   return { meaning, weight: (isWhole || isScript) && !isVague ? 1 : 0.6, isForeign: false };
@@ -109,21 +103,20 @@ function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): He
   return has(DOMAIN) || DOMAIN_SCRIPTS.test(name) || has(VAGUE_DOMAIN) ? 'domain' : null;
 }
 
-const MEANINGFUL = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
-
-function isFamiliar(word: string | undefined): boolean {
-  return word !== undefined && MEANINGFUL.some((set) => set.has(word));
-}
+const MEANINGFUL = new Set(
+  [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL].flatMap((set) => [
+    ...set,
+  ]),
+);
+/** Words that columns are called by. */
+const KNOWN = [MEANINGFUL, FOREIGN, CRYPTO_CONTEXT, TICKER_CONTEXT];
 
 /** Whether some word of a name is one that columns are called by, so that it is no value. */
 export function isHeaderLike(name: string): boolean {
-  return splitWords(name).some((word) => isFamiliar(word) || FOREIGN.has(word) || CONTEXT.has(word));
+  return splitWords(name).some((word) => KNOWN.some((set) => set.has(word)));
 }
 
-/**
- * What the table's other columns say about a column named `symbol`; null when they say nothing or
- * both.
- */
+/** What the table's columns say about one named `symbol`; null when they say nothing or both. */
 export function symbolContext(columns: readonly string[]): 'ticker' | 'crypto' | null {
   const all = columns.flatMap(splitWords);
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));
