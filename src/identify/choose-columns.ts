@@ -35,10 +35,7 @@ const MOST_ROWS = 1000;
 /** Two readings closer than this are a tie. */
 const MARGIN = 0.1;
 
-/**
- * Throws `NeverStartError`: column-unknown (with the nearest name), column-doubtful (with the flag
- * to use), column-ours, column-mismatch.
- */
+/** Throws `NeverStartError`: column-unknown, column-doubtful, column-ours, column-mismatch. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const { columns, kind } = input;
   const ours = findOurColumns(columns, input.prefix);
@@ -126,9 +123,8 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;
 
 /**
- * Positions of the columns to be replaced; none when the table is not ours. Throws
- * `NeverStartError` column-ours when there are columns with the prefix and not all of the marks. An
- * empty prefix claims nothing.
+ * Positions of the columns to be replaced; none when the table is not ours, or for an empty prefix.
+ * Throws column-ours when there are columns with the prefix and not all of the marks.
  */
 export function findOurColumns(columns: readonly string[], prefix: string): number[] {
   const prefixed = columns.flatMap((column, index) => (column.startsWith(prefix) ? [index] : []));

@@ -4,11 +4,10 @@
  */
 import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
-import { cleanCell, skipBlank } from './clean-cell.js';
+import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnFlag, columnLabel, KIND_WORDS } from './find-column.js';
 import { isHeaderLike, kindOf, readHeader } from './header-words.js';
-import { CHECKED_KINDS } from './identify-cell.js';
-import { identifyDomain } from './identify-domain.js';
+import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import {
   type ColumnReading,
   isFilled,
@@ -39,10 +38,7 @@ function flagsOf(columns: readonly string[], column: number, kinds: readonly Ide
   return kinds.map((kind) => columnFlag(columns, column, kind)).join(' or ');
 }
 
-/**
- * What remains blank in the chosen columns, and the column that would fill most of it. Empty when
- * nothing is blank.
- */
+/** What remains blank in the chosen columns, and the column that would fill most of it. */
 export function explainBlanks(
   { columns, sample }: JudgeInput,
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
@@ -62,8 +58,7 @@ export function explainBlanks(
 
 /**
  * Nothing was read surely enough. `open`: the columns that could be named. `isOurs`: an earlier run
- * wrote the file, so that some column of it was read before, and what is wrong with it are its
- * values.
+ * wrote the file, so that some column was read before, and its values are what is wrong.
  */
 export function nothingClear(judge: JudgeInput, open: readonly number[], isOurs: boolean): NeverStartError {
   assertHeader(judge, open);
@@ -93,16 +88,17 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
       todo: `name it: ${flagsOf(columns, symbols, SYMBOL_KINDS)} (${KINDS})`,
     };
   }
+  const naming = `with --column NAME:KIND (${KINDS})`;
   if (isOurs && isAnyKind) {
     return {
-      but: '',
-      todo: `correct its rows, or name the column that the run which wrote this file read, with --column NAME:KIND (${KINDS})`,
+      but,
+      todo: `correct its rows, or name the column that the run which wrote this file read, ${naming}`,
     };
   }
   return {
     but,
     todo: isAnyKind
-      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (${KINDS})`
+      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them ${naming}`
       : `leave --kind ${kind} out to have the kind judged by the values, or name the column with --column NAME:${kind}`,
   };
 }
@@ -115,10 +111,7 @@ function findSymbols(judge: JudgeInput, open: readonly number[]): number | undef
     .sort((one, other) => other.variety - one.variety)[0]?.column;
 }
 
-/**
- * How much the values of a column of symbols differ, up to 1; 0 when it seems to hold something
- * else: numbers, words, classes.
- */
+/** How much the symbols of a column differ, up to 1; 0 for numbers, words, classes. */
 function varietyOfSymbols({ sample }: JudgeInput, column: number): number {
   const cells = sample.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
   const symbols = cells.filter((cell) => isSymbolLike(cell) && /[a-z]/i.test(cell));
@@ -127,10 +120,7 @@ function varietyOfSymbols({ sample }: JudgeInput, column: number): number {
   return variety < LEAST_VARIETY ? 0 : variety;
 }
 
-/**
- * Throws column-doubtful for a list of symbols whose first line was taken for its header: the first
- * symbol would be lost.
- */
+/** Throws column-doubtful where a header is the first symbol of a list, which would be lost. */
 export function assertHeader(judge: JudgeInput, open: readonly number[]): void {
   const { columns, sample, kind } = judge;
   if (columns.some(isHeaderLike) || (kind !== null && CHECKED_KINDS.has(kind))) return;
@@ -154,10 +144,8 @@ export function assertHeader(judge: JudgeInput, open: readonly number[]): void {
 }
 
 /** Several columns fit alike, or one whose kind nothing tells. */
-export function doubtful(
-  { columns, sample, kind }: JudgeInput,
-  rivals: readonly ColumnReading[],
-): NeverStartError {
+export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): NeverStartError {
+  const { columns, sample, kind } = judge;
   const flags = rivals.map(({ column, kind: read }) =>
     flagsOf(columns, column, read === null ? SYMBOL_KINDS : [kind ?? read]),
   );
@@ -192,20 +180,8 @@ export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: b
   );
 }
 
-interface LikelyColumn {
-  readonly column: number;
-  readonly kind: IdentifierKind;
-  /** Why it was not taken unasked, for people, without its values; null when that has no words. */
-  readonly doubt: string | null;
-  /** Not one sampled value is of the kind: naming the column would help nobody. */
-  readonly isHopeless: boolean;
-}
-
-/**
- * Among the columns that may be suggested, by values and name together, else by name; null when
- * neither says anything.
- */
-function likelyColumn(judge: JudgeInput, open: readonly number[]): LikelyColumn | null {
+/** By values and name together, else by name; null when neither says anything. */
+function likelyColumn(judge: JudgeInput, open: readonly number[]) {
   const wanted = judge.kind === 'auto' ? null : judge.kind;
   const candidates = open.flatMap((column) => {
     const { isForeign, meaning, weight } = readHeader(judge.columns[column] ?? '');
@@ -215,11 +191,13 @@ function likelyColumn(judge: JudgeInput, open: readonly number[]): LikelyColumn 
     return [{ column, kind, likelihood: (reading?.score ?? 0) + weight }];
   });
   const [best] = candidates.sort((one, other) => other.likelihood - one.likelihood);
-  if (best === undefined) return null;
-  const { column, kind } = best;
-  return { column, kind, ...doubtOf(judge, column, kind) };
+  return best === undefined ? null : { ...best, ...doubtOf(judge, best.column, best.kind) };
 }
 
+/**
+ * Why a column was not taken unasked, for people, without its values; null when that has no words.
+ * `isHopeless`: not one sampled value is of the kind, so naming the column would help nobody.
+ */
 function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
   const counts = sampleColumn(sample, column);
   const { filled } = counts;
@@ -239,17 +217,15 @@ function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
     auto: counts.symbols,
   }[kind];
   const words = `${kind === 'ticker' || kind === 'crypto' ? 'written like ' : ''}${KIND_WORDS[kind]}`;
-  const fault = kind === 'domain' ? sample.map((row) => firstFault(row[column] ?? '')).find(Boolean) : null;
-  const others = fault ? `; others: ${fault}` : '';
+  const [fault] = kind === 'domain' ? sample.flatMap((row) => faultOf(row[column] ?? '')) : [];
+  const others = fault === undefined ? '' : `; others: ${fault}`;
   return {
     doubt: `${fitting} of its ${filled} sampled values are ${words}${others}`,
     isHopeless: fitting === 0,
   };
 }
 
-function firstFault(cell: string): string | null {
-  const cleaned = cleanCell(cell);
-  if (skipBlank(cleaned, 'domain') !== null) return null;
-  const read = identifyDomain(cleaned);
-  return read.type === 'invalid' ? read.reason : null;
+function faultOf(cell: string): string[] {
+  const read = identifyCell(cell, 'domain');
+  return read.type === 'invalid' ? [read.reason] : [];
 }

@@ -26,10 +26,7 @@ export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
   auto: 'identifiers',
 };
 
-/**
- * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name,
- * column-doubtful when several columns have the name.
- */
+/** `flag`: for messages. Throws column-unknown with the nearest name, column-doubtful. */
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,
@@ -128,7 +125,7 @@ function looseName(name: string): string {
   return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
 }
 
-/** The position, from 0, that `position:3` spells whatever the columns are called; null for a name. */
+/** The position, from 0, that `position:3` spells; null for a name. */
 function readPosition(name: string): number | null {
   const digits = /^\s*position:(\d{1,6})\s*$/i.exec(name)?.[1];
   return digits === undefined ? null : Number(digits) - 1;
@@ -138,10 +135,7 @@ function positionText(column: number): string {
   return `position:${column + 1}`;
 }
 
-/**
- * How people are shown a column: its name, with its position where the name is a number, or its
- * position alone where the name is blank or not the only one.
- */
+/** Its name, with its position where that is a number; else its position alone. */
 export function columnLabel(columns: readonly string[], column: number): string {
   const name = columns[column] ?? '';
   if (!isNameable(columns, column)) return `number ${column + 1}`;

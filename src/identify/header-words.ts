@@ -14,9 +14,9 @@ export function kindOf(meaning: HeaderMeaning): IdentifierKind {
 
 interface HeaderReading {
   readonly meaning: HeaderMeaning | null;
-  /** 1 when every word fits, 0.6 with a vague one (`link`) or one that qualifies (`parent website`), else 0. */
+  /** 1 when every word fits, 0.6 with a vague one (`link`) or a qualifier (`parent`), else 0. */
   readonly weight: number;
-  /** It names another address or number (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
+  /** It names another thing (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
   readonly isForeign: boolean;
 }
 

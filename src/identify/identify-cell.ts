@@ -13,9 +13,8 @@ import { identifyDomain, mentionsDomain } from './identify-domain.js';
 export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);
 
 /**
- * Never throws, whatever the text. Values are in normal form: identifying one again with the same
- * kind gives the same identifier. Reasons never quote the cell, so nothing private leaks into
- * reports.
+ * Never throws. Values are in normal form: identifying one again with the same kind gives the same
+ * identifier. Reasons never quote the cell, so nothing private leaks into reports.
  */
 export function identifyCell(text: string, kind: IdentifierKind): Identified {
   const cleaned = cleanCell(text);
@@ -71,7 +70,7 @@ function openDomain(cleaned: string, read: Identified & { type: 'identifier' }):
 
 /** Longer than any symbol of an exchange; longer texts are names. */
 const LONGEST_SYMBOL = 32;
-/** Real ones: `BRK.B`, `BF-B`, `M&M`, `0700.HK`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`, `BRK B`. */
+/** Real ones: `BRK.B`, `BF-B`, `M&M`, `AGO$F`, `^GSPC`, `BRK/B`, `GC=F`, `NYSE:GE`, `BRK B`. */
 const TICKER = /^[A-Z0-9 .^&/$=:+*!_~-]+$/;
 /** Coins in any script; without marks, whose upper case and composed forms disagree. */
 const CRYPTO = /^[\p{L}\p{N} .^&/$=:+*!_~-]+$/u;
@@ -101,7 +100,7 @@ function withoutCashtag(cleaned: string): string {
   return cleaned.replace(/^[$ ]+/, '');
 }
 
-/** A brand id whatever the column says: the prefix of the specification, and up to 61 characters. */
+/** A brand id whatever the column says: with the prefix of the specification. */
 export function isCertainBrandId(cleaned: string): boolean {
   return /^id_[A-Za-z0-9_-]{1,61}$/.test(cleaned);
 }
@@ -142,7 +141,7 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
   return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto') };
 }
 
-/** An invalid cell over a skipped one, a skip with a cause over a blank; the first of equals stays. */
+/** An invalid cell over a skip, a skip with a cause over a blank; the first of equals stays. */
 function isMoreTelling(found: Identified, known: Identified | null): boolean {
   if (known === null) return true;
   if (known.type === 'invalid') return false;

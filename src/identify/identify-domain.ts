@@ -11,7 +11,7 @@ import type { Identified } from '../core/identifier.js';
 import { asIdentifier, invalid } from './clean-cell.js';
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
-/** Another scheme names something else: `android-app://com.acme.shop` is not the domain acme.shop. */
+/** Another scheme names something else: `android-app://com.acme.shop` is not acme.shop. */
 const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
 /** Also slips of typing: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
 const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
@@ -143,10 +143,7 @@ const OPTIONS = {
   detectIp: false,
 } as const;
 
-/**
- * `host`: a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address
- * without brackets. The domain is in normal form: lower case, punycode.
- */
+/** `host`: in any case, IDN or punycode, perhaps with trailing dots, or an IP address. */
 function findRegistrable(host: string): Identified {
   if (host.includes(':')) return isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN;
   // An IDN may be longer as it is written, not by much.

@@ -101,14 +101,14 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   );
 }
 
-/** Lists of coins call their symbols tickers too: beside words of that world "ticker" is a doubt. */
+/** Lists of coins call their symbols tickers too: beside their words "ticker" is a doubt. */
 function symbolKind(meaning: HeaderMeaning | null, context: JudgeInput['context']): JudgeInput['context'] {
   if (meaning === 'crypto') return 'crypto';
   if (meaning === 'ticker') return context === 'crypto' ? null : 'ticker';
   return context;
 }
 
-/** The readings of the columns but `passedOver`, of the wanted kind if there is one, the surest first. */
+/** The readings of all columns but `passedOver`, of the wanted kind if any, the surest first. */
 export function judgeColumns(input: JudgeInput, passedOver: readonly number[]): ColumnReading[] {
   return input.columns
     .flatMap((_, column) => (passedOver.includes(column) ? [] : [judgeColumn(input, column, false)]))

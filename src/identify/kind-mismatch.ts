@@ -1,8 +1,7 @@
 /**
  * Whether the kind that the user named can be that of the values. A symbol cannot be checked, so
  * nearly any text under `--column website:ticker` would be bought and found by nobody: where most
- * sampled values are surely something else, the run stops before anything is spent. Kinds that the
- * values themselves showed are not looked at.
+ * sampled values are surely something else, the run stops before anything is spent.
  */
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
@@ -18,10 +17,7 @@ const MOST_IMPOSSIBLE = 0.8;
 /** Fewer values, all of them invalid and so free, prove nothing under a name that says the kind. */
 const LEAST_VALUES = 5;
 
-/**
- * `named`: the choices whose kind the user said, `choices`: all of them. Throws `NeverStartError`
- * (column-mismatch) with the flag that fits and the one that insists.
- */
+/** Throws column-mismatch. `named`: those of the choices whose kind the user said. */
 export function assertKindsFit(
   judge: JudgeInput,
   named: readonly ColumnChoice[],

@@ -1,4 +1,4 @@
-/** Files that are no tables of text, known by their first bytes: what each is and what to do. Pure. */
+/** Files that are no tables of text, by their first bytes: what each is, and what to do. Pure. */
 interface BinaryKind {
   /** For the message: `an Excel workbook (.xlsx)`. */
   readonly name: string;

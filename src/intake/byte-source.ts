@@ -1,7 +1,6 @@
 /**
  * The bytes of an input: a file, or standard input and pipes copied to a temporary file,
- * decompressed when they are gzip. Read as often as asked, always the file that was opened. What
- * the bytes mean is not known here.
+ * decompressed when they are gzip. Read as often as asked, always the file that was opened.
  */
 import { type BigIntStats, constants, openSync } from 'node:fs';
 import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
@@ -14,10 +13,7 @@ import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
 
 export interface OpeningOptions {
-  /**
-   * `file`: only a regular file, never waited for. `own file`: nor what a link leads to. Absent:
-   * whatever can be read, pipes included.
-   */
+  /** `file`: only a regular file. `own file`: and through no link. Absent: pipes too. */
   readonly only?: 'file' | 'own file' | undefined;
   /** Folder in which standard input is kept while it is needed; made when it is missing. */
   readonly spoolFolder: string;
@@ -25,10 +21,7 @@ export interface OpeningOptions {
   readonly stop?: AbortSignal;
 }
 
-/**
- * Opens a path, or standard input for `-`. Throws `input-missing`, `disk-low`, `usage-invalid`,
- * `interrupted`.
- */
+/** Throws `input-missing`, `disk-low`, `output-unwritable`, `usage-invalid`, `interrupted`. */
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
@@ -77,10 +70,9 @@ async function openPath(path: string, only: OpeningOptions['only']): Promise<Fil
 }
 
 /**
- * A pipe as a stream, which leaves the waiting for its writer and his words to the event loop: a
- * thread of Node's that waits for others cannot be told to stop, and even the end of the process
- * waits for it. null for what is no pipe, and for named pipes of systems that do not tell a pipe
- * without a writer yet from one whose writer is gone.
+ * A pipe as a stream, which leaves the waiting for its writer to the event loop: a thread of Node's
+ * that waits cannot be stopped, and even the end of the process waits for it. null for what is no
+ * pipe, and on systems that do not tell a pipe without a writer yet from one whose writer is gone.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);
@@ -137,18 +129,15 @@ export class ByteSource {
   }
 }
 
-export function inputChanged(name: string): FailFileError {
-  return new FailFileError({
-    code: 'input-changed',
-    subject: name,
-    todo: 'run again once nothing writes to it; answers that were paid for are kept',
-  });
+export function inputChanged(subject: string): FailFileError {
+  const todo = 'run again once nothing writes to it; answers that were paid for are kept';
+  return new FailFileError({ code: 'input-changed', subject, todo });
 }
 
 /** A signal came before the input was read to its end. */
-export function readingStopped(name: string): InterruptedError {
+export function readingStopped(subject: string): InterruptedError {
   const todo = 'nothing was spent or written; run again';
-  return new InterruptedError({ code: 'interrupted', subject: name, todo });
+  return new InterruptedError({ code: 'interrupted', subject, todo });
 }
 
 function unreadable(name: string, cause: unknown, todo: string): FailFileError {
@@ -182,13 +171,10 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
     for await (const chunk of gunzip) yield chunk as Buffer;
   } catch (error) {
     if (error instanceof FailFileError) throw error;
-    throw new FailFileError({
-      code: 'input-missing',
-      what: 'the gzip data is damaged or cut off',
-      subject: `${name} (${errorText(error)})`,
-      todo: 'fetch or make the file again',
-      cause: error,
-    });
+    const what = 'the gzip data is damaged or cut off';
+    const subject = `${name} (${errorText(error)})`;
+    const todo = 'fetch or make the file again';
+    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
   } finally {
     compressed.destroy();
     gunzip.destroy();
@@ -200,10 +186,7 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/**
- * A copy of the stream, which the caller drops. Throws `disk-low` when the disk is full,
- * `output-unwritable` when the folder cannot be used, `input-missing` when reading fails.
- */
+/** Throws `disk-low`, `output-unwritable`, `input-missing`. The caller drops the file. */
 async function spoolStream(
   chunks: AsyncIterable<Buffer | string>,
   name: string,
@@ -229,12 +212,8 @@ async function spoolStream(
   } catch (error) {
     await file.drop();
     if (error instanceof FailFileError) throw error;
-    throw new FailFileError({
-      code: 'input-missing',
-      what: 'the input broke off while it was read',
-      subject: name,
-      todo: 'run again, or save it to a file first',
-      cause: error,
-    });
+    const broken = 'the input broke off while it was read';
+    const todo = 'run again, or save it to a file first';
+    throw new FailFileError({ code: 'input-missing', what: broken, subject: name, todo, cause: error });
   }
 }

@@ -28,10 +28,7 @@ export function valueKind(cell: string): string {
   return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
 }
 
-/**
- * As {@link valueKind}, with codes and dates told apart from text, and addresses of a website taken
- * together.
- */
+/** As {@link valueKind}, with codes and dates apart from text, and a website as a domain. */
 function rowKind(cell: string): string {
   const kind = valueKind(cell);
   if (kind === 'url') return 'domain';
@@ -55,7 +52,7 @@ const LEAST_SHARE = 0.05;
 /** From this share on cells of a neighbour's kind are no exception in a column. */
 const MUDDLED_SHARE = 0.1;
 
-/** What the columns hold, as sampled rows show it. A cell that is judged is no witness for itself. */
+/** What columns hold, as sampled rows show it. A cell that is judged is no witness for itself. */
 export class ColumnKinds {
   /** Whether some column holds many cells of a neighbour's kind, as where many rows are shifted. */
   readonly isMuddled: boolean;

@@ -1,14 +1,14 @@
 /**
  * The encoding that an input is read with: the one asked for, unless the bytes contradict it, else
- * what the head of the input and a stretch with letters beyond ASCII show. In this order: byte order
- * mark; UTF-16 by its zeros; binary; valid UTF-8; Windows-1252 when no other code page that reads the
+ * what its head and a stretch with letters beyond ASCII show. In this order: byte order mark;
+ * UTF-16 by its zeros; binary; valid UTF-8; Windows-1252 when no other code page that reads the
  * text otherwise is likelier. Other code pages are never guessed, only named.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 import { FailFileError, NeverStartError } from '../core/errors.js';
-import { wholeUtf8 } from './strict-decoder.js';
+import { utf8Length, wholeUtf8 } from './strict-decoder.js';
 
 export interface ChosenEncoding {
   readonly encoding: string;
@@ -31,10 +31,7 @@ const ALIASES = new Map(
 /** iconv-lite's codecs that are no encodings of text. */
 const NO_TEXT = new Set(['', 'base64', 'hex', 'binary', 'utf7', 'utf7imap']);
 
-/**
- * The usual name of what `--encoding` says; `utf-16` leaves the byte order open. Throws
- * `usage-invalid` for a name that nobody knows.
- */
+/** The usual name; `utf-16` leaves the byte order open. Throws `usage-invalid` for unknown ones. */
 export function checkEncodingName(name: string): string {
   const key = name.toLowerCase().replace(/[^a-z0-9]/g, '');
   const alias = ALIASES.get(key);
@@ -53,7 +50,7 @@ interface LookAhead {
   readonly head: Buffer;
   /** Whether the head is the whole input. */
   readonly isWhole: boolean;
-  /** With some ASCII before the first byte beyond it, wherever that stands; empty when all is ASCII. */
+  /** Some ASCII, the first byte beyond it and what follows; empty when all is ASCII. */
   readonly stretch: Buffer;
 }
 
@@ -86,18 +83,11 @@ function append(bytes: Buffer, more: Buffer, most: number): Buffer {
   return Buffer.concat([bytes, more], Math.min(most, bytes.length + more.length));
 }
 
-/**
- * @param name of the input, for messages
- * @param asked as {@link checkEncodingName} returned it; undefined: detect
- * Throws `input-encoding` and `input-binary`.
- */
-export function chooseEncoding(
-  name: string,
-  asked: string | undefined,
-  { head, stretch }: LookAhead,
-): ChosenEncoding {
-  if (asked !== undefined) return confirmAsked(name, asked, head, stretch);
+/** `asked`: by its usual name; undefined: detect. Throws `input-encoding` and `input-binary`. */
+export function chooseEncoding(name: string, asked: string | undefined, seen: LookAhead): ChosenEncoding {
+  const { head, stretch } = seen;
   const bom = findBom(head);
+  if (asked !== undefined) return confirmAsked(name, asked, seen, bom);
   if (bom !== null) return bom;
   const wide = sniffUtf16(head);
   if (wide !== null) return { encoding: wide, bomBytes: 0 };
@@ -113,21 +103,24 @@ export function chooseEncoding(
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
 }
 
-function confirmAsked(name: string, asked: string, head: Buffer, stretch: Buffer): ChosenEncoding {
-  const bom = findBom(head);
+function confirmAsked(
+  name: string,
+  asked: string,
+  seen: LookAhead,
+  bom: ChosenEncoding | null,
+): ChosenEncoding {
   const isSame = bom?.encoding === asked || (asked === 'utf-16' && bom?.encoding.startsWith('utf-16'));
   if (bom !== null && isSame) return bom;
-  const { valid, broken } = countUtf8(stretch);
+  const { valid, broken } = countUtf8(seen.stretch);
   // Read as anything else, real UTF-8 would come back with every accent spoiled.
   const isSpoiled = !asked.startsWith('utf') && valid >= 3 && broken <= 1;
   if (bom !== null || isSpoiled) {
-    throw new FailFileError({
-      code: 'input-encoding',
-      subject: `${name} (asked for ${asked}, but ${bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`})`,
-      todo: 'leave --encoding out, or correct it',
-    });
+    const fact = bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`;
+    const subject = `${name} (asked for ${asked}, but ${fact})`;
+    const todo = 'leave --encoding out, or correct it';
+    throw new FailFileError({ code: 'input-encoding', subject, todo });
   }
-  return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
+  return { encoding: asked === 'utf-16' ? (sniffUtf16(seen.head) ?? 'utf-16le') : asked, bomBytes: 0 };
 }
 
 /** As hex; a longer mark stands before the one that it begins with. */
@@ -151,17 +144,11 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   if (valid >= broken) return 'utf-8';
 
   const western = iconv.decode(stretch, 'windows-1252');
-  const matches = analyse(stretch).filter(
-    (match) => !/^(ASCII|UTF-.*)$/.test(match.name) && iconv.encodingExists(match.name),
-  );
-  const isWestern = /^(ISO-8859-1|windows-1252)$/;
-  const westernShare = Math.max(
-    0,
-    ...matches.flatMap((match) => (isWestern.test(match.name) ? [match.confidence] : [])),
-  );
-  const rivals = matches.filter(
-    (match) => match.confidence > westernShare && iconv.decode(stretch, match.name) !== western,
-  );
+  const matches = analyse(stretch)
+    .filter((it) => !/^(ASCII|UTF-.*)$/.test(it.name) && iconv.encodingExists(it.name))
+    .map((it) => ({ ...it, isWestern: /^(ISO-8859-1|windows-1252)$/.test(it.name) }));
+  const share = Math.max(0, ...matches.filter((it) => it.isWestern).map((it) => it.confidence));
+  const rivals = matches.filter((it) => it.confidence > share && iconv.decode(stretch, it.name) !== western);
   // Many whole UTF-8 characters among the rest: two encodings in one file, or an Asian one.
   const isMixed = valid * 10 >= broken;
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
@@ -175,7 +162,7 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   });
 }
 
-/** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text when read so. */
+/** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text. */
 function sniffUtf16(head: Buffer): string | null {
   const pairs = Math.floor(head.length / 2);
   let even = 0;
@@ -206,11 +193,10 @@ function countUtf8(bytes: Buffer): { valid: number; broken: number } {
   let valid = 0;
   let broken = 0;
   for (let at = 0; at < bytes.length; ) {
-    const lead = bytes[at] ?? 0;
-    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    const isWhole = lead < 0x80 || isUtf8(bytes.subarray(at, at + length));
-    if (lead >= 0x80 && isWhole) valid += 1;
+    const length = utf8Length(bytes[at]);
+    const isWhole = isUtf8(bytes.subarray(at, at + length));
     if (!isWhole) broken += 1;
+    else if (length > 1) valid += 1;
     at += isWhole ? length : 1;
   }
   return { valid, broken };

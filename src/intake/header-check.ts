@@ -31,10 +31,7 @@ interface HeaderToCheck {
   readonly isWidthSettled: boolean;
 }
 
-/**
- * Throws `input-preamble` where the table begins further down or the header cannot be read,
- * `column-doubtful` where it is data.
- */
+/** Throws `input-preamble` for another line or an unreadable one, `column-doubtful` for data. */
 export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: HeaderToCheck): void {
   const [first, ...others] = records;
   const line = lineOf(first);
@@ -107,10 +104,7 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
   return { headerAt, width };
 }
 
-/**
- * The first record from which on nearly all agree on a width of two or more cells. null when there
- * is none, or when there are too few of them for what stands above.
- */
+/** The first record from which on nearly all agree on a width of two or more; null without one. */
 export function findTable(widths: readonly number[]): FoundTable | null {
   const [width] = commonest(countEach(widths.slice(1).filter((it) => it > 1))) ?? [0];
   const headerAt = widths.indexOf(width);
@@ -129,9 +123,8 @@ const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
 
 /**
- * The cell of the first record that shows it to be data; null when it may be a header. It is data
- * when one of its cells is an address or an ISIN, and every cell is of the kind that its column
- * mostly holds.
+ * The cell that shows the first record to be data: an address or an ISIN, if every cell is of the
+ * kind that its column mostly holds; else null.
  */
 export function findDataInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
@@ -148,9 +141,8 @@ export function findDataInHeader(header: Cells, rows: readonly Cells[]): string 
 const WEB_KINDS = new Set(['email', 'url', 'domain']);
 
 /**
- * Whether these records are a list of one kind without a header: one cell each, and the first of
- * the kind of nearly all others. Then nothing is lost or bought wrongly when the first is read as
- * data.
+ * Whether these are a list of one kind without a header: one cell each, and the first of the kind
+ * of nearly all others. Then nothing is lost or bought wrongly when the first is read as data.
  */
 export function isBareList(records: readonly Cells[]): boolean {
   const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');

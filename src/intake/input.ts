@@ -1,4 +1,4 @@
-/** An opened input: its shape, and passes over its rows in flat memory. `open-input.ts` opens it. */
+/** An opened input: its shape, and passes over its rows. `open-input.ts` opens it. */
 import { createHash } from 'node:crypto';
 import { FailFileError } from '../core/errors.js';
 import type { Row, TableShape } from '../core/table.js';
@@ -80,22 +80,17 @@ export class Input {
     return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0);
   }
 
-  /**
-   * What was detected, and what is odd but does not stop the run, each as a sentence. Grows until
-   * the first `rows()` has ended.
-   */
+  /** What was detected or is odd, as sentences. Grows until the first `rows()` has ended. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
 
   /**
    * Records in batches of at most a few thousand, in order, in flat memory. Every call reads the
-   * file again from its start. Texts may share memory with the whole chunk that they were read in:
-   * copy those that are kept for long.
+   * file again. Texts may share memory with a whole chunk: copy those that are kept for long.
    *
-   * Throws `FailFileError`: `input-encoding` where bytes are not in the encoding, `input-missing`
-   * where they cannot be read, `input-ragged` at the end of the first pass where too many rows do
-   * not fit the table, `input-changed` where a later pass does not find the content of the first.
+   * Throws `FailFileError`: `input-encoding`, `input-missing`, `input-ragged` at the end of the
+   * first pass, `input-changed` where a later pass does not find the content of the first.
    */
   async *rows(): AsyncGenerator<readonly Row[]> {
     const { source, layout, limit } = this.parts;

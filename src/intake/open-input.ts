@@ -1,7 +1,4 @@
-/**
- * A path or standard input becomes an `Input`, in stages: bytes, encoding, layout of the table,
- * sample of its rows.
- */
+/** A path or standard input becomes an `Input`, in stages: bytes, encoding, layout, sample. */
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { recogniseBinary } from './binary-signature.js';
 import { type ByteSource, type OpeningOptions, openByteSource, readingStopped } from './byte-source.js';
@@ -18,12 +15,10 @@ export interface IntakeOptions extends OpeningOptions, TableOptions {
 }
 
 /**
- * Opens an input and finds out its shape. `-` is standard input, which is kept in a temporary file.
- *
- * Throws `FailFileError` for what is wrong with the file (`input-missing`, `input-empty`,
- * `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError` for options
- * that cannot be meant (`usage-invalid`) and for a first line that is data (`column-doubtful`),
- * `InterruptedError` when it is stopped.
+ * `-` is standard input. Throws `FailFileError` for what is wrong with the file (`input-missing`,
+ * `input-empty`, `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError`
+ * for options that cannot be meant (`usage-invalid`) and for a first line that is data
+ * (`column-doubtful`), `InterruptedError` when it is stopped.
  */
 export async function openInput(
   path: string,

@@ -15,7 +15,7 @@ const MOST_BREAKS = 100;
 
 export const OVER_RECORD = 'the record is larger than 1 MiB; only its beginning is kept';
 
-/** Whether the text takes more than `maxBytes` in UTF-8; counted only where its length leaves a doubt. */
+/** Whether the text takes more than `maxBytes` in UTF-8; counted only where its length may. */
 export function isLongerThan(text: string, maxBytes: number): boolean {
   if (text.length > maxBytes) return true;
   return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
@@ -162,10 +162,7 @@ export class RecordSplitter {
     return this.#reject(fieldAt, 'text after the closing quote of a cell') || this.#giveUp(fieldAt);
   }
 
-  /**
-   * Index of the closing quote of the cell, or why there is none; null when it may be beyond the
-   * window.
-   */
+  /** Index of the closing quote, or why there is none; null when it may be beyond the window. */
   #findClose(fieldAt: number): number | string | null {
     const text = this.#text;
     let quoteAt = this.#quotes.next(fieldAt + 1);
@@ -225,7 +222,7 @@ export class RecordSplitter {
 /** Below this many lines an address in a cell could bear the mark by chance. */
 const LEAST_LINES = 5;
 
-/** Whether each line of a record of several lines would be a row. Not judged in a table of one column. */
+/** Whether each line of the record would be a row. Not judged in a table of one column. */
 function looksMerged(raw: string, cellCount: number, columnCount: number, delimiter: string): boolean {
   if (columnCount < 2) return false;
   const lines = raw.split(/\r\n|\n|\r/);

@@ -31,7 +31,7 @@ export type TableFit = ReturnType<typeof fitTable>;
 
 const FITS: RowVerdict = { problem: null, missing: 0, surplus: 0 };
 
-/** A nameless column of which a smaller share is filled is empty: what stands in it does not belong there. */
+/** A nameless column with a smaller share of filled cells is empty: nothing belongs there. */
 const EMPTY_BELOW = 0.2;
 /** Below this share short rows are a few damaged ones. */
 const SHORT_BELOW = 0.03;
@@ -63,10 +63,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   /** So narrow a row may leave out the columns after it, as several others do. */
   const leastWidth = widths[Math.max(2, Math.ceil(rows.length / 100)) - 1] ?? columnCount;
 
-  /**
-   * The first of those columns at the end that have no name and hardly a filled cell, or that most
-   * rows do not have.
-   */
+  /** The first column at the end without name, and hardly filled or missing in most rows. */
   function firstEmptyColumn(): number {
     let from = columnCount;
     for (; from > 1 && isBlank(header?.[from - 1] ?? ''); from -= 1) {
@@ -157,10 +154,7 @@ function areCut(header: Cells, rows: readonly Cells[]): boolean {
   return !isCut(header) && rows.filter(isCut).length > rows.length / 2;
 }
 
-/**
- * Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly
- * one ends in a blank cell.
- */
+/** Whether blank cells at the end are left out: many rows are short, hardly one ends blank. */
 function leavesBlanksOut(rows: readonly Cells[], columnCount: number): boolean {
   const endsBlank = (cells: Cells) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
   const short = rows.filter((cells) => cells.length < columnCount && !endsBlank(cells)).length;

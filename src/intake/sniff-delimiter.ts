@@ -1,7 +1,6 @@
 /**
- * Which character separates the cells, judged from the first records: each candidate cuts the
- * sample with quotes respected, and the one under which the records agree best with the header
- * wins. Pure.
+ * Which character separates the cells: each candidate cuts a sample with quotes respected, and the
+ * one under which the records agree best with the header wins. Pure.
  */
 import { findTable } from './header-check.js';
 import type { LineMode } from './line-finder.js';
@@ -34,9 +33,8 @@ export function readSample({ text, isWhole, mode }: SampleText, delimiter: strin
 }
 
 /**
- * @param preferred the one that the file's extension promises: it wins a tie, and separates a
- * single column
- * @returns the delimiter, and others under which the records agree just as well
+ * The delimiter, and others under which the records agree just as well. `preferred`, by the file's
+ * extension, wins a tie, and separates a single column.
  */
 export function sniffDelimiter(
   sample: SampleText,
@@ -83,12 +81,9 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
     isHeaderRead: records[0]?.problem === null,
     /** Cells of the first record. */
     width,
-    /**
-     * Share of the records after the first that have as many, or only blank ones more. Records that
-     * this candidate cannot even read speak against it.
-     */
+    /** Share of the other records that have as many, or only blank ones more. */
     agreement: records.length < 2 ? 1 : agreeing.length / (records.length - 1),
-    /** Whether the first record itself shows this delimiter, or half of the others are cut by it. */
+    /** Whether the first record itself shows this delimiter, or it cuts half of the others. */
     isPlausible: records[0]?.raw.includes(`"${delimiter}"`) === true || cut * 2 >= records.length - 1,
     /** Width that the records agree on from some line on; 0 when they do not. */
     tableWidth: findTable(widths)?.width ?? 0,
@@ -96,10 +91,7 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
   };
 }
 
-/**
- * A sentence about the first record with quotes that enclose nothing; null when there is none.
- * `lineOf`: its line in the file.
- */
+/** A sentence about the first record with quotes that enclose nothing; null when there is none. */
 export function findOddQuotes(
   records: readonly SplitRecord[],
   lineOf: (record: SplitRecord) => number,

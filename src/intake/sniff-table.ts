@@ -1,6 +1,6 @@
 /**
  * What kind of table a text is, from its head: CSV or JSONL, how its lines end, the delimiter, the
- * header. Stops with a message that names the flag where a guess would shift rows or lose one. Pure.
+ * header. Stops with a message that names the flag where a guess would shift rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
 import type { Ragged, TableFormat, TableShape } from '../core/table.js';
@@ -32,20 +32,17 @@ export interface TableText {
 export interface TableOptions {
   /** One character, or `tab`; detected when absent. */
   readonly delimiter?: string | undefined;
-  /** False for `--no-header`: the first record is data and the columns are called `column_1` and on. */
+  /** False for `--no-header`: the first record is data, the columns are `column_1` and on. */
   readonly hasHeader: boolean;
   /** Lines to pass over before the table begins. */
   readonly skipLines: number;
-  /** Rows that do not fit the table; absent: they are invalid, and too many of them stop the run. */
+  /** What becomes of rows that do not fit; absent: they are invalid, and too many stop the run. */
   readonly ragged?: Ragged;
   /** Only when forced; else the content and the extension decide. */
   readonly format?: TableFormat;
 }
 
-/**
- * Throws `input-empty`, `input-binary`, `input-preamble`, and `column-doubtful` where the header is
- * data.
- */
+/** Throws `input-empty`, `input-binary`, `input-preamble`, `column-doubtful`. */
 export function sniffTable(input: TableText, options: TableOptions): TableLayout {
   const { name } = input;
   const { skipLines } = options;
