@@ -34,50 +34,36 @@ export function findColumn(
 ): { readonly column: number; readonly kind: IdentifierKind | null } {
   const { name, kind } = request;
   const position = readPosition(name);
-  if (position !== null) return { column: atPosition(columns, position, flag), kind };
-  // A header `price:isin` is meant by `--column price:isin` when it is there.
-  if (kind !== null) {
-    const whole = theOnly(columns, (column) => column === `${name}:${kind}`, name, flag);
-    if (whole !== null) return { column: whole, kind: null };
+  if (position !== null && columns[position] === undefined) {
+    throw new NeverStartError({
+      code: 'column-unknown',
+      what: 'the table has no such position',
+      subject: `${flag} ${positionText(position)}`,
+      todo: `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`,
+    });
   }
+  if (position !== null) return { column: position, kind };
+  const only = (isMeant: (column: string) => boolean): number | null => {
+    const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
+    if (found === null || others.length === 0) return found;
+    const positions = [found, ...others].map((index) => `${flag} ${positionText(index)}`).join(' or ');
+    throw new NeverStartError({
+      code: 'column-doubtful',
+      what: 'more than one column has this name',
+      subject: `"${name}"`,
+      todo: `name it by its position: ${positions}`,
+    });
+  };
+  // A header `price:isin` is meant by `--column price:isin` when it is there.
+  const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
+  if (whole !== null) return { column: whole, kind: null };
+  const number = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) - 1 : -1;
   const column =
-    theOnly(columns, (other) => other === name, name, flag) ??
-    theOnly(columns, (other) => looseName(other) === looseName(name), name, flag) ??
-    byPosition(columns, name);
+    only((other) => other === name) ??
+    only((other) => looseName(other) === looseName(name)) ??
+    (columns[number] === undefined ? null : number);
   if (column === null) throw unknown(columns, request, flag);
   return { column, kind };
-}
-
-function theOnly(
-  columns: readonly string[],
-  isMeant: (column: string) => boolean,
-  name: string,
-  flag: string,
-): number | null {
-  const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
-  if (found === null || others.length === 0) return found;
-  const positions = [found, ...others].map((index) => `${flag} ${positionText(index)}`).join(' or ');
-  throw new NeverStartError({
-    code: 'column-doubtful',
-    what: 'more than one column has this name',
-    subject: `"${name}"`,
-    todo: `name it by its position: ${positions}`,
-  });
-}
-
-function atPosition(columns: readonly string[], position: number, flag: string): number {
-  if (position >= 0 && position < columns.length) return position;
-  throw new NeverStartError({
-    code: 'column-unknown',
-    what: 'the table has no such position',
-    subject: `${flag} ${positionText(position)}`,
-    todo: `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`,
-  });
-}
-
-function byPosition(columns: readonly string[], name: string): number | null {
-  const position = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) : 0;
-  return position >= 1 && position <= columns.length ? position - 1 : null;
 }
 
 function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag: string): NeverStartError {

@@ -36,16 +36,14 @@ const EMAIL = words(`email emails mail mails emailaddress mailaddress emailadres
   correo courriel epost eposta sahkoposti mejl почта posta`);
 const EMAIL_SCRIPTS = /邮箱|邮件|郵箱|メール|이메일/;
 const ISIN = words('isin isins isincode isinnumber');
-const TICKER = words(
-  'ticker tickers tickersymbol stocksymbol tickercode borsenkurzel boersenkuerzel kurzel kuerzel ric bloombergticker',
-);
+const TICKER = words(`ticker tickers tickersymbol stocksymbol tickercode borsenkurzel boersenkuerzel kurzel
+  kuerzel ric bloombergticker`);
 const SYMBOL = words('symbol symbols symbole simbolo symbool sembol simbol символ');
-const CRYPTO = words(
-  'crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto criptomoneda cryptomonnaie altcoin',
-);
-const SECURITY = words(
-  'stock stocks equity share shares etf etfs fund security securities aktie aktien accion action trading exchange',
-);
+const CRYPTO =
+  words(`crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto
+  criptomoneda cryptomonnaie altcoin`);
+const SECURITY = words(`stock stocks equity share shares etf etfs fund security securities aktie aktien accion
+  action trading exchange`);
 const BRAND_ID = words('brandid brandfetchid');
 const NEUTRAL =
   words(`company companies customer customers client clients account accounts firm firma firmen name names business
@@ -58,12 +56,10 @@ const FOREIGN =
   profile profil tracking referrer referer referral utm unsubscribe invoice document pdf attachment terms privacy
   api source quelle redirect callback webhook article news rss feed map maps download
   wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
-const CRYPTO_CONTEXT = words(
-  'blockchain circulating coin coins token crypto cryptocurrency coingecko coinmarketcap mcap',
-);
-const TICKER_CONTEXT = words(
-  'stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund issuer shares eps pe cik',
-);
+const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
+  coinmarketcap mcap`);
+const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
+  issuer shares eps pe cik`);
 
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
@@ -103,11 +99,8 @@ function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): He
   return has(DOMAIN) || DOMAIN_SCRIPTS.test(name) || has(VAGUE_DOMAIN) ? 'domain' : null;
 }
 
-const MEANINGFUL = new Set(
-  [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL].flatMap((set) => [
-    ...set,
-  ]),
-);
+const NAMES = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
+const MEANINGFUL = new Set(NAMES.flatMap((set) => [...set]));
 /** Words that columns are called by. */
 const KNOWN = [MEANINGFUL, FOREIGN, CRYPTO_CONTEXT, TICKER_CONTEXT];
 

@@ -57,16 +57,14 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   if (filled === 0 && rows > 0 && !isNamed) return null;
   const alone = isNamed ? SHARE_WHEN_NAMED : SHARE_ALONE;
   const readings: ColumnReading[] = [];
+  const leastOf = (isByName: boolean, least = alone) => (isByName ? SHARE_WITH_NAME : least);
   const read = (
-    kind: IdentifierKind | null,
+    kind: ColumnReading['kind'],
     fitting: number,
     isByName: boolean,
-    leastAlone = alone,
-    leastWithName = SHARE_WITH_NAME,
+    least = leastOf(isByName),
   ) => {
     const share = filled === 0 ? 0 : fitting / filled;
-    const isEnough = filled === 0 ? isByName : share >= (isByName ? leastWithName : leastAlone);
-    if (!isEnough) return;
     const fill = rows === 0 ? 1 : Math.max(LEAST_FILL, filled / rows);
     const isSymbol = kind === 'ticker' || kind === 'crypto' || kind === null;
     const score = (0.4 * (isByName ? weight : 0) + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
@@ -74,13 +72,14 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const values = `${fitting} of ${filled} sampled values say so`;
     const because =
       filled === 0 ? 'its name says so (no sampled value)' : isByName ? `its name and ${values}` : values;
-    readings.push({ column, kind, isMail, score, fitting, because });
+    const isEnough = filled === 0 || share >= least;
+    if (isEnough && score > 0) readings.push({ column, kind, isMail, score, fitting, because });
   };
 
   read('isin', sample.isins, meaning === 'isin');
   const isId = meaning === 'id';
   read('id', sample.certainIds, isId);
-  if (isId || input.kind === 'id') read('id', sample.possibleIds, isId, SHARE_ALONE);
+  if (isId || input.kind === 'id') read('id', sample.possibleIds, isId, leastOf(isId, SHARE_ALONE));
 
   const isWeb = meaning === 'domain' || meaning === 'email';
   // In capitals with a short suffix, only the name (or --kind) makes it a domain and no ticker.
@@ -93,12 +92,9 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
   if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
-    read(wanted ?? symbolKind(meaning, input.context), sample.symbols, isByName, alone, alone);
+    read(wanted ?? symbolKind(meaning, input.context), sample.symbols, isByName, alone);
   }
-  return readings.reduce<ColumnReading | null>(
-    (best, reading) => (reading.score > (best?.score ?? 0) ? reading : best),
-    null,
-  );
+  return readings.sort((one, other) => other.score - one.score)[0] ?? null;
 }
 
 /** Lists of coins call their symbols tickers too: beside their words "ticker" is a doubt. */
@@ -111,8 +107,7 @@ function symbolKind(meaning: HeaderMeaning | null, context: JudgeInput['context'
 /** The readings of all columns but `passedOver`, of the wanted kind if any, the surest first. */
 export function judgeColumns(input: JudgeInput, passedOver: readonly number[]): ColumnReading[] {
   return input.columns
-    .flatMap((_, column) => (passedOver.includes(column) ? [] : [judgeColumn(input, column, false)]))
-    .filter((reading): reading is ColumnReading => reading !== null)
+    .flatMap((_, column) => (passedOver.includes(column) ? [] : (judgeColumn(input, column, false) ?? [])))
     .filter(({ kind }) => input.kind === null || input.kind === 'auto' || kind === input.kind)
     .sort((one, other) => other.score - one.score || one.column - other.column);
 }

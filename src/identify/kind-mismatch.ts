@@ -26,7 +26,7 @@ export function assertKindsFit(
   for (const choice of named) {
     const others = choices.filter((other) => other !== choice);
     const isServed = (row: readonly string[]) =>
-      others.some((other) => isPossible(row[other.column] ?? '', other.kind));
+      others.some(({ column, kind }) => isFilled(row[column] ?? '') && !faultOf(row[column] ?? '', kind));
     const faults = judge.sample.flatMap((row) => {
       const cell = row[choice.column] ?? '';
       if (!isFilled(cell)) return [];
@@ -41,10 +41,6 @@ export function assertKindsFit(
     if (faults.length === 0 || isSmall || causes.length < faults.length * MOST_IMPOSSIBLE) continue;
     throw mismatch(judge, choice, faults.length, causes);
   }
-}
-
-function isPossible(cell: string, kind: IdentifierKind): boolean {
-  return isFilled(cell) && faultOf(cell, kind) === null;
 }
 
 interface Fault {
@@ -82,13 +78,9 @@ function isWrittenLikeName(cleaned: string): boolean {
   return isTitle || (/\s/.test(cleaned) && /\p{Ll}{3,}/u.test(cleaned));
 }
 
-function mismatch(
-  judge: JudgeInput,
-  { column, kind }: ColumnChoice,
-  filled: number,
-  causes: readonly string[],
-): NeverStartError {
+function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, causes: readonly string[]) {
   const { columns } = judge;
+  const { column, kind } = choice;
   const read = judgeColumn({ ...judge, kind: null }, column, true)?.kind ?? kind;
   const right = read === kind ? 'name the right column or kind' : `say ${columnFlag(columns, column, read)}`;
   const counts = new Map<string, number>();

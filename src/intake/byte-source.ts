@@ -29,7 +29,12 @@ export async function openByteSource(
 ): Promise<ByteSource> {
   const name = path === '-' ? 'stdin' : path;
   try {
-    const opened = path === '-' ? checkStdin(stdin) : await openPath(path, only);
+    const opened = path === '-' ? stdin : await openPath(path, only);
+    if (opened === null) {
+      const what = 'there is no standard input to read';
+      const todo = 'pipe a file in, or name one';
+      throw new NeverStartError({ code: 'usage-invalid', what, subject: "input '-'", todo });
+    }
     if (!('pipe' in opened)) return await ByteSource.of(name, opened, path, () => opened.close());
     // A pipe must not be closed and opened again: its writer would be stopped. It may fail before
     // anybody reads; the reader gets the error then.
@@ -40,16 +45,6 @@ export async function openByteSource(
   } catch (error) {
     throw stop?.aborted ? readingStopped(name) : error;
   }
-}
-
-function checkStdin(stdin: NodeJS.ReadableStream | null): NodeJS.ReadableStream {
-  if (stdin !== null) return stdin;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'there is no standard input to read',
-    subject: "input '-'",
-    todo: 'pipe a file in, or name one',
-  });
 }
 
 /** A regular file, or a stream of what is none. */

@@ -86,8 +86,8 @@ function append(bytes: Buffer, more: Buffer, most: number): Buffer {
 /** `asked`: by its usual name; undefined: detect. Throws `input-encoding` and `input-binary`. */
 export function chooseEncoding(name: string, asked: string | undefined, seen: LookAhead): ChosenEncoding {
   const { head, stretch } = seen;
+  if (asked !== undefined) return confirmAsked(name, asked, seen);
   const bom = findBom(head);
-  if (asked !== undefined) return confirmAsked(name, asked, seen, bom);
   if (bom !== null) return bom;
   const wide = sniffUtf16(head);
   if (wide !== null) return { encoding: wide, bomBytes: 0 };
@@ -103,15 +103,11 @@ export function chooseEncoding(name: string, asked: string | undefined, seen: Lo
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
 }
 
-function confirmAsked(
-  name: string,
-  asked: string,
-  seen: LookAhead,
-  bom: ChosenEncoding | null,
-): ChosenEncoding {
+function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead): ChosenEncoding {
+  const bom = findBom(head);
   const isSame = bom?.encoding === asked || (asked === 'utf-16' && bom?.encoding.startsWith('utf-16'));
   if (bom !== null && isSame) return bom;
-  const { valid, broken } = countUtf8(seen.stretch);
+  const { valid, broken } = countUtf8(stretch);
   // Read as anything else, real UTF-8 would come back with every accent spoiled.
   const isSpoiled = !asked.startsWith('utf') && valid >= 3 && broken <= 1;
   if (bom !== null || isSpoiled) {
@@ -120,7 +116,7 @@ function confirmAsked(
     const todo = 'leave --encoding out, or correct it';
     throw new FailFileError({ code: 'input-encoding', subject, todo });
   }
-  return { encoding: asked === 'utf-16' ? (sniffUtf16(seen.head) ?? 'utf-16le') : asked, bomBytes: 0 };
+  return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
 }
 
 /** As hex; a longer mark stands before the one that it begins with. */

@@ -184,19 +184,15 @@ export function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, p
   } catch (fault) {
     if (!(fault instanceof EncodingFault)) throw fault;
     const { name, chosen, rest } = place;
+    const { encoding, bomBytes } = chosen;
     const before = rest + fault.textBefore;
     const lines = new LineFinder(before, detectLineMode(before, false), true);
     const line = place.line + lines.count(0, before.length);
-    const byte = chosen.bomBytes + fault.offset;
-    const isDefault = chosen.encoding === 'utf-8';
-    const naming = isDefault
-      ? 'name the encoding, for example --encoding windows-1252'
-      : 'name another --encoding';
-    throw new FailFileError({
-      code: 'input-encoding',
-      subject: `${name}, line ${line}, byte ${byte} (0x${fault.seen} is not ${chosen.encoding})`,
-      todo: `${naming}, or repair that line`,
-      cause: fault,
-    });
+    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
+    const another = 'name another --encoding';
+    const naming = encoding === 'utf-8' ? 'name the encoding, for example --encoding windows-1252' : another;
+    const todo = `${naming}, or repair that line`;
+    const subject = `${name}, line ${line}, ${byte}`;
+    throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }
 }

@@ -1,6 +1,6 @@
 /** A path or standard input becomes an `Input`, in stages: bytes, encoding, layout, sample. */
-import { FailFileError, NeverStartError } from '../core/errors.js';
-import { recogniseBinary } from './binary-signature.js';
+import { NeverStartError } from '../core/errors.js';
+import { assertNotBinary } from './binary-signature.js';
 import { type ByteSource, type OpeningOptions, openByteSource, readingStopped } from './byte-source.js';
 import { checkEncodingName, chooseEncoding, lookAhead } from './choose-encoding.js';
 import { decode, Input } from './input.js';
@@ -32,11 +32,7 @@ export async function openInput(
     const { name } = source;
     const chunks = readUntilStopped(source, options.stop);
     const seen = await lookAhead(chunks, asked === undefined || !asked.startsWith('utf'));
-    const binary = recogniseBinary(seen.head);
-    if (binary !== null) {
-      const subject = `${name} is ${binary.name}`;
-      throw new FailFileError({ code: 'input-binary', subject, todo: binary.todo });
-    }
+    assertNotBinary(name, seen.head);
     const chosen = chooseEncoding(name, asked, seen);
     const bytes = seen.head.subarray(chosen.bomBytes);
     const start = { name, chosen, line: 1, rest: '' };

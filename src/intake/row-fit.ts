@@ -10,15 +10,6 @@ import { ColumnKinds, commonest, countEach } from './cell-kinds.js';
 
 type Cells = readonly string[];
 
-interface RowVerdict {
-  /** Why the record is no row; null when it is one. */
-  readonly problem: string | null;
-  /** Cells missing at its end, which are blank. */
-  readonly missing: number;
-  /** Cells beyond the last column, which are left out. */
-  readonly surplus: number;
-}
-
 interface FitInput {
   /** Cells of the header; null where there is none. */
   readonly header: Cells | null;
@@ -28,8 +19,6 @@ interface FitInput {
 }
 
 export type TableFit = ReturnType<typeof fitTable>;
-
-const FITS: RowVerdict = { problem: null, missing: 0, surplus: 0 };
 
 /** A nameless column with a smaller share of filled cells is empty: nothing belongs there. */
 const EMPTY_BELOW = 0.2;
@@ -103,19 +92,16 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     return (width >= emptyFrom || (isTrimmed && leastWidth <= width)) && isInPlace(cells);
   }
 
-  function judge(cells: Cells): RowVerdict {
-    const missing = columnCount - cells.length;
-    if (ragged === 'take') return { ...FITS, missing: Math.max(0, missing), surplus: Math.max(0, -missing) };
-    if (missing === 0) {
-      const problem = isRegular && emptyFrom === columnCount ? null : findFault(cells);
-      return problem === null ? FITS : { ...FITS, problem };
-    }
-    if (missing > 0 && isTaken(cells)) return { ...FITS, missing };
-    const problem = `${counted(cells.length, 'cell')} where the table has ${counted(columnCount, 'column')}`;
-    return { ...FITS, problem };
+  /** Why a record is no row; null when it is one, whatever its width. */
+  function findMisfit(cells: Cells): string | null {
+    const { length } = cells;
+    if (ragged === 'take') return null;
+    if (length === columnCount) return isRegular && emptyFrom === columnCount ? null : findFault(cells);
+    if (length < columnCount && isTaken(cells)) return null;
+    return `${counted(length, 'cell')} where the table has ${counted(columnCount, 'column')}`;
   }
 
-  return { columnCount, addedColumns, judge };
+  return { columnCount, addedColumns, findMisfit };
 }
 
 /**
@@ -184,28 +170,25 @@ export interface TableGuess {
 /** Counts the rows that do not fit, or fit only by habit. */
 export class MisfitTally {
   #rows = 0;
-  readonly #misfits = { count: 0, line: 0, problem: '' };
-  readonly #short = { count: 0, line: 0 };
-  readonly #long = { count: 0, line: 0 };
+  readonly #misfits: Tally = { count: 0, line: 0, problem: null };
+  readonly #short: Tally = { ...this.#misfits };
+  readonly #long: Tally = { ...this.#misfits };
 
   note({ line, problem, isMisfit, shortBy, surplus }: Row): void {
     this.#rows += 1;
-    if (isMisfit && this.#misfits.count === 0) this.#misfits.problem = problem ?? '';
-    if (isMisfit) countOne(this.#misfits, line);
-    if (shortBy !== undefined) countOne(this.#short, line);
-    if (surplus !== undefined) countOne(this.#long, line);
+    const habit = shortBy !== undefined ? this.#short : surplus !== undefined ? this.#long : null;
+    const tally = isMisfit ? this.#misfits : habit;
+    if (tally?.count === 0) Object.assign(tally, { line, problem });
+    if (tally !== null) tally.count += 1;
   }
 
   notes(): string[] {
-    const { problem } = this.#misfits;
+    const misfit = `invalid, for not fitting the table (${this.#misfits.problem}); --ragged take reads such rows by position`;
     return [
-      noteOf(this.#short, 'shorter than the table: the cells missing at the end are blank'),
-      noteOf(this.#long, 'longer than the table: read by position, and kept whole besides'),
-      noteOf(
-        this.#misfits,
-        `invalid, for not fitting the table (${problem}); --ragged take reads such rows by position`,
-      ),
-    ].flat();
+      ...noteOf(this.#short, 'shorter than the table: the cells missing at the end are blank'),
+      ...noteOf(this.#long, 'longer than the table: read by position, and kept whole besides'),
+      ...noteOf(this.#misfits, misfit),
+    ];
   }
 
   /** Throws FailFileError `input-ragged` when too many rows do not fit. */
@@ -221,15 +204,11 @@ export class MisfitTally {
   }
 }
 
+/** With line and problem of the first one. */
 interface Tally {
   count: number;
-  /** That of the first one. */
   line: number;
-}
-
-function countOne(tally: Tally, line: number): void {
-  if (tally.count === 0) tally.line = line;
-  tally.count += 1;
+  problem: string | null;
 }
 
 function noteOf({ count, line }: Tally, what: string): string[] {

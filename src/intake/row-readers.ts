@@ -54,7 +54,9 @@ export abstract class RowReader {
   abstract notes(): string[];
 
   /** Columns seen until now; null where they are known from the start. */
-  abstract columns(): readonly string[] | null;
+  columns(): readonly string[] | null {
+    return null;
+  }
 
   /** Whether the record is no row, as a header and most blank lines are. */
   protected abstract isPassedOver(record: SplitRecord): boolean;
@@ -97,13 +99,12 @@ export class CsvReader extends RowReader {
     if (isLong && cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) {
       return unread('a cell is larger than 64 KiB');
     }
-    const { problem, missing, surplus } = fit.judge(cells);
+    const problem = fit.findMisfit(cells);
+    const surplus = cells.length - fit.columnCount;
     if (problem !== null) return { ...unread(problem), isMisfit: true };
-    if (missing > 0) {
-      return { cells: [...cells, ...new Array<string>(missing).fill('')], problem, shortBy: missing };
-    }
+    if (surplus === 0) return { cells, problem };
     if (surplus > 0) return { cells: cells.slice(0, fit.columnCount), problem, surplus };
-    return { cells, problem };
+    return { cells: [...cells, ...new Array<string>(-surplus).fill('')], problem, shortBy: -surplus };
   }
 
   notes(): string[] {
@@ -112,10 +113,6 @@ export class CsvReader extends RowReader {
     return this.layout.fit.columnCount > 1
       ? [`${lines}: not records, left out`]
       : [`${lines}: kept as rows with a blank cell, since the table has one column`];
-  }
-
-  columns(): null {
-    return null;
   }
 }
 
@@ -142,14 +139,8 @@ export class JsonlReader extends RowReader {
   }
 
   protected read({ raw }: SplitRecord): Content {
-    try {
-      const value: unknown = JSON.parse(raw);
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-        return unread('the line is not a JSON object');
-      }
-    } catch {
-      return unread('the line is not valid JSON');
-    }
+    const problem = findJsonProblem(raw);
+    if (problem !== null) return unread(problem);
     const found = (membersOf(raw) ?? []).map(
       ({ key, valueStart, valueEnd }) =>
         [this.#positionOf(key), cellOfJson(raw.slice(valueStart, valueEnd))] as const,
@@ -159,7 +150,7 @@ export class JsonlReader extends RowReader {
     }
     const cells = new Array<string>(this.#positions.size).fill('');
     for (const [position, text] of found) if (position !== null) cells[position] = text;
-    return { cells, problem: null };
+    return { cells, problem };
   }
 
   /** null: there are too many columns already. */
@@ -179,7 +170,18 @@ export class JsonlReader extends RowReader {
     ];
   }
 
-  columns(): readonly string[] {
+  override columns(): readonly string[] {
     return [...this.#positions.keys()];
+  }
+}
+
+/** Why a line is not one JSON object; null when it is. */
+export function findJsonProblem(line: string): string | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? null : 'the line is not a JSON object';
+  } catch {
+    return 'the line is not valid JSON';
   }
 }

@@ -4,13 +4,13 @@
  */
 import { FailFileError } from '../core/errors.js';
 import type { Ragged, TableFormat, TableShape } from '../core/table.js';
-import { recogniseDocument } from './binary-signature.js';
+import { assertNoDocument } from './binary-signature.js';
 import { checkHeader, headerWarnings, isBareList } from './header-check.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
-import { CsvReader, JsonlReader, type RowReader } from './row-readers.js';
-import { findOddQuotes, readSample, sniffDelimiter } from './sniff-delimiter.js';
+import { CsvReader, findJsonProblem, JsonlReader, type RowReader } from './row-readers.js';
+import { findOddQuotes, readSample, type SampleText, sniffDelimiter } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   readonly warnings: readonly string[];
@@ -20,13 +20,9 @@ export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 
   createReader(): RowReader;
 };
 
-export interface TableText {
+interface TableText extends Omit<SampleText, 'mode'> {
   /** For messages, and for the extension. */
   readonly name: string;
-  /** The beginning of the input, decoded, without a byte order mark. */
-  readonly text: string;
-  /** Whether that is all of it. */
-  readonly isWhole: boolean;
 }
 
 export interface TableOptions {
@@ -48,21 +44,10 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
   const { skipLines } = options;
   const body = passOver(input.text, skipLines);
   if (body.trim() === '') {
-    throw new FailFileError({
-      code: 'input-empty',
-      subject: skipLines > 0 ? `${name} after --skip-lines ${skipLines}` : name,
-      todo: 'check that this is the right file',
-    });
+    const subject = skipLines > 0 ? `${name} after --skip-lines ${skipLines}` : name;
+    throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
-  const document = options.format === undefined ? recogniseDocument(body) : null;
-  if (document !== null) {
-    throw new FailFileError({
-      code: 'input-binary',
-      what: 'the input is no table',
-      subject: `${name} is ${document.name}`,
-      todo: document.todo,
-    });
-  }
+  if (options.format === undefined) assertNoDocument(name, body);
   const format = options.format ?? sniffFormat(name, body);
   return format === 'jsonl' ? jsonlLayout(body, skipLines) : csvLayout({ ...input, text: body }, options);
 }
@@ -82,16 +67,7 @@ function sniffFormat(name: string, body: string): TableFormat {
   if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'jsonl';
   if (!body.trimStart().startsWith('{')) return 'csv';
   const lines = body.trimStart().split(/[\r\n]+/, LINES_TRIED);
-  return lines.some((line) => line.startsWith('{') && isJson(line)) ? 'jsonl' : 'csv';
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return lines.some((line) => line.startsWith('{') && findJsonProblem(line) === null) ? 'jsonl' : 'csv';
 }
 
 function jsonlLayout(body: string, passLines: number): TableLayout {
