@@ -83,17 +83,13 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
   const isAnyKind = kind === null || kind === 'auto';
   const symbols = isAnyKind && likely === null ? findSymbols(judge, open) : undefined;
   if (symbols !== undefined) {
-    return {
-      but: butFor(symbols, 'nothing tells tickers from coins or from other codes'),
-      todo: `name it: ${flagsOf(columns, symbols, SYMBOL_KINDS)} (${KINDS})`,
-    };
+    const todo = `name it: ${flagsOf(columns, symbols, SYMBOL_KINDS)} (${KINDS})`;
+    return { but: butFor(symbols, 'nothing tells tickers from coins or from other codes'), todo };
   }
   const naming = `with --column NAME:KIND (${KINDS})`;
   if (isOurs && isAnyKind) {
-    return {
-      but,
-      todo: `correct its rows, or name the column that the run which wrote this file read, ${naming}`,
-    };
+    const todo = `correct its rows, or name the column that the run which wrote this file read, ${naming}`;
+    return { but, todo };
   }
   return {
     but,
@@ -129,8 +125,7 @@ export function assertHeader(judge: JudgeInput, open: readonly number[]): void {
   const isLower = (text: string) => text === text.toLowerCase();
   const column = open.find((each) => {
     const name = cleanCell(columns[each] ?? '');
-    if (!isSymbolLike(name) || !/[a-z]/i.test(name)) return false;
-    if (varietyOfSymbols(judge, each) === 0) return false;
+    if (!isSymbolLike(name) || !/[a-z]/i.test(name) || varietyOfSymbols(judge, each) === 0) return false;
     return !isLower(name) || (columns.length === 1 && sample.every((row) => isLower(row[each] ?? '')));
   });
   if (column === undefined) return;
@@ -219,10 +214,8 @@ function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
   const words = `${kind === 'ticker' || kind === 'crypto' ? 'written like ' : ''}${KIND_WORDS[kind]}`;
   const [fault] = kind === 'domain' ? sample.flatMap((row) => faultOf(row[column] ?? '')) : [];
   const others = fault === undefined ? '' : `; others: ${fault}`;
-  return {
-    doubt: `${fitting} of its ${filled} sampled values are ${words}${others}`,
-    isHopeless: fitting === 0,
-  };
+  const doubt = `${fitting} of its ${filled} sampled values are ${words}${others}`;
+  return { doubt, isHopeless: fitting === 0 };
 }
 
 function faultOf(cell: string): string[] {

@@ -35,24 +35,19 @@ export function findColumn(
   const { name, kind } = request;
   const position = readPosition(name);
   if (position !== null && columns[position] === undefined) {
-    throw new NeverStartError({
-      code: 'column-unknown',
-      what: 'the table has no such position',
-      subject: `${flag} ${positionText(position)}`,
-      todo: `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`,
-    });
+    const what = 'the table has no such position';
+    const todo = `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`;
+    const subject = `${flag} ${positionText(position)}`;
+    throw new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
   if (position !== null) return { column: position, kind };
   const only = (isMeant: (column: string) => boolean): number | null => {
     const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
     if (found === null || others.length === 0) return found;
     const positions = [found, ...others].map((index) => `${flag} ${positionText(index)}`).join(' or ');
-    throw new NeverStartError({
-      code: 'column-doubtful',
-      what: 'more than one column has this name',
-      subject: `"${name}"`,
-      todo: `name it by its position: ${positions}`,
-    });
+    const what = 'more than one column has this name';
+    const todo = `name it by its position: ${positions}`;
+    throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${name}"`, todo });
   };
   // A header `price:isin` is meant by `--column price:isin` when it is there.
   const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
@@ -70,12 +65,10 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag
   const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
   const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
   if (flag === '--column' && kind === null && front !== undefined && isKindWrong) {
-    return new NeverStartError({
-      code: 'column-unknown',
-      what: 'not a kind of identifier',
-      subject: `"${ending}" in --column ${name}`,
-      todo: `use one of ${IDENTIFIER_KINDS.join(', ')}`,
-    });
+    const what = 'not a kind of identifier';
+    const subject = `"${ending}" in --column ${name}`;
+    const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
+    return new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
   const nearest = nearestColumn(columns, name);
   const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));

@@ -31,20 +31,24 @@ export function valueKind(cell: string): string {
 /** As {@link valueKind}, with codes and dates apart from text, and a website as a domain. */
 function rowKind(cell: string): string {
   const kind = valueKind(cell);
-  if (kind === 'url') return 'domain';
-  if (kind === 'domain' && LISTED_CODE.test(cell.trim())) return 'code';
-  if (kind !== 'text') return kind;
   const text = cell.trim();
-  return ROW_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text';
+  if (kind === 'text') return ROW_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text';
+  if (kind === 'domain' && LISTED_CODE.test(text)) return 'code';
+  return kind === 'url' ? 'domain' : kind;
 }
 
+type ColumnProfile = ReturnType<typeof profileOf>;
+
 /** What the sampled cells of one column are. */
-interface ColumnProfile {
-  readonly filled: number;
-  /** Cells that begin with a blank, as the rest of a text does that was cut at ", ". */
-  readonly indented: number;
-  readonly kinds: ReadonlyMap<string, number>;
-  readonly values: ReadonlyMap<string, number>;
+function profileOf(rows: readonly (readonly string[])[], column: number) {
+  const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell.trim() !== '');
+  return {
+    filled: cells.length,
+    /** Cells that begin with a blank, as the rest of a text does that was cut at ", ". */
+    indented: cells.filter((cell) => /^\s/.test(cell)).length,
+    kinds: countEach(cells.map(rowKind)),
+    values: countEach(cells.map((cell) => cell.trim())),
+  };
 }
 
 /** Below this share of a column a kind of value is an exception in it. */
@@ -59,15 +63,7 @@ export class ColumnKinds {
   readonly #profiles: readonly ColumnProfile[];
 
   constructor(rows: readonly (readonly string[])[], columnCount: number) {
-    this.#profiles = Array.from({ length: columnCount }, (_, column) => {
-      const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell.trim() !== '');
-      return {
-        filled: cells.length,
-        indented: cells.filter((cell) => /^\s/.test(cell)).length,
-        kinds: countEach(cells.map(rowKind)),
-        values: countEach(cells.map((cell) => cell.trim())),
-      };
-    });
+    this.#profiles = Array.from({ length: columnCount }, (_, column) => profileOf(rows, column));
     const mainKinds = this.#profiles.map(mainKind);
     this.isMuddled = this.#profiles.some(({ kinds, filled }, column) => {
       const own = mainKinds[column];

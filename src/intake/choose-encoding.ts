@@ -94,11 +94,9 @@ export function chooseEncoding(name: string, asked: string | undefined, seen: Lo
   const controls = countBytes(head, (byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27));
   // A few stray ones are damaged records; a share like this is no text at all.
   if (controls >= 16 && controls > head.length / 50) {
-    throw new FailFileError({
-      code: 'input-binary',
-      subject: `${name} (${controls} control characters in the first ${head.length} bytes)`,
-      todo: 'name a CSV or JSONL file, or say --encoding if it is text',
-    });
+    const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
+    const todo = 'name a CSV or JSONL file, or say --encoding if it is text';
+    throw new FailFileError({ code: 'input-binary', subject, todo });
   }
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
 }

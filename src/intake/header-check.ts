@@ -65,12 +65,10 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
   const rows = others.filter(isReadable).map((record) => record.cells);
   const data = findDataInHeader(first.cells, rows);
   if (data === null) return;
-  throw new NeverStartError({
-    code: 'column-doubtful',
-    what: 'the first line looks like data, not like a header',
-    subject: `${name}, line ${line} ('${data}')`,
-    todo: 'say --no-header, or write a header above it',
-  });
+  const what = 'the first line looks like data, not like a header';
+  const subject = `${name}, line ${line} ('${data}')`;
+  const todo = 'say --no-header, or write a header above it';
+  throw new NeverStartError({ code: 'column-doubtful', what, subject, todo });
 }
 
 /** Whether what seems to be the table's header is a row below a header of several names. */
@@ -99,9 +97,8 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
   const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
   if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
   const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);
-  if (!isAllTitle || findDataInHeader(records[headerAt] ?? [], records.slice(headerAt + 1)) !== null)
-    return null;
-  return { headerAt, width };
+  const isData = findDataInHeader(records[headerAt] ?? [], records.slice(headerAt + 1)) !== null;
+  return isAllTitle && !isData ? { headerAt, width } : null;
 }
 
 /** The first record from which on nearly all agree on a width of two or more; null without one. */

@@ -36,10 +36,7 @@ export function readSample({ text, isWhole, mode }: SampleText, delimiter: strin
  * The delimiter, and others under which the records agree just as well. `preferred`, by the file's
  * extension, wins a tie, and separates a single column.
  */
-export function sniffDelimiter(
-  sample: SampleText,
-  preferred: string,
-): { delimiter: string; rivals: string[] } {
+export function sniffDelimiter(sample: SampleText, preferred: string) {
   const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];
   const all = candidates.map((delimiter) => judge(delimiter, readSample(sample, delimiter)));
   // Under a wrong delimiter a header in quotes is no record at all.
@@ -58,7 +55,7 @@ export function sniffDelimiter(
     ...scores.filter((it) => it.isUnused),
     ...scores,
   ].map((it) => it.delimiter);
-  return { delimiter: found, rivals: [] };
+  return { delimiter: found, rivals: [] as string[] };
 }
 
 type Score = ReturnType<typeof judge>;
@@ -71,9 +68,8 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
   const readable = records.filter(isReadable);
   const widths = readable.map(({ cells }) => cells.length);
   const width = widths[0] ?? 0;
-  const agreeing = readable
-    .slice(1)
-    .filter(({ cells }) => cells.length >= width && hasBlankEnd(cells, width));
+  const isAgreeing = ({ cells }: SplitRecord) => cells.length >= width && hasBlankEnd(cells, width);
+  const agreeing = readable.slice(1).filter(isAgreeing).length;
   const cut = widths.slice(1).filter((it) => it > 1).length;
   return {
     delimiter,
@@ -82,7 +78,7 @@ function judge(delimiter: string, records: readonly SplitRecord[]) {
     /** Cells of the first record. */
     width,
     /** Share of the other records that have as many, or only blank ones more. */
-    agreement: records.length < 2 ? 1 : agreeing.length / (records.length - 1),
+    agreement: records.length < 2 ? 1 : agreeing / (records.length - 1),
     /** Whether the first record itself shows this delimiter, or it cuts half of the others. */
     isPlausible: records[0]?.raw.includes(`"${delimiter}"`) === true || cut * 2 >= records.length - 1,
     /** Width that the records agree on from some line on; 0 when they do not. */

@@ -107,18 +107,15 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
   const records = readSample(sample, delimiter);
   const [first, ...others] = records;
   if (first === undefined) {
-    throw new FailFileError({
-      code: 'input-binary',
-      what: 'the input has no lines',
-      subject: `${name} (no line ends in its first ${text.length} characters)`,
-      todo: 'name a CSV or JSONL file',
-    });
+    const what = 'the input has no lines';
+    const subject = `${name} (no line ends in its first ${text.length} characters)`;
+    throw new FailFileError({ code: 'input-binary', what, subject, todo: 'name a CSV or JSONL file' });
   }
-  const isBare =
-    options.hasHeader && records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
-  if (isBare)
-    warnings.push('no header: the first line is data like the others, the column is called column_1');
+  const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
   const hasHeader = options.hasHeader && !isBare;
+  if (options.hasHeader && isBare) {
+    warnings.push('no header: the first line is data like the others, the column is called column_1');
+  }
   const fit = fitTable({
     header: hasHeader ? first.cells : null,
     rows: (hasHeader ? others : records).filter(isReadable).map(({ cells }) => cells),
@@ -132,10 +129,8 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
     const isWidthSettled = addedColumns > 0 || (options.ragged !== undefined && first.cells.length > 1);
     checkHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
     if (addedColumns > 0) {
-      const [some, blanks] =
-        addedColumns === 1
-          ? ['a delimiter', 'a blank name']
-          : [`${addedColumns} delimiters`, 'as many blank names'];
+      const some = addedColumns === 1 ? 'a delimiter' : `${addedColumns} delimiters`;
+      const blanks = addedColumns === 1 ? 'a blank name' : 'as many blank names';
       warnings.push(`most rows end in ${some} more than the header: it gets ${blanks} at its end`);
     }
     warnings.push(...headerWarnings(header));
