@@ -37,7 +37,7 @@ describe('the encoding of bytes', () => {
     ['utf-16le', 2],
     ['utf-16be', 2],
     ['utf-32le', 4],
-  ])('is told by the byte order mark of %s', (encoding, bomBytes) => {
+  ])('is shown by the byte order mark of %s', (encoding, bomBytes) => {
     const bytes = iconv.encode('a,b\n', encoding, { addBOM: true });
     expect(sniff(bytes)).toEqual({ encoding, bomBytes });
   });
