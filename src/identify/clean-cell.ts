@@ -1,7 +1,6 @@
 /**
  * A cell's text without what people cannot see: byte-order marks, zero-width characters, odd
- * blanks, full-width forms, quotes put around the whole. And which texts mean "nothing here". What
- * the rest means is the kinds'.
+ * blanks, full-width forms, quotes put around the whole. And which texts mean "nothing here".
  */
 import type { Identified, IdentifierKind } from '../core/identifier.js';
 
@@ -9,9 +8,7 @@ import type { Identified, IdentifierKind } from '../core/identifier.js';
 const PLAIN = /^[!#-&(-_a-~]+$/;
 /** Soft hyphen, zero-width space, direction marks, word joiner and its kin, byte-order mark. */
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
-/**
- * These two spell some Persian and Indic names, so they go only where no such letter can need them.
- */
+/** These two spell some Persian and Indic names: they go only where no such letter needs them. */
 const JOINERS = /[\u200c\u200d]/g;
 const ODD_BLANKS = /[\p{Zs}]+/gu;
 const QUOTED = /^(["'`])(.*)\1$/s;
@@ -22,76 +19,23 @@ const QUOTED = /^(["'`])(.*)\1$/s;
  */
 export function cleanCell(text: string): string {
   if (PLAIN.test(text)) return text;
-  return unquote(plainForms(text));
-}
-
-function plainForms(text: string): string {
-  const plain = text.replace(INVISIBLE, '').normalize('NFKC').replace(ODD_BLANKS, ' ').trim();
-  const joined = plain.replace(JOINERS, '');
-  return joined !== plain && /^\p{ASCII}*$/u.test(joined) ? joined : plain;
-}
-
-function unquote(text: string): string {
-  const inner = QUOTED.exec(text)?.[2];
+  const joined = text.replace(INVISIBLE, '').normalize('NFKC').replace(ODD_BLANKS, ' ').trim();
+  const parted = joined.replace(JOINERS, '');
+  const plain = /^\p{ASCII}*$/u.test(parted) ? parted : joined;
   // Spreadsheets mark a cell as text with one apostrophe in front.
-  return (inner ?? (text.startsWith("'") ? text.slice(1) : text)).trim();
+  return (QUOTED.exec(plain)?.[2] ?? plain.replace(/^'/, '')).trim();
 }
 
 /** Written for "nothing" in every kind of column; compared in lower case. */
-const PLACEHOLDERS = new Set([
-  '-',
-  '--',
-  '---',
-  '–',
-  '—',
-  '_',
-  '?',
-  '/',
-  'n/a',
-  'n.a.',
-  'n.a',
-  'n/a.',
-  'n / a',
-  'n/v',
-  'k.a.',
-  'k. a.',
-  '#n/a',
-  '#n/v',
-  '#nv',
-  '#ref!',
-  '#name?',
-  '#value!',
-  '#wert!',
-  '#bezug!',
-  '#null!',
-  '#div/0!',
-  '(null)',
-  '(none)',
-  '(blank)',
-  '(empty)',
-  '<null>',
-  '\\n',
-  '[]',
-  '{}',
-  'not available',
-  'not applicable',
-  'no website',
-]);
-
+const PLACEHOLDERS = new Set(
+  `-|--|---|–|—|_|?|/|n/a|n.a.|n.a|n/a.|n / a|n/v|k.a.|k. a.|#n/a|#n/v|#nv|#ref!|#name?|#value!|#wert!
+  |#bezug!|#null!|#div/0!|(null)|(none)|(blank)|(empty)|<null>|\\n|[]|{}|not available|not applicable
+  |no website`.split(/\n? *\|/),
+);
 const LONGEST_PLACEHOLDER = 14;
 
 /** Written for "nothing", and real symbols too (National Bank of Canada trades as NA). */
-const PLACEHOLDERS_OR_SYMBOLS = new Set([
-  'na',
-  'null',
-  'none',
-  'nil',
-  'nan',
-  'tbd',
-  'tba',
-  'unknown',
-  'undefined',
-]);
+const PLACEHOLDERS_OR_SYMBOLS = new Set('na null none nil nan tbd tba unknown undefined'.split(' '));
 
 const BLANK: Identified = { type: 'skipped', reason: 'the cell is blank' };
 const PLACEHOLDER: Identified = { type: 'skipped', reason: 'the cell holds a placeholder for "nothing"' };
@@ -111,9 +55,16 @@ export function skipBlank(cleaned: string, kind: IdentifierKind): Identified | n
   return isSymbol ? null : PLACEHOLDER;
 }
 
-/**
- * Whether an outcome says that a cell was blank, rather than that something in it was passed over.
- */
+/** Whether a cell was blank, rather than that something in it was passed over. */
 export function isBlank(identified: Identified): boolean {
   return identified === BLANK || identified === PLACEHOLDER;
+}
+
+export function asIdentifier(kind: IdentifierKind, value: string): Identified {
+  return { type: 'identifier', identifier: { kind, value } };
+}
+
+/** `reason`: plain words for the user, which quote nothing of the cell. */
+export function invalid(reason: string): Identified {
+  return { type: 'invalid', reason };
 }

@@ -3,94 +3,72 @@
  * names: by position (`position:3`), else by its exact name, else without case and outer blanks,
  * else by a bare number as its position from 1.
  */
-
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { editDistance } from '../core/nearest.js';
 
-/** A header cell may be prose. */
-const LONGEST_COMPARED = 100;
-
-interface FoundColumn {
+/** A column that identifiers are taken from. */
+export interface ColumnChoice {
+  /** Position among the columns, from 0. */
   readonly column: number;
-  readonly kind: ColumnRequest['kind'];
+  readonly name: string;
+  readonly kind: IdentifierKind;
 }
 
-/**
- * `flag` is what messages name. Throws `NeverStartError`: column-unknown with the nearest name,
- * column-doubtful when several columns have the name.
- */
+/** Values of each kind, for people. */
+export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
+  domain: 'domains',
+  ticker: 'tickers',
+  isin: 'ISINs',
+  crypto: 'crypto symbols',
+  id: 'brand ids',
+  auto: 'identifiers',
+};
+
+/** `flag`: for messages. Throws column-unknown with the nearest name, column-doubtful. */
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,
   flag = '--column',
-): FoundColumn {
+): { readonly column: number; readonly kind: IdentifierKind | null } {
   const { name, kind } = request;
   const position = readPosition(name);
-  if (position !== null) return { column: atPosition(columns, position, flag), kind };
-  // A header `price:isin` is meant by `--column price:isin` when it is there.
-  if (kind !== null) {
-    const whole = theOnly(columns, (column) => column === `${name}:${kind}`, name, flag);
-    if (whole !== null) return { column: whole, kind: null };
+  if (position !== null && columns[position] === undefined) {
+    const what = 'the table has no such position';
+    const todo = `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`;
+    const subject = `${flag} ${positionText(position)}`;
+    throw new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
+  if (position !== null) return { column: position, kind };
+  const only = (isMeant: (column: string) => boolean): number | null => {
+    const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
+    if (found === null || others.length === 0) return found;
+    const positions = [found, ...others].map((index) => `${flag} ${positionText(index)}`).join(' or ');
+    const what = 'more than one column has this name';
+    const todo = `name it by its position: ${positions}`;
+    throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${name}"`, todo });
+  };
+  // A header `price:isin` is meant by `--column price:isin` when it is there.
+  const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
+  if (whole !== null) return { column: whole, kind: null };
+  const number = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) - 1 : -1;
   const column =
-    theOnly(columns, (other) => other === name, name, flag) ??
-    theOnly(columns, (other) => looseName(other) === looseName(name), name, flag) ??
-    byPosition(columns, name);
+    only((other) => other === name) ??
+    only((other) => looseName(other) === looseName(name)) ??
+    (columns[number] === undefined ? null : number);
   if (column === null) throw unknown(columns, request, flag);
   return { column, kind };
 }
 
-function theOnly(
-  columns: readonly string[],
-  isMeant: (column: string) => boolean,
-  name: string,
-  flag: string,
-): number | null {
-  const found = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
-  if (found.length > 1) {
-    const positions = found.map((index) => `${flag} ${positionText(index)}`).join(' or ');
-    throw new NeverStartError({
-      code: 'column-doubtful',
-      what: 'more than one column has this name',
-      subject: `"${name}"`,
-      todo: `name it by its position: ${positions}`,
-    });
-  }
-  return found[0] ?? null;
-}
-
-function atPosition(columns: readonly string[], position: number, flag: string): number {
-  if (position >= 0 && position < columns.length) return position;
-  throw new NeverStartError({
-    code: 'column-unknown',
-    what: 'the table has no such position',
-    subject: `${flag} ${positionText(position)}`,
-    todo: `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`,
-  });
-}
-
-function byPosition(columns: readonly string[], name: string): number | null {
-  const position = /^\s*\d{1,6}\s*$/.test(name) ? Number(name) : 0;
-  return position >= 1 && position <= columns.length ? position - 1 : null;
-}
-
 function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag: string): NeverStartError {
-  const colon = name.lastIndexOf(':');
-  const front = looseName(name.slice(0, Math.max(0, colon)));
-  if (
-    flag === '--column' &&
-    kind === null &&
-    colon > 0 &&
-    columns.some((column) => looseName(column) === front)
-  ) {
-    return new NeverStartError({
-      code: 'column-unknown',
-      what: 'not a kind of identifier',
-      subject: `"${name.slice(colon + 1)}" in --column ${name}`,
-      todo: `use one of ${IDENTIFIER_KINDS.join(', ')}`,
-    });
+  const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
+  const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
+  if (flag === '--column' && kind === null && front !== undefined && isKindWrong) {
+    const what = 'not a kind of identifier';
+    const subject = `"${ending}" in --column ${name}`;
+    const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
+    return new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
   const nearest = nearestColumn(columns, name);
   const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));
@@ -101,80 +79,53 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag
   return new NeverStartError({ code: 'column-unknown', subject: `"${name}"`, todo });
 }
 
+/** A header cell may be prose. */
+const LONGEST_COMPARED = 100;
+
 /** The column with the fewest edits to the name, if they are few for its length. */
 function nearestColumn(columns: readonly string[], name: string): number | null {
   const wanted = looseName(name);
-  let best: { column: number; edits: number } | null = null;
-  for (const [column, other] of columns.entries()) {
-    const loose = looseName(other);
-    const isPart =
-      Math.min(wanted.length, loose.length) >= 3 && (loose.includes(wanted) || wanted.includes(loose));
-    const edits = isPart
-      ? 1
-      : editDistance(wanted.slice(0, LONGEST_COMPARED), loose.slice(0, LONGEST_COMPARED));
-    const isNear = edits < wanted.length && edits <= Math.max(1, wanted.length / 3);
-    if (isNear && edits < (best?.edits ?? Infinity)) best = { column, edits };
-  }
+  const [best] = columns
+    .map((other, column) => ({ column, edits: editsBetween(wanted, looseName(other)) }))
+    .filter(({ edits }) => edits < wanted.length && edits <= Math.max(1, wanted.length / 3))
+    .sort((one, other) => one.edits - other.edits);
   return best?.column ?? null;
 }
 
-/** A column that identifiers are taken from. */
-export interface ColumnChoice {
-  /** Position among the columns, from 0. */
-  readonly column: number;
-  readonly name: string;
-  readonly kind: IdentifierKind;
+/** A name of three letters or more inside the other one counts as one edit. */
+function editsBetween(one: string, other: string): number {
+  const isPart = one.includes(other) || other.includes(one);
+  if (isPart && Math.min(one.length, other.length) >= 3) return 1;
+  return editDistance(one.slice(0, LONGEST_COMPARED), other.slice(0, LONGEST_COMPARED));
 }
 
-/**
- * Names are compared without case, outer blanks and invisible marks when nothing equals them
- * exactly.
- */
+/** What names are compared by when nothing equals them exactly. */
 function looseName(name: string): string {
-  return name
-    .normalize('NFKC')
-    .replace(/\ufeff/g, '')
-    .trim()
-    .toLowerCase();
+  return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
 }
 
-/** `position:3`, from 1: names the third column whatever the columns are called. */
-const POSITION = /^\s*position:(\d{1,6})\s*$/i;
-
-/**
- * The position, from 0, that a text spells as one; null when it is a name. Not yet compared with
- * the table.
- */
+/** The position, from 0, that `position:3` spells; null for a name. */
 function readPosition(name: string): number | null {
-  const digits = POSITION.exec(name)?.[1];
+  const digits = /^\s*position:(\d{1,6})\s*$/i.exec(name)?.[1];
   return digits === undefined ? null : Number(digits) - 1;
 }
 
-/** The spelling of a position, `column` from 0. */
 function positionText(column: number): string {
   return `position:${column + 1}`;
 }
 
-/**
- * How people are shown a column: its name, with its position where the name is a number, or its
- * position alone where the name is blank or not the only one.
- */
+/** Its name, with its position where that is a number; else its position alone. */
 export function columnLabel(columns: readonly string[], column: number): string {
   const name = columns[column] ?? '';
   if (!isNameable(columns, column)) return `number ${column + 1}`;
   return /^\s*\d+\s*$/.test(name) ? `"${name}" (number ${column + 1})` : `"${name}"`;
 }
 
-/** What names this column and kind in a setting, so that it is read as this column and no other. */
-function columnText(columns: readonly string[], column: number, kind: IdentifierKind): string {
+/** The flag that names this column and kind and no other, ready for a POSIX shell. */
+export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
   const name = columns[column] ?? '';
   const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
-  return `${isClear ? name : positionText(column)}:${kind}`;
-}
-
-/** The flag that names this column, ready for a POSIX shell. */
-export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
-  const text = columnText(columns, column, kind);
+  const text = `${isClear ? name : positionText(column)}:${kind}`;
   return `--column ${/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`}`;
 }
 

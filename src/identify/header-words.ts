@@ -2,24 +2,21 @@
  * What a column's name says of its content, in the languages of the files we see. Words are
  * compared without case and accents. `judge-columns.ts` weighs the values.
  */
+import type { IdentifierKind } from '../core/identifier.js';
 
-/**
- * `symbol`: a ticker or a crypto symbol, the name does not tell. `email`: domains behind addresses
- * of people.
- */
+/** `symbol`: a ticker or a crypto symbol. `email`: domains behind addresses of people. */
 export type HeaderMeaning = 'domain' | 'email' | 'isin' | 'ticker' | 'crypto' | 'symbol' | 'id';
 
-export interface HeaderReading {
+/** The kind to read such a column as, that of most where there are two. */
+export function kindOf(meaning: HeaderMeaning): IdentifierKind {
+  return meaning === 'email' ? 'domain' : meaning === 'symbol' ? 'ticker' : meaning;
+}
+
+interface HeaderReading {
   readonly meaning: HeaderMeaning | null;
-  /**
-   * 1 when every word fits, 0.6 when some word qualifies it (`parent website`) or is vague
-   * (`link`), 0 without meaning.
-   */
+  /** 1 when every word fits, 0.6 with a vague one (`link`) or a qualifier (`parent`), else 0. */
   readonly weight: number;
-  /**
-   * The name speaks of something else's address or number (`logo url`, `linkedin`, `wkn`): never
-   * chosen by its values.
-   */
+  /** It names another thing (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
   readonly isForeign: boolean;
 }
 
@@ -39,16 +36,14 @@ const EMAIL = words(`email emails mail mails emailaddress mailaddress emailadres
   correo courriel epost eposta sahkoposti mejl почта posta`);
 const EMAIL_SCRIPTS = /邮箱|邮件|郵箱|メール|이메일/;
 const ISIN = words('isin isins isincode isinnumber');
-const TICKER = words(
-  'ticker tickers tickersymbol stocksymbol tickercode borsenkurzel boersenkuerzel kurzel kuerzel ric bloombergticker',
-);
+const TICKER = words(`ticker tickers tickersymbol stocksymbol tickercode borsenkurzel boersenkuerzel kurzel
+  kuerzel ric bloombergticker`);
 const SYMBOL = words('symbol symbols symbole simbolo symbool sembol simbol символ');
-const CRYPTO = words(
-  'crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto criptomoneda cryptomonnaie altcoin',
-);
-const SECURITY = words(
-  'stock stocks equity share shares etf etfs fund security securities aktie aktien accion action trading exchange',
-);
+const CRYPTO =
+  words(`crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto
+  criptomoneda cryptomonnaie altcoin`);
+const SECURITY = words(`stock stocks equity share shares etf etfs fund security securities aktie aktien accion
+  action trading exchange`);
 const BRAND_ID = words('brandid brandfetchid');
 const NEUTRAL =
   words(`company companies customer customers client clients account accounts firm firma firmen name names business
@@ -61,14 +56,10 @@ const FOREIGN =
   profile profil tracking referrer referer referral utm unsubscribe invoice document pdf attachment terms privacy
   api source quelle redirect callback webhook article news rss feed map maps download
   wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
-const CRYPTO_CONTEXT = words(
-  'blockchain circulating coin coins token crypto cryptocurrency coingecko coinmarketcap mcap',
-);
-const TICKER_CONTEXT = words(
-  'stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund issuer shares eps pe cik',
-);
-
-const CONTEXT = new Set([...CRYPTO_CONTEXT, ...TICKER_CONTEXT]);
+const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
+  coinmarketcap mcap`);
+const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
+  issuer shares eps pe cik`);
 
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
@@ -84,14 +75,13 @@ function splitWords(name: string): string[] {
 export function readHeader(name: string): HeaderReading {
   const parts = splitWords(name);
   const pairs = parts.slice(1).map((part, index) => `${parts[index]}${part}`);
-  const has = (set: ReadonlySet<string>) =>
-    parts.some((part) => set.has(part)) || pairs.some((pair) => set.has(pair));
+  const has = (set: ReadonlySet<string>) => [...parts, ...pairs].some((word) => set.has(word));
   const isForeign = has(FOREIGN);
   const meaning = isForeign && !has(ISIN) ? null : meaningOf(name, has);
   if (meaning === null) return { meaning, weight: 0, isForeign };
   const isVague = !has(DOMAIN) && has(VAGUE_DOMAIN);
-  const isWhole = parts.every(
-    (part, index) => isFamiliar(part) || isFamiliar(pairs[index]) || isFamiliar(pairs[index - 1]),
+  const isWhole = parts.every((part, index) =>
+    [part, pairs[index], pairs[index - 1]].some((word) => word !== undefined && MEANINGFUL.has(word)),
   );
   const isScript = DOMAIN_SCRIPTS.test(name) || EMAIL_SCRIPTS.test(name);
   return { meaning, weight: (isWhole || isScript) && !isVague ? 1 : 0.6, isForeign: false };
@@ -109,21 +99,17 @@ function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): He
   return has(DOMAIN) || DOMAIN_SCRIPTS.test(name) || has(VAGUE_DOMAIN) ? 'domain' : null;
 }
 
-const MEANINGFUL = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
-
-function isFamiliar(word: string | undefined): boolean {
-  return word !== undefined && MEANINGFUL.some((set) => set.has(word));
-}
+const NAMES = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
+const MEANINGFUL = new Set(NAMES.flatMap((set) => [...set]));
+/** Words that columns are called by. */
+const KNOWN = [MEANINGFUL, FOREIGN, CRYPTO_CONTEXT, TICKER_CONTEXT];
 
 /** Whether some word of a name is one that columns are called by, so that it is no value. */
 export function isHeaderLike(name: string): boolean {
-  return splitWords(name).some((word) => isFamiliar(word) || FOREIGN.has(word) || CONTEXT.has(word));
+  return splitWords(name).some((word) => KNOWN.some((set) => set.has(word)));
 }
 
-/**
- * What the table's other columns say about a column named `symbol`; null when they say nothing or
- * both.
- */
+/** What the table's columns say about one named `symbol`; null when they say nothing or both. */
 export function symbolContext(columns: readonly string[]): 'ticker' | 'crypto' | null {
   const all = columns.flatMap(splitWords);
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));

@@ -4,22 +4,16 @@
  * dropped here and appear in no result. A cell with more than one domain is refused, because
  * whichever we took could be the wrong one to pay for.
  */
-
 import { isIP } from 'node:net';
 import { parse } from 'tldts';
 import { toASCII } from 'tr46';
 import type { Identified } from '../core/identifier.js';
+import { asIdentifier, invalid } from './clean-cell.js';
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
-/**
- * An address of another scheme names something else: `android-app://com.acme.shop` is not the
- * domain acme.shop.
- */
+/** Another scheme names something else: `android-app://com.acme.shop` is not acme.shop. */
 const WEB_SCHEMES = new Set(['http', 'https', 'ftp', 'ws', 'wss']);
-/**
- * Also the slips of typing in front of a host: `http:acme.com`, `https//acme.com`,
- * `http://https://acme.com`.
- */
+/** Also slips of typing: `http:acme.com`, `https//acme.com`, `http://https://acme.com`. */
 const WEB_PREFIX = /^(?:(?:https?|ftp|wss?)(?::+[/\\]*|[/\\]{2,})|[/\\]{2,})+/i;
 const MAIL_PREFIX = /^mailto:\/*/i;
 const MORE_THAN_HOST = /[:/\\?#@]/;
@@ -27,31 +21,40 @@ const PATH = /[/?#\\]/;
 const PORT = /:\d{0,5}$/;
 const SEVERAL_TOKENS = /[\s,;|<>]/;
 const BETWEEN_TOKENS = /[\s,;|]+/;
+const IN_ANGLES = /<([^<>]*)>/g;
 /** A cell of more words than this is prose. */
 const MOST_TOKENS = 100;
-const SEVERAL = 'several domains in one cell';
-const IN_ANGLES = /<([^<>]*)>/g;
+
+const SEVERAL = invalid('several domains in one cell');
+const NOT_A_DOMAIN = invalid('not a domain name');
+const IP_ADDRESS = invalid('an IP address, not a domain name');
 
 /** `cleaned` comes from `cleanCell`. */
 export function identifyDomain(cleaned: string): Identified {
   if (!SEVERAL_TOKENS.test(cleaned)) return identifyToken(cleaned).result;
-  return identifyTokens(splitTokens(cleaned).map(identifyToken));
+  const [first, ...others] = splitTokens(cleaned).map(identifyToken);
+  if (first === undefined) return NOT_A_DOMAIN;
+  const isFirstUsable = first.result.type !== 'invalid';
+  for (const { result } of others) {
+    const isUsable = result.type !== 'invalid';
+    if (isUsable && isFirstUsable && !isSame(result, first.result)) return SEVERAL;
+    if (isUsable !== isFirstUsable && !(isFirstUsable && first.hasPath)) {
+      return invalid('other words beside a domain name');
+    }
+  }
+  return first.result;
 }
 
 /** Whether one of several words in the cell is a domain. */
 export function mentionsDomain(cleaned: string): boolean {
-  return (
-    SEVERAL_TOKENS.test(cleaned) &&
-    splitTokens(cleaned).some((token) => identifyToken(token).result.type !== 'invalid')
-  );
+  if (!SEVERAL_TOKENS.test(cleaned)) return false;
+  return splitTokens(cleaned).some((token) => identifyToken(token).result.type !== 'invalid');
 }
 
 /** With `Name <a@b.com>` the name is no token, but a second address outside the angles is. */
 function splitTokens(cleaned: string): string[] {
-  const inside = Array.from(cleaned.matchAll(IN_ANGLES), (match) => (match[1] ?? '').trim()).slice(
-    0,
-    MOST_TOKENS,
-  );
+  const matches = [...cleaned.matchAll(IN_ANGLES)].slice(0, MOST_TOKENS);
+  const inside = matches.map(([, text = '']) => text.trim());
   const outside = cleaned.replace(IN_ANGLES, ' ').split(BETWEEN_TOKENS, MOST_TOKENS);
   const tokens = inside.length > 0 ? [...inside, ...outside.filter((token) => token.includes('@'))] : outside;
   return tokens.filter((token) => token !== '');
@@ -63,24 +66,10 @@ interface Token {
   readonly hasPath: boolean;
 }
 
-function identifyTokens([first, ...others]: readonly Token[]): Identified {
-  if (first === undefined) return invalid('not a domain name');
-  const isFirstUsable = first.result.type !== 'invalid';
-  for (const { result } of others) {
-    const isUsable = result.type !== 'invalid';
-    if (isUsable && isFirstUsable && !isSame(result, first.result)) return invalid(SEVERAL);
-    if (isUsable !== isFirstUsable && !(isFirstUsable && first.hasPath)) {
-      return invalid('other words beside a domain name');
-    }
-  }
-  return first.result;
-}
-
 function isSame(one: Identified, other: Identified): boolean {
-  if (one.type === 'identifier' && other.type === 'identifier') {
-    return one.identifier.value === other.identifier.value;
-  }
-  return one.type === other.type;
+  return one.type === 'identifier' && other.type === 'identifier'
+    ? one.identifier.value === other.identifier.value
+    : one.type === other.type;
 }
 
 function identifyToken(token: string): Token {
@@ -97,7 +86,7 @@ function identifyToken(token: string): Token {
 /** An address without a scheme of the web: it may be a website or somebody's e-mail address. */
 function identifyOpen(address: string): Token {
   const read = identifyAddress(address);
-  return isMailInDisguise(address, read) ? { ...read, result: invalid(SEVERAL) } : read;
+  return isMailInDisguise(address, read) ? { ...read, result: SEVERAL } : read;
 }
 
 /** `address` is what follows the scheme: user info or local part, host, port, path. */
@@ -106,13 +95,11 @@ function identifyAddress(address: string): Token {
   const hasPath = pathStart >= 0;
   const authority = hasPath ? address.slice(0, pathStart) : address;
   const at = authority.lastIndexOf('@');
-  const found = findRegistrable(tidyHost(authority.slice(at + 1)));
-  if (found.domain === null) return { result: invalid(found.reason), hasPath };
+  const result = findRegistrable(tidyHost(authority.slice(at + 1)));
   // User info in front of a mail provider is an e-mail address that somebody gave a scheme.
-  if (at >= 0 && isFreeMail(found.domain)) {
-    return { result: { type: 'skipped', reason: 'an address at a free mail provider' }, hasPath };
-  }
-  return { result: { type: 'identifier', identifier: { kind: 'domain', value: found.domain } }, hasPath };
+  return at >= 0 && result.type === 'identifier' && isFreeMail(result.identifier.value)
+    ? { result: { type: 'skipped', reason: 'an address at a free mail provider' }, hasPath }
+    : { result, hasPath };
 }
 
 /**
@@ -124,27 +111,15 @@ function isMailInDisguise(address: string, read: Token): boolean {
   const at = address.lastIndexOf('@');
   if (!read.hasPath || read.result.type === 'invalid' || at < address.search(PATH)) return false;
   const behind = identifyAddress(address.slice(at + 1)).result;
-  if (behind.type === 'identifier') return !isSame(behind, read.result);
-  return address[at - 1] !== '/';
+  return behind.type === 'identifier' ? !isSame(behind, read.result) : address[at - 1] !== '/';
 }
 
-/**
- * Without port, wildcard and the dots that cookies put before a host. An IPv6 address keeps its
- * colons.
- */
+/** Without port, brackets, wildcard and the dots that cookies put before a host. */
 function tidyHost(host: string): string {
-  const colon = host.indexOf(':');
-  const isIpv6 = colon >= 0 && host.indexOf(':', colon + 1) >= 0;
+  const isIpv6 = host.indexOf(':') !== host.lastIndexOf(':');
   const bare = isIpv6 ? host.replace(/^\[|\](?::\d*)?$/g, '') : host.replace(PORT, '');
   return bare.replace(/^\*?\.+/, '');
 }
-
-function invalid(reason: string): Identified {
-  return { type: 'invalid', reason };
-}
-
-/** A registrable domain in normal form (lower case, punycode), or why the host has none. */
-type Registrable = { readonly domain: string } | { readonly domain: null; readonly reason: string };
 
 /** RFC 1035, section 2.3.4: 255 octets, which leave 253 characters. */
 const LONGEST_NAME = 253;
@@ -152,20 +127,13 @@ const LONGEST_NAME = 253;
 const REGISTRABLE_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Hosts below a domain may carry underscores (`_dmarc`, `my_shop`). */
 const HOST = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/;
-/**
- * A last label of digits or hexadecimal is an address to every browser (WHATWG URL, "ends in a
- * number").
- */
+/** Such a name is an address to every browser (WHATWG URL, "ends in a number"). */
 const ENDS_IN_NUMBER = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
-const ASCII = /^\p{ASCII}*$/u;
 /**
  * Suffixes of private networks (RFC 6762, appendix G; `.internal` by ICANN, 2024), beside the
  * reserved names of RFC 6761, RFC 7686 and RFC 8375 that the library knows.
  */
-const PRIVATE_NETWORK = new Set(['internal', 'intranet', 'lan', 'home', 'corp', 'localdomain', 'private']);
-
-const NOT_A_DOMAIN = 'not a domain name';
-const IP_ADDRESS = 'an IP address, not a domain name';
+const PRIVATE_NETWORK = /(?:^|\.)(?:internal|intranet|lan|home|corp|localdomain|private)$/;
 
 const OPTIONS = {
   allowPrivateDomains: true,
@@ -175,20 +143,32 @@ const OPTIONS = {
   detectIp: false,
 } as const;
 
-/**
- * `host` is a host name in any case, IDN or punycode, perhaps with trailing dots, or an IP address
- * without brackets. Reasons quote nothing of the host: it may be part of a damaged e-mail address.
- */
-function findRegistrable(host: string): Registrable {
-  if (host.includes(':')) return none(isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN);
+/** `host`: in any case, IDN or punycode, perhaps with trailing dots, or an IP address. */
+function findRegistrable(host: string): Identified {
+  if (host.includes(':')) return isIP(host) === 6 ? IP_ADDRESS : NOT_A_DOMAIN;
   // An IDN may be longer as it is written, not by much.
-  if (host.length > 4 * LONGEST_NAME) return none(NOT_A_DOMAIN);
+  if (host.length > 4 * LONGEST_NAME) return NOT_A_DOMAIN;
   const name = normalForm(host.toLowerCase()).replace(/\.+$/, '');
-  if (name.length > LONGEST_NAME || !HOST.test(name)) return none(NOT_A_DOMAIN);
+  if (name.length > LONGEST_NAME || !HOST.test(name)) return NOT_A_DOMAIN;
   if (ENDS_IN_NUMBER.test(name)) {
-    return none(isIP(name) === 4 ? IP_ADDRESS : 'a number, not a domain name');
+    return isIP(name) === 4 ? IP_ADDRESS : invalid('a number, not a domain name');
   }
-  return reduce(name);
+  const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
+  if (isSpecialUse || PRIVATE_NETWORK.test(name)) return invalid('a reserved or private host name');
+  if (!isIcann && !isPrivate) {
+    return name.includes('.') ? invalid('the suffix of the domain is not known') : NOT_A_DOMAIN;
+  }
+  if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
+    // `github.io` and `www.github.io` are the website of whoever registered it, unlike
+    // `acme.github.io`.
+    const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
+    if (registered === publicSuffix) return asIdentifier('domain', registered);
+  }
+  if (domain === null || publicSuffix === null) {
+    return invalid('a suffix shared by many, not the domain of one brand');
+  }
+  const label = domain.slice(0, -publicSuffix.length - 1);
+  return REGISTRABLE_LABEL.test(label) ? asIdentifier('domain', domain) : NOT_A_DOMAIN;
 }
 
 /**
@@ -197,32 +177,8 @@ function findRegistrable(host: string): Registrable {
  * stay the same. Empty: not a name.
  */
 function normalForm(lower: string): string {
-  if (ASCII.test(lower) && !lower.includes('xn--')) return lower;
+  if (/^\p{ASCII}*$/u.test(lower) && !lower.includes('xn--')) return lower;
   return toASCII(lower, { checkBidi: true, checkJoiners: true }) ?? '';
-}
-
-function reduce(name: string): Registrable {
-  const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
-  const topLevel = name.slice(name.lastIndexOf('.') + 1);
-  if (isSpecialUse || PRIVATE_NETWORK.has(topLevel)) return none('a reserved or private host name');
-  if (!isIcann && !isPrivate) {
-    return none(name.includes('.') ? 'the suffix of the domain is not known' : NOT_A_DOMAIN);
-  }
-  if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
-    // `github.io` and `www.github.io` are the website of whoever registered it, unlike
-    // `acme.github.io`.
-    const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
-    if (registered === publicSuffix) return { domain: registered };
-  }
-  if (domain === null || publicSuffix === null) {
-    return none('a suffix shared by many, not the domain of one brand');
-  }
-  const label = domain.slice(0, -publicSuffix.length - 1);
-  return REGISTRABLE_LABEL.test(label) ? { domain } : none(NOT_A_DOMAIN);
-}
-
-function none(reason: string): Registrable {
-  return { domain: null, reason };
 }
 
 /** Registrable domains. */

@@ -27,6 +27,7 @@ export interface ColumnReading {
 
 export interface JudgeInput {
   readonly columns: readonly string[];
+  /** Cells of some rows. */
   readonly sample: readonly (readonly string[])[];
   /** What the other columns say about a column named `symbol`. */
   readonly context: 'ticker' | 'crypto' | null;
@@ -49,100 +50,68 @@ const LEAST_FILL = 0.05;
  * at this column; only then, or when there is no row at all, a name alone says something.
  */
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
-  const header = readHeader(input.columns[column] ?? '');
+  const { meaning, weight, isForeign } = readHeader(input.columns[column] ?? '');
   const sample = sampleColumn(input.sample, column);
-  if (sample.filled === 0 && sample.rows > 0 && !isNamed) return null;
+  const { filled } = sample;
+  const rows = input.sample.length;
+  if (filled === 0 && rows > 0 && !isNamed) return null;
   const alone = isNamed ? SHARE_WHEN_NAMED : SHARE_ALONE;
-  const isPassedOver = !isNamed && (header.isForeign || sample.isOneSite);
-  const readings = [
-    readChecked('isin', 'isin', sample.isins, alone),
-    readChecked('id', 'id', sample.certainIds, alone),
-    header.meaning === 'id' || input.kind === 'id'
-      ? readChecked('id', 'id', sample.possibleIds, SHARE_ALONE)
-      : null,
-    isPassedOver ? null : readDomain(),
-    readSymbol(),
-  ];
-  return readings.reduce(
-    (best, reading) => ((reading?.score ?? 0) > (best?.score ?? 0) ? reading : best),
-    null,
-  );
-
-  function readChecked(
-    kind: 'isin' | 'id',
-    meaning: string,
+  const readings: ColumnReading[] = [];
+  const leastOf = (isByName: boolean, least = alone) => (isByName ? SHARE_WITH_NAME : least);
+  const read = (
+    kind: ColumnReading['kind'],
     fitting: number,
-    least: number,
-  ): ColumnReading | null {
-    const isByName = header.meaning === meaning;
-    const isEnough =
-      sample.filled === 0 ? isByName : fitting / sample.filled >= (isByName ? SHARE_WITH_NAME : least);
-    return isEnough ? reading(kind, fitting, isByName) : null;
-  }
+    isByName: boolean,
+    least = leastOf(isByName),
+  ) => {
+    const share = filled === 0 ? 0 : fitting / filled;
+    const fill = rows === 0 ? 1 : Math.max(LEAST_FILL, filled / rows);
+    const isSymbol = kind === 'ticker' || kind === 'crypto' || kind === null;
+    const score = (0.4 * (isByName ? weight : 0) + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
+    const isMail = kind === 'domain' && (filled === 0 ? meaning === 'email' : sample.emails * 2 > fitting);
+    const values = `${fitting} of ${filled} sampled values say so`;
+    const because =
+      filled === 0 ? 'its name says so (no sampled value)' : isByName ? `its name and ${values}` : values;
+    const isEnough = filled === 0 || share >= least;
+    if (isEnough && score > 0) readings.push({ column, kind, isMail, score, fitting, because });
+  };
 
-  function readDomain(): ColumnReading | null {
-    const isByName = header.meaning === 'domain' || header.meaning === 'email';
-    if (!isByName && header.meaning !== null) return null;
-    // In capitals with a short suffix, only the name (or --kind) makes it a domain rather than a
-    // ticker.
-    const isSettled = isByName || input.kind === 'domain';
-    const fitting = sample.domains + sample.emails + (isSettled ? sample.tickerOrDomains : 0);
-    const isEnough =
-      sample.filled === 0 ? isByName : fitting / sample.filled >= (isByName ? SHARE_WITH_NAME : alone);
-    const isMail = sample.filled === 0 ? header.meaning === 'email' : sample.emails * 2 > fitting;
-    return isEnough ? { ...reading('domain', fitting, isByName), isMail } : null;
-  }
+  read('isin', sample.isins, meaning === 'isin');
+  const isId = meaning === 'id';
+  read('id', sample.certainIds, isId);
+  if (isId || input.kind === 'id') read('id', sample.possibleIds, isId, leastOf(isId, SHARE_ALONE));
 
-  function readSymbol(): ColumnReading | null {
-    const { meaning } = header;
-    const isSymbol = meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
-    const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
-    if (!isSymbol && wanted === null) return null;
-    const isEnough = sample.filled === 0 ? isSymbol : sample.symbols / sample.filled >= alone;
-    if (!isEnough) return null;
+  const isWeb = meaning === 'domain' || meaning === 'email';
+  // In capitals with a short suffix, only the name (or --kind) makes it a domain and no ticker.
+  const isSettled = isWeb || input.kind === 'domain';
+  const domains = sample.domains + sample.emails + (isSettled ? sample.tickerOrDomains : 0);
+  const isPassedOver = !isNamed && (isForeign || sample.isOneSite);
+  if ((isWeb || meaning === null) && !isPassedOver) read('domain', domains, isWeb);
+
+  const isSymbol = meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
+  const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
+  if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
-    const read = reading(wanted ?? symbolKind(meaning), sample.symbols, isByName);
-    return { ...read, score: read.score * SYMBOL_WEIGHT };
+    read(wanted ?? symbolKind(meaning, input.context), sample.symbols, isByName, alone);
   }
-
-  /**
-   * Lists of coins call their symbols tickers too, so "ticker" beside words of that world is a
-   * doubt.
-   */
-  function symbolKind(meaning: HeaderMeaning | null): 'ticker' | 'crypto' | null {
-    if (meaning === 'crypto') return 'crypto';
-    if (meaning === 'ticker') return input.context === 'crypto' ? null : 'ticker';
-    return input.context;
-  }
-
-  function reading(kind: IdentifierKind | null, fitting: number, isByName: boolean): ColumnReading {
-    const share = sample.filled === 0 ? 0 : fitting / sample.filled;
-    const fill = sample.rows === 0 ? 1 : Math.max(LEAST_FILL, sample.filled / sample.rows);
-    const score = (0.4 * (isByName ? header.weight : 0) + 0.6 * share) * fill;
-    return { column, kind, isMail: false, score, fitting, because: explain(isByName, fitting, sample) };
-  }
+  return readings.sort((one, other) => other.score - one.score)[0] ?? null;
 }
 
-function explain(isByName: boolean, fitting: number, { filled }: ColumnSample): string {
-  const values = `${fitting} of ${filled} sampled values`;
-  if (filled === 0) return 'its name says so (no sampled value)';
-  return isByName ? `its name and ${values} say so` : `${values} say so`;
+/** Lists of coins call their symbols tickers too: beside their words "ticker" is a doubt. */
+function symbolKind(meaning: HeaderMeaning | null, context: JudgeInput['context']): JudgeInput['context'] {
+  if (meaning === 'crypto') return 'crypto';
+  if (meaning === 'ticker') return context === 'crypto' ? null : 'ticker';
+  return context;
 }
 
-/**
- * The readings of all columns but `passedOver`, of the wanted kind if there is one, the surest
- * first.
- */
+/** The readings of all columns but `passedOver`, of the wanted kind if any, the surest first. */
 export function judgeColumns(input: JudgeInput, passedOver: readonly number[]): ColumnReading[] {
   return input.columns
-    .flatMap((_, column) => (passedOver.includes(column) ? [] : [judgeColumn(input, column, false)]))
-    .filter((reading): reading is ColumnReading => reading !== null)
+    .flatMap((_, column) => (passedOver.includes(column) ? [] : (judgeColumn(input, column, false) ?? [])))
     .filter(({ kind }) => input.kind === null || input.kind === 'auto' || kind === input.kind)
     .sort((one, other) => other.score - one.score || one.column - other.column);
 }
 
-/** Enough for a choice; more would only cost time. */
-const MOST_ROWS = 1000;
 /** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
 const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
 /**
@@ -153,57 +122,36 @@ const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
 const SYMBOL_LIKE =
   /^[$^]?[A-Z0-9][A-Z0-9.^&/$=:+*!_~-]{0,23}$|^[A-Z0-9]{1,6} [A-Z0-9]{1,2}$|^[$]?[a-z0-9]{1,5}$/;
 
-/** How many sampled values ... */
-export interface ColumnSample {
-  readonly rows: number;
-  /** ... are neither blank nor a placeholder. */
-  readonly filled: number;
-  /** ... are domains or web addresses and nothing else. */
-  readonly domains: number;
-  /** ... are domains by their letters and tickers by their looks. */
-  readonly tickerOrDomains: number;
-  /** ... are e-mail addresses. */
-  readonly emails: number;
-  readonly isins: number;
-  readonly certainIds: number;
-  readonly possibleIds: number;
-  /** ... look like tickers or crypto symbols, as many short words do. An ISIN is none. */
-  readonly symbols: number;
-  /** Many different addresses, all at one domain: pages of one site, such as profiles. */
-  readonly isOneSite: boolean;
-}
-
 /** Whether a cleaned cell is written as tickers and crypto symbols are. */
 export function isSymbolLike(cleaned: string): boolean {
   return SYMBOL_LIKE.test(cleaned);
 }
 
-/** Whether a cell of one of the first rows holds something, whatever it is. */
+/** Whether a cell holds something, whatever it is. */
 export function isFilled(cell: string): boolean {
   return skipBlank(cleanCell(cell), 'domain') === null;
 }
 
-/** The rows that a choice of columns looks at. */
-export function sampledRows<T>(rows: readonly T[]): readonly T[] {
-  return rows.slice(0, MOST_ROWS);
-}
-
-export function sampleColumn(rows: readonly (readonly string[])[], column: number): ColumnSample {
+/** How many sampled values ... */
+export function sampleColumn(rows: readonly (readonly string[])[], column: number) {
   const counts = {
+    /** ... are neither blank nor a placeholder. */
     filled: 0,
+    /** ... are domains or web addresses and nothing else. */
     domains: 0,
+    /** ... are domains by their letters and tickers by their looks. */
     tickerOrDomains: 0,
     emails: 0,
     isins: 0,
     certainIds: 0,
     possibleIds: 0,
+    /** ... look like tickers or crypto symbols, as many short words do. An ISIN is none. */
     symbols: 0,
   };
   const texts = new Set<string>();
   const sites = new Set<string>();
-  const sampled = Math.min(rows.length, MOST_ROWS);
-  for (let index = 0; index < sampled; index += 1) {
-    const cleaned = cleanCell(rows[index]?.[column] ?? '');
+  for (const row of rows) {
+    const cleaned = cleanCell(row[column] ?? '');
     if (skipBlank(cleaned, 'domain') !== null) continue;
     counts.filled += 1;
     if (readIsin(cleaned) !== null) counts.isins += 1;
@@ -219,5 +167,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     else if (TICKER_OR_DOMAIN.test(cleaned)) counts.tickerOrDomains += 1;
     else counts.domains += 1;
   }
-  return { rows: sampled, ...counts, isOneSite: texts.size >= 5 && sites.size === 1 && counts.emails === 0 };
+  /** Many different addresses, all at one domain: pages of one site, such as profiles. */
+  const isOneSite = texts.size >= 5 && sites.size === 1 && counts.emails === 0;
+  return { ...counts, isOneSite };
 }

@@ -1,9 +1,7 @@
-/**
- * Recognising files that are no tables of text by their first bytes, so that the message can name
- * what the file is and what to do with it. Pure.
- */
+/** Files that are no tables of text, by their first bytes: what each is, and what to do. Pure. */
+import { FailFileError } from '../core/errors.js';
 
-export interface BinaryKind {
+interface BinaryKind {
   /** For the message: `an Excel workbook (.xlsx)`. */
   readonly name: string;
   readonly todo: string;
@@ -44,38 +42,35 @@ const ZIP_KINDS: readonly (readonly [inside: string, name: string])[] = [
   ['Index/Document.iwa', 'a Numbers document'],
 ];
 
-/** What the bytes are when they are certainly no text; null when they may be. */
-export function recogniseBinary(head: Buffer): BinaryKind | null {
+/** Throws `input-binary` for bytes that are certainly no text. */
+export function assertNotBinary(name: string, head: Buffer): void {
   const start = head.subarray(0, 32 * 1024).toString('latin1');
   const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
-  if (kind === undefined) return null;
   // Short ASCII marks could be the first word of a header; the formats behind them are never plain
   // text.
-  const isPlain = /^[\t\r\n\x20-\x7e]*$/.test(start);
-  if (isPlain && !/^(%PDF-|\{\\rtf)/.test(start)) return null;
-  if (!start.startsWith('PK')) return kind;
-  const inside = ZIP_KINDS.find(([name]) => start.includes(name));
-  return inside === undefined ? kind : { name: inside[1], todo: EXPORT };
+  if (/^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start)) return;
+  if (kind === undefined) return;
+  const office = start.startsWith('PK') ? ZIP_KINDS.find(([part]) => start.includes(part)) : undefined;
+  throw refusal(name, office === undefined ? kind : { name: office[1], todo: EXPORT });
 }
 
-/**
- * What a text is when it is no table: a web page, an XML document, one JSON document. null when it
- * may be one.
- */
-export function recogniseDocument(text: string): BinaryKind | null {
+const perLine = (filter: string) => `write one object per line (jq -c "${filter}" does that)`;
+const SAVE = 'open it in a browser or spreadsheet and save the table as CSV';
+const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
+  [/^<(!doctype html|html|head|body|table)\b/i, { name: 'a web page (HTML)', todo: SAVE }],
+  [/^<\?xml\b/i, { name: 'an XML document', todo: EXPORT }],
+  [/^\[\s*(\{|$)/, { name: 'one JSON array', todo: perLine('.[]') }],
+  [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: perLine('.') }],
+];
+
+/** Throws `input-binary` for a text that is a document and no table. */
+export function assertNoDocument(name: string, text: string): void {
   const start = text.slice(0, 4096).trimStart();
-  if (/^<(!doctype html|html|head|body|table)\b/i.test(start)) {
-    return {
-      name: 'a web page (HTML)',
-      todo: 'open it in a browser or spreadsheet and save the table as CSV',
-    };
-  }
-  if (/^<\?xml\b/i.test(start)) return { name: 'an XML document', todo: EXPORT };
-  if (/^\[\s*(\{|$)/.test(start)) {
-    return { name: 'one JSON array', todo: 'write one object per line (jq -c ".[]" does that)' };
-  }
-  if (/^\{\s*[\r\n]/.test(start)) {
-    return { name: 'JSON over several lines', todo: 'write one object per line (jq -c "." does that)' };
-  }
-  return null;
+  const kind = DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1];
+  if (kind !== undefined) throw refusal(name, kind, { what: 'the input is no table' });
+}
+
+function refusal(name: string, kind: BinaryKind, detail: { what?: string } = {}): FailFileError {
+  const subject = `${name} is ${kind.name}`;
+  return new FailFileError({ code: 'input-binary', subject, todo: kind.todo, ...detail });
 }

@@ -28,119 +28,96 @@ export function valueKind(cell: string): string {
   return text === '' ? 'blank' : (VALUE_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text');
 }
 
-/**
- * As {@link valueKind}, with codes and dates told apart from text, and addresses of a website taken
- * together.
- */
+/** As {@link valueKind}, with codes and dates apart from text, and a website as a domain. */
 function rowKind(cell: string): string {
   const kind = valueKind(cell);
-  if (kind === 'url') return 'domain';
-  if (kind === 'domain' && LISTED_CODE.test(cell.trim())) return 'code';
-  if (kind !== 'text') return kind;
   const text = cell.trim();
-  return ROW_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text';
+  if (kind === 'text') return ROW_KINDS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'text';
+  if (kind === 'domain' && LISTED_CODE.test(text)) return 'code';
+  return kind === 'url' ? 'domain' : kind;
 }
+
+type ColumnProfile = ReturnType<typeof profileOf>;
 
 /** What the sampled cells of one column are. */
-interface ColumnProfile {
-  filled: number;
-  /** Cells that begin with a blank, as the rest of a text does that was cut at ", ". */
-  indented: number;
-  readonly kinds: Map<string, number>;
-  readonly values: Map<string, number>;
-}
-
-export interface ColumnKinds {
-  /**
-   * Whether the cell is unlike what the sample knows of the column. A blank cell and an unknown
-   * column say nothing.
-   */
-  isForeign(column: number, cell: string): boolean;
-  /** Whether the cell is of a kind that the column is known to hold. */
-  isNative(column: number, cell: string): boolean;
-  /**
-   * Whether some column holds many cells of the kind of a neighbour, as it does where many rows are
-   * shifted.
-   */
-  readonly isMuddled: boolean;
+function profileOf(rows: readonly (readonly string[])[], column: number) {
+  const cells = rows.map((row) => row[column] ?? '').filter((cell) => cell.trim() !== '');
+  return {
+    filled: cells.length,
+    /** Cells that begin with a blank, as the rest of a text does that was cut at ", ". */
+    indented: cells.filter((cell) => /^\s/.test(cell)).length,
+    kinds: countEach(cells.map(rowKind)),
+    values: countEach(cells.map((cell) => cell.trim())),
+  };
 }
 
 /** Below this share of a column a kind of value is an exception in it. */
 const LEAST_SHARE = 0.05;
-
 /** From this share on cells of a neighbour's kind are no exception in a column. */
 const MUDDLED_SHARE = 0.1;
 
-/**
- * Learns from sampled rows. The cell that is judged may be one of them: it is no witness for
- * itself.
- */
-export function learnColumns(rows: readonly (readonly string[])[], columnCount: number): ColumnKinds {
-  const profiles = Array.from(
-    { length: columnCount },
-    (): ColumnProfile => ({ filled: 0, indented: 0, kinds: new Map(), values: new Map() }),
-  );
-  for (const row of rows) {
-    for (const [column, cell] of row.slice(0, columnCount).entries()) {
-      const profile = profiles[column];
-      const text = cell.trim();
-      if (profile === undefined || text === '') continue;
-      profile.filled += 1;
-      if (/^\s/.test(cell)) profile.indented += 1;
-      addOne(profile.kinds, rowKind(cell));
-      addOne(profile.values, text);
-    }
+/** What columns hold, as sampled rows show it. A cell that is judged is no witness for itself. */
+export class ColumnKinds {
+  /** Whether some column holds many cells of a neighbour's kind, as where many rows are shifted. */
+  readonly isMuddled: boolean;
+  readonly #profiles: readonly ColumnProfile[];
+
+  constructor(rows: readonly (readonly string[])[], columnCount: number) {
+    this.#profiles = Array.from({ length: columnCount }, (_, column) => profileOf(rows, column));
+    const mainKinds = this.#profiles.map(mainKind);
+    this.isMuddled = this.#profiles.some(({ kinds, filled }, column) => {
+      const own = mainKinds[column];
+      if (own === null) return false;
+      return [mainKinds[column - 1], mainKinds[column + 1]].some((kind) => {
+        const strangers = kind && kind !== own ? (kinds.get(kind) ?? 0) : 0;
+        return strangers >= 2 && strangers > filled * MUDDLED_SHARE;
+      });
+    });
   }
 
-  /**
-   * Whether other cells of the column bear witness for something that so many of all cells have.
-   */
-  const isSeen = (profile: ColumnProfile, having: number) =>
-    having - 1 >= Math.max(1, (profile.filled - 1) * LEAST_SHARE);
-
-  function hasKind(profile: ColumnProfile, kind: string): boolean {
-    // A name may be written like a code (IBM), a code is not written like a name.
-    const own = profile.kinds.get(kind) ?? 0;
-    return isSeen(profile, kind === 'code' ? own + (profile.kinds.get('text') ?? 0) : own);
-  }
-
-  function isForeign(column: number, cell: string): boolean {
-    const profile = profiles[column];
+  /** Whether the cell is unlike its column. A blank cell and an unknown column say nothing. */
+  isForeign(column: number, cell: string): boolean {
+    const profile = this.#profiles[column];
     const text = cell.trim();
     if (profile === undefined || text === '' || profile.filled < 2) return false;
     if (!hasKind(profile, rowKind(cell))) return true;
     if (/^\s/.test(cell) && !isSeen(profile, profile.indented)) return true;
     if ((profile.values.get(text) ?? 0) > 1) return false;
-    return profiles.some((other, at) => at > column && (other.values.get(text) ?? 0) > 1);
+    return this.#profiles.some((other, at) => at > column && (other.values.get(text) ?? 0) > 1);
   }
 
-  /**
-   * The kind that makes a column known: that of most cells, but for text, which may be anything.
-   */
-  const mainKind = (profile: ColumnProfile | undefined) => {
-    const [kind, count] = [...(profile?.kinds ?? [])].sort((a, b) => b[1] - a[1])[0] ?? ['text', 0];
-    return kind !== 'text' && profile !== undefined && count >= profile.filled / 2 ? kind : null;
-  };
-  const mainKinds = profiles.map(mainKind);
-  const isMuddled = profiles.some(({ kinds, filled }, column) => {
-    const own = mainKinds[column];
-    if (own === null) return false;
-    return [mainKinds[column - 1], mainKinds[column + 1]].some((kind) => {
-      const strangers = kind && kind !== own ? (kinds.get(kind) ?? 0) : 0;
-      return strangers >= 2 && strangers > filled * MUDDLED_SHARE;
-    });
-  });
-
-  return {
-    isMuddled,
-    isForeign,
-    isNative(column, cell) {
-      const profile = profiles[column];
-      return cell.trim() !== '' && profile !== undefined && hasKind(profile, rowKind(cell));
-    },
-  };
+  /** Whether the cell is of a kind that the column is known to hold. */
+  isNative(column: number, cell: string): boolean {
+    const profile = this.#profiles[column];
+    return cell.trim() !== '' && profile !== undefined && hasKind(profile, rowKind(cell));
+  }
 }
 
-function addOne(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
+/** Whether other cells of the column bear witness for something that so many of all cells have. */
+function isSeen(profile: ColumnProfile, having: number): boolean {
+  return having - 1 >= Math.max(1, (profile.filled - 1) * LEAST_SHARE);
+}
+
+function hasKind(profile: ColumnProfile, kind: string): boolean {
+  // A name may be written like a code (IBM), a code is not written like a name.
+  const own = profile.kinds.get(kind) ?? 0;
+  return isSeen(profile, kind === 'code' ? own + (profile.kinds.get('text') ?? 0) : own);
+}
+
+/** The kind that makes a column known: that of most cells, but for text, which may be anything. */
+function mainKind({ kinds, filled }: ColumnProfile): string | null {
+  const [kind, count] = commonest(kinds) ?? ['text', 0];
+  return kind !== 'text' && count >= filled / 2 ? kind : null;
+}
+
+/** How often each of the values is there. */
+export function countEach<T>(values: readonly T[]): Map<T, number> {
+  const counts = new Map<T, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+/** The most frequent value with its count, the first of equals. */
+export function commonest<T>(counts: ReadonlyMap<T, number>): readonly [T, number] | undefined {
+  return [...counts].sort(([, one], [, other]) => other - one)[0];
 }

@@ -1,50 +1,56 @@
 /**
- * The encoding that an input is read with: the one asked for, unless the bytes contradict it, or
- * else the one they are found to be in. Judged by `sniff-encoding.ts`; here are the refusals and
- * their words. Pure.
+ * The encoding that an input is read with: the one asked for, unless the bytes contradict it, else
+ * what its head and a stretch with letters beyond ASCII show. In this order: byte order mark;
+ * UTF-16 by its zeros; binary; valid UTF-8; Windows-1252 when no other code page that reads the
+ * text otherwise is likelier. Other code pages are never guessed, only named.
  */
-
-import { isAscii } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
+import { analyse } from 'chardet';
 import iconv from 'iconv-lite';
 import { FailFileError, NeverStartError } from '../core/errors.js';
-import { detectLineMode, LineFinder } from './line-finder.js';
-import { countUtf8, findBom, sniffEncoding, sniffUtf16 } from './sniff-encoding.js';
-import type { EncodingFault } from './strict-decoder.js';
+import { utf8Length, wholeUtf8 } from './strict-decoder.js';
 
-const ALIASES: Readonly<Record<string, string>> = {
-  utf8: 'utf-8',
-  utf8bom: 'utf-8',
-  utf8sig: 'utf-8',
-  ascii: 'utf-8',
-  usascii: 'utf-8',
-  utf16: 'utf-16',
-  utf16le: 'utf-16le',
-  ucs2: 'utf-16le',
-  utf16be: 'utf-16be',
-  cp1252: 'windows-1252',
-  windows1252: 'windows-1252',
-  win1252: 'windows-1252',
-  ansi: 'windows-1252',
-  latin1: 'iso-8859-1',
-  iso88591: 'iso-8859-1',
-};
+export interface ChosenEncoding {
+  readonly encoding: string;
+  /** Length of the byte order mark; 0 without one. */
+  readonly bomBytes: number;
+}
+
+/** Other names, without signs between their letters and digits. */
+const ALIASES = new Map(
+  Object.entries({
+    'utf-8': 'utf8 utf8bom utf8sig ascii usascii',
+    'utf-16': 'utf16',
+    'utf-16le': 'utf16le ucs2',
+    'utf-16be': 'utf16be',
+    'windows-1252': 'cp1252 windows1252 win1252 ansi',
+    'iso-8859-1': 'latin1 iso88591',
+  }).flatMap(([encoding, names]) => names.split(' ').map((name) => [name, encoding] as const)),
+);
 
 /** iconv-lite's codecs that are no encodings of text. */
-const NO_TEXT = new Set(['base64', 'hex', 'binary', 'utf7', 'utf7imap']);
+const NO_TEXT = new Set(['', 'base64', 'hex', 'binary', 'utf7', 'utf7imap']);
 
-/** The name in its usual form; `utf-16` leaves the byte order open. null: no such encoding. */
-function encodingName(name: string): string | null {
+/** The usual name; `utf-16` leaves the byte order open. Throws `usage-invalid` for unknown ones. */
+export function checkEncodingName(name: string): string {
   const key = name.toLowerCase().replace(/[^a-z0-9]/g, '');
-  const alias = ALIASES[key];
+  const alias = ALIASES.get(key);
   if (alias !== undefined) return alias;
-  return key !== '' && !NO_TEXT.has(key) && iconv.encodingExists(key) ? name.toLowerCase() : null;
+  if (!NO_TEXT.has(key) && iconv.encodingExists(key)) return name.toLowerCase();
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: 'this encoding is not known',
+    subject: `--encoding ${name}`,
+    todo: 'use utf-8, utf-16le, utf-16be, windows-1252, latin1 or another name that iconv-lite knows',
+  });
 }
 
 interface LookAhead {
+  /** The input's first bytes. */
   readonly head: Buffer;
   /** Whether the head is the whole input. */
   readonly isWhole: boolean;
-  /** With some ASCII before the first byte beyond it; empty when all is ASCII. */
+  /** Some ASCII, the first byte beyond it and what follows; empty when all is ASCII. */
   readonly stretch: Buffer;
 }
 
@@ -55,120 +61,137 @@ const CONTEXT_BYTES = 4 * 1024;
 
 /** @param isStretchWanted false: the encoding is known, and reading stops with the head */
 export async function lookAhead(chunks: AsyncIterable<Buffer>, isStretchWanted: boolean): Promise<LookAhead> {
-  const head: Buffer[] = [];
-  const stretch: Buffer[] = [];
-  let headBytes = 0;
-  let stretchBytes = 0;
-  let isWhole = true;
+  let head: Buffer = Buffer.alloc(0);
+  let stretch: Buffer = Buffer.alloc(0);
+  let total = 0;
   for await (const chunk of chunks) {
-    if (headBytes < HEAD_BYTES) {
-      const part = Buffer.from(chunk.subarray(0, HEAD_BYTES - headBytes));
-      head.push(part);
-      headBytes += part.length;
-      if (part.length < chunk.length) isWhole = false;
-    } else {
-      isWhole = false;
+    total += chunk.length;
+    head = append(head, chunk, HEAD_BYTES);
+    if (isStretchWanted && stretch.length > 0) {
+      stretch = append(stretch, chunk, STRETCH_BYTES);
+    } else if (isStretchWanted && !isAscii(chunk)) {
+      const begin = chunk.findIndex((byte) => byte > 127) - CONTEXT_BYTES;
+      stretch = append(stretch, chunk.subarray(Math.max(0, begin)), STRETCH_BYTES);
     }
-    if (isStretchWanted && stretchBytes < STRETCH_BYTES && (stretchBytes > 0 || !isAscii(chunk))) {
-      const firstAt = stretchBytes > 0 ? 0 : chunk.findIndex((byte) => byte > 127);
-      const begin = Math.max(0, firstAt - CONTEXT_BYTES);
-      const part = Buffer.from(chunk.subarray(begin, begin + STRETCH_BYTES - stretchBytes));
-      stretch.push(part);
-      stretchBytes += part.length;
-    }
-    const hasStretch = !isStretchWanted || stretchBytes >= STRETCH_BYTES;
-    if (hasStretch && headBytes >= HEAD_BYTES && !isWhole) break;
+    if (total > HEAD_BYTES && (!isStretchWanted || stretch.length === STRETCH_BYTES)) break;
   }
-  return { head: Buffer.concat(head), isWhole, stretch: Buffer.concat(stretch) };
+  return { head, isWhole: total === head.length, stretch };
 }
 
-export interface ChosenEncoding {
-  readonly encoding: string;
-  /** Length of the byte order mark; 0 without one. */
-  readonly bomBytes: number;
+function append(bytes: Buffer, more: Buffer, most: number): Buffer {
+  if (bytes.length === most) return bytes;
+  return Buffer.concat([bytes, more], Math.min(most, bytes.length + more.length));
 }
 
-/**
- * The usual name of what `--encoding` says. Throws `usage-invalid` for a name that nobody knows.
- */
-export function checkEncodingName(name: string): string {
-  const known = encodingName(name);
-  if (known !== null) return known;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'this encoding is not known',
-    subject: `--encoding ${name}`,
-    todo: 'use utf-8, utf-16le, utf-16be, windows-1252, latin1 or another name that iconv-lite knows',
-  });
-}
-
-/**
- * @param asked as {@link checkEncodingName} returned it; undefined: detect
- * Throws `input-encoding` and `input-binary`.
- */
+/** `asked`: by its usual name; undefined: detect. Throws `input-encoding` and `input-binary`. */
 export function chooseEncoding(name: string, asked: string | undefined, seen: LookAhead): ChosenEncoding {
+  const { head, stretch } = seen;
   if (asked !== undefined) return confirmAsked(name, asked, seen);
-  const verdict = sniffEncoding(seen.head, seen.stretch);
-  switch (verdict.type) {
-    case 'encoding':
-      return verdict;
-    case 'binary':
-      throw new FailFileError({
-        code: 'input-binary',
-        subject: `${name} (${verdict.seen})`,
-        todo: 'name a CSV or JSONL file, or say --encoding if it is text',
-      });
-    case 'doubtful': {
-      const guess = verdict.likely[0];
-      const hint = guess === undefined ? '' : `, likely ${verdict.likely.join(' or ')}`;
-      throw new FailFileError({
-        code: 'input-encoding',
-        what: 'the encoding of the input is in doubt',
-        subject: `${name} (${verdict.seen}${hint})`,
-        todo: `name it, for example --encoding ${guess ?? 'windows-1252'}`,
-      });
-    }
+  const bom = findBom(head);
+  if (bom !== null) return bom;
+  const wide = sniffUtf16(head);
+  if (wide !== null) return { encoding: wide, bomBytes: 0 };
+  const controls = countBytes(head, (byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27));
+  // A few stray ones are damaged records; a share like this is no text at all.
+  if (controls >= 16 && controls > head.length / 50) {
+    const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
+    const todo = 'name a CSV or JSONL file, or say --encoding if it is text';
+    throw new FailFileError({ code: 'input-binary', subject, todo });
   }
+  return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
 }
 
-function confirmAsked(name: string, asked: string, seen: LookAhead): ChosenEncoding {
-  const bom = findBom(seen.head);
+function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead): ChosenEncoding {
+  const bom = findBom(head);
   const isSame = bom?.encoding === asked || (asked === 'utf-16' && bom?.encoding.startsWith('utf-16'));
   if (bom !== null && isSame) return bom;
-  const { valid, broken } = countUtf8(seen.stretch);
+  const { valid, broken } = countUtf8(stretch);
   // Read as anything else, real UTF-8 would come back with every accent spoiled.
-  const isUtf8 = !asked.startsWith('utf') && valid >= 3 && broken <= 1;
-  if (bom !== null || isUtf8) {
-    throw new FailFileError({
-      code: 'input-encoding',
-      subject: `${name} (asked for ${asked}, but ${bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`})`,
-      todo: 'leave --encoding out, or correct it',
-    });
+  const isSpoiled = !asked.startsWith('utf') && valid >= 3 && broken <= 1;
+  if (bom !== null || isSpoiled) {
+    const fact = bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`;
+    const subject = `${name} (asked for ${asked}, but ${fact})`;
+    const todo = 'leave --encoding out, or correct it';
+    throw new FailFileError({ code: 'input-encoding', subject, todo });
   }
-  return { encoding: asked === 'utf-16' ? (sniffUtf16(seen.head) ?? 'utf-16le') : asked, bomBytes: 0 };
+  return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
 }
 
-/**
- * @param position where the reader stands: the line of the text that it still holds, and that text
- */
-export function encodingFault(
-  name: string,
-  chosen: ChosenEncoding,
-  fault: EncodingFault,
-  position: { readonly line: number; readonly rest: string },
-): FailFileError {
-  const before = position.rest + fault.textBefore;
-  const finder = new LineFinder(before, detectLineMode(before, false), true);
-  const line = position.line + finder.count(0, before.length);
-  const byte = chosen.bomBytes + fault.offset;
-  const todo =
-    chosen.encoding === 'utf-8'
-      ? 'name the encoding, for example --encoding windows-1252, or repair that line'
-      : 'name another --encoding, or repair that line';
-  return new FailFileError({
+/** As hex; a longer mark stands before the one that it begins with. */
+const BOMS = [
+  ['efbbbf', 'utf-8'],
+  ['fffe0000', 'utf-32le'],
+  ['0000feff', 'utf-32be'],
+  ['fffe', 'utf-16le'],
+  ['feff', 'utf-16be'],
+] as const;
+
+function findBom(head: Buffer): ChosenEncoding | null {
+  const start = head.toString('hex', 0, 4);
+  const bom = BOMS.find(([mark]) => start.startsWith(mark));
+  return bom === undefined ? null : { encoding: bom[1], bomBytes: bom[0].length / 2 };
+}
+
+function sniffCodePage(name: string, stretch: Buffer): string {
+  const { valid, broken } = countUtf8(stretch.subarray(0, wholeUtf8(stretch)));
+  // UTF-8 with damage is read strictly, so that the place is named.
+  if (valid >= broken) return 'utf-8';
+
+  const western = iconv.decode(stretch, 'windows-1252');
+  const matches = analyse(stretch)
+    .filter((it) => !/^(ASCII|UTF-.*)$/.test(it.name) && iconv.encodingExists(it.name))
+    .map((it) => ({ ...it, isWestern: /^(ISO-8859-1|windows-1252)$/.test(it.name) }));
+  const share = Math.max(0, ...matches.filter((it) => it.isWestern).map((it) => it.confidence));
+  const rivals = matches.filter((it) => it.confidence > share && iconv.decode(stretch, it.name) !== western);
+  // Many whole UTF-8 characters among the rest: two encodings in one file, or an Asian one.
+  const isMixed = valid * 10 >= broken;
+  if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
+  const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
+  const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
+  throw new FailFileError({
     code: 'input-encoding',
-    subject: `${name}, line ${line}, byte ${byte} (0x${fault.seen} is not ${chosen.encoding})`,
-    todo,
-    cause: fault,
+    what: 'the encoding of the input is in doubt',
+    subject: `${name} (text that is neither UTF-8 nor certainly Windows-1252${hint})`,
+    todo: `name it, for example --encoding ${likely[0] ?? 'windows-1252'}`,
   });
+}
+
+/** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text. */
+function sniffUtf16(head: Buffer): string | null {
+  const pairs = Math.floor(head.length / 2);
+  let even = 0;
+  let odd = 0;
+  for (let at = 0; at < pairs * 2; at += 2) {
+    if (head[at] === 0) even += 1;
+    if (head[at + 1] === 0) odd += 1;
+  }
+  if (pairs === 0 || Math.max(even, odd) < pairs / 20) return null;
+  if (Math.min(even, odd) > Math.max(even, odd) / 20) return null;
+  // Plain text with a stray NUL in a short file: in UTF-16 every plain character brings a zero.
+  const plain = countBytes(head, (byte) => (byte >= 32 && byte < 127) || (byte >= 9 && byte <= 13));
+  if (even + odd < pairs / 4 && plain > (head.length - even - odd) * 0.9) return null;
+  const encoding = odd > even ? 'utf-16le' : 'utf-16be';
+  const text = iconv.decode(head.subarray(0, pairs * 2), encoding, { stripBOM: false });
+  const isSensible = !/[^\P{Cc}\t\r\n]/u.test(text) && !/\p{Surrogate}/u.test(text.slice(0, -1));
+  return isSensible && (pairs < 200 || /[\r\n]/.test(text)) ? encoding : null;
+}
+
+function countBytes(bytes: Buffer, isCounted: (byte: number) => boolean): number {
+  let count = 0;
+  for (const byte of bytes) if (isCounted(byte)) count += 1;
+  return count;
+}
+
+/** Characters of several bytes that are whole, and bytes beyond ASCII that belong to none. */
+function countUtf8(bytes: Buffer): { valid: number; broken: number } {
+  let valid = 0;
+  let broken = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const length = utf8Length(bytes[at]);
+    const isWhole = isUtf8(bytes.subarray(at, at + length));
+    if (!isWhole) broken += 1;
+    else if (length > 1) valid += 1;
+    at += isWhole ? length : 1;
+  }
+  return { valid, broken };
 }

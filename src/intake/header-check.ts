@@ -1,45 +1,109 @@
 /**
  * Whether the first record is the header of what follows: lines above the table, data where a
- * header should be, blank and equal names. Verdicts and sentences; whether they stop anything is
- * decided in `sniff-table.ts`. Pure.
+ * header should be, blank and equal names. Pure.
  */
-import { valueKind } from './cell-kinds.js';
+import { FailFileError, NeverStartError } from '../core/errors.js';
+import { commonest, countEach, valueKind } from './cell-kinds.js';
+import { isReadable, type SplitRecord } from './record-splitter.js';
+import { isCut } from './row-fit.js';
+
+type Cells = readonly string[];
 
 /** A title above the table is at most this many records long. */
 const MAX_PREAMBLE = 30;
 
-export interface PreambleVerdict {
+interface FoundTable {
   /** Index of the record that looks like the header. */
   readonly headerAt: number;
   readonly width: number;
+}
+
+interface HeaderToCheck {
+  /** Of the input. */
+  readonly name: string;
+  /** The delimiter for people. */
+  readonly shown: string;
+  /** That of a record in the file. */
+  readonly lineOf: (record: SplitRecord) => number;
+  /** The header, and a sample of what is below it. */
+  readonly records: readonly [SplitRecord, ...SplitRecord[]];
+  /** Whether its width is known to be that of the table, whatever the rows' is. */
+  readonly isWidthSettled: boolean;
+}
+
+/** Throws `input-preamble` for another line or an unreadable one, `column-doubtful` for data. */
+export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: HeaderToCheck): void {
+  const [first, ...others] = records;
+  const line = lineOf(first);
+  const readable = records.filter(isReadable);
+  const cells = readable.map((record) => record.cells);
+  const preamble = isWidthSettled ? null : findPreamble(cells);
+  const header = readable[preamble?.headerAt ?? -1];
+  // Where the rows are too long for a header, the first of them is no other header: they are
+  // refused when they are counted.
+  if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
+    const width = first.cells.length;
+    const odd =
+      width === preamble.width
+        ? `has one filled cell of ${width}`
+        : `has ${width} ${width === 1 ? 'cell' : 'cells'} by ${shown}`;
+    const at = lineOf(header);
+    throw new FailFileError({
+      code: 'input-preamble',
+      subject: `${name}, line ${line} (${quoteShort(first.raw)}) ${odd}, the table from line ${at} on (${quoteShort(header.raw)}) has ${preamble.width}`,
+      todo: `say --skip-lines ${at - 1} if line ${at} is the header, or --delimiter, or correct the header`,
+    });
+  }
+  if (first.problem !== null || first.raw.includes('\0')) {
+    throw new FailFileError({
+      code: 'input-preamble',
+      what: 'the header cannot be read',
+      subject: `${name}, line ${line} (${first.problem ?? 'a NUL character'})`,
+      todo: `correct that line, or say --skip-lines N or --no-header, or --delimiter if ${shown} is not what separates the cells`,
+    });
+  }
+  const rows = others.filter(isReadable).map((record) => record.cells);
+  const data = findDataInHeader(first.cells, rows);
+  if (data === null) return;
+  const what = 'the first line looks like data, not like a header';
+  const subject = `${name}, line ${line} ('${data}')`;
+  const todo = 'say --no-header, or write a header above it';
+  throw new NeverStartError({ code: 'column-doubtful', what, subject, todo });
+}
+
+/** Whether what seems to be the table's header is a row below a header of several names. */
+function isFirstRow([header = [], ...rows]: readonly Cells[], { headerAt, width }: FoundTable): boolean {
+  const [row = [], ...others] = rows;
+  if (headerAt !== 1 || header.length < 2 || header.length === width) return false;
+  return (isCut(row) && !isCut(header)) || findDataInHeader(row, others) !== null;
+}
+
+function quoteShort(text: string): string {
+  return `'${text.length > 40 ? `${text.slice(0, 40)}...` : text}'`;
 }
 
 /**
  * Finds records above the header: they are narrower than the table (a title, a date), or as wide
  * but with only one filled cell (a title exported from a spreadsheet). null: the first record fits.
  * A header with one name alone fits too: below it stands data, and not another header.
- *
- * @param records the cells of each sample record
  */
-export function findPreamble(records: readonly (readonly string[])[]): PreambleVerdict | null {
-  const widths = records.map((cells) => cells.length);
-  const first = widths[0] ?? 0;
+export function findPreamble(records: readonly Cells[]): FoundTable | null {
+  const widths = records.map(({ length }) => length);
+  const width = widths[0] ?? 0;
   const table = findTable(widths);
-  if (table !== null && first < table.width) return table;
+  if (table !== null && width < table.width) return table;
   const filled = records.map((cells) => cells.filter((text) => text.trim() !== '').length);
-  const titled = findPaddedTitle(first, widths, filled);
-  if (titled === null) return null;
-  const isData =
-    findDataInHeader(records[titled.headerAt] ?? [], records.slice(titled.headerAt + 1)) !== null;
-  return isData ? null : titled;
+  if (width < 3 || (filled[0] ?? 0) > 1) return null;
+  const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
+  if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
+  const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);
+  const isData = findDataInHeader(records[headerAt] ?? [], records.slice(headerAt + 1)) !== null;
+  return isAllTitle && !isData ? { headerAt, width } : null;
 }
 
-/**
- * The first record from which on nearly all agree on a width of two or more cells. null when there
- * is none, or when there are too few of them for what stands above.
- */
-export function findTable(widths: readonly number[]): PreambleVerdict | null {
-  const width = commonest(widths.slice(1).filter((it) => it > 1));
+/** The first record from which on nearly all agree on a width of two or more; null without one. */
+export function findTable(widths: readonly number[]): FoundTable | null {
+  const [width] = commonest(countEach(widths.slice(1).filter((it) => it > 1))) ?? [0];
   const headerAt = widths.indexOf(width);
   if (headerAt < 0 || headerAt > MAX_PREAMBLE) return null;
   const below = widths.slice(headerAt);
@@ -49,86 +113,57 @@ export function findTable(widths: readonly number[]): PreambleVerdict | null {
   return isTable ? { headerAt, width } : null;
 }
 
-function findPaddedTitle(
-  width: number,
-  widths: readonly number[],
-  filled: readonly number[],
-): PreambleVerdict | null {
-  if (width < 3 || (filled[0] ?? 0) > 1) return null;
-  const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
-  if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
-  const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);
-  return isAllTitle ? { headerAt, width } : null;
-}
-
-function commonest(numbers: readonly number[]): number {
-  const counts = new Map<number, number>();
-  for (const it of numbers) counts.set(it, (counts.get(it) ?? 0) + 1);
-  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
-}
-
 const IDENTIFYING = new Set(['email', 'url', 'isin', 'domain']);
 
-/**
- * Last words of dotted column names (`company.website`), though some of them are top-level domains.
- */
+/** Last words of dotted column names (`company.website`), though some are top-level domains. */
 const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
 
 /**
- * The cell of the first record that shows it to be data; null when it may be a header. It is data
- * when one of its cells is an address or an ISIN, and every cell is of the kind that its column
- * mostly holds.
+ * The cell that shows the first record to be data: an address or an ISIN, if every cell is of the
+ * kind that its column mostly holds; else null.
  */
-export function findDataInHeader(
-  header: readonly string[],
-  rows: readonly (readonly string[])[],
-): string | null {
+export function findDataInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const kinds = header.map((cell) => (COLUMN_WORDS.test(cell.trim()) ? 'text' : valueKind(cell)));
   const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
   if (telling < 0) return null;
   const isLikeBelow = kinds.every((kind, column) => {
     const below = rows.map((row) => valueKind(row[column] ?? '')).filter((it) => it !== 'blank');
-    if (kind === 'blank' || below.length === 0) return true;
-    return below.filter((it) => it === kind).length >= below.length / 2;
+    return kind === 'blank' || below.filter((it) => it === kind).length >= below.length / 2;
   });
   return isLikeBelow ? (header[telling] ?? null) : null;
 }
 
-/** Kinds that are all a domain to a lookup. */
+/** What is a domain to a lookup. */
 const WEB_KINDS = new Set(['email', 'url', 'domain']);
 
 /**
- * Whether these records are a list of one kind without a header: one cell each, and the first of
- * the kind of nearly all others. Then nothing is lost or bought wrongly when the first is read as
- * data.
+ * Whether these are a list of one kind without a header: one cell each, and the first of the kind
+ * of nearly all others. Then nothing is lost or bought wrongly when the first is read as data.
  */
-export function isBareList(records: readonly (readonly string[])[]): boolean {
+export function isBareList(records: readonly Cells[]): boolean {
   const [first = '', ...others] = records.map(([cell = '']) => cell).filter((cell) => cell.trim() !== '');
   if (records.some(({ length }) => length > 1) || COLUMN_WORDS.test(first.trim())) return false;
   const groupOf = (cell: string) => (WEB_KINDS.has(valueKind(cell)) ? 'domain' : valueKind(cell));
   const group = groupOf(first);
-  return (
-    IDENTIFYING.has(group) && others.filter((cell) => groupOf(cell) === group).length >= others.length * 0.9
-  );
+  const alike = others.filter((cell) => groupOf(cell) === group).length;
+  return IDENTIFYING.has(group) && alike >= others.length * 0.9;
 }
 
-/**
- * Sentences about blank and equal header cells; columns are kept by position whatever they are
- * called.
- */
+/** Sentences about blank and equal names; columns are kept by position whatever they are called. */
 export function headerWarnings(columns: readonly string[]): string[] {
-  const warnings: string[] = [];
-  const blank = columns.flatMap((name, i) => (name.trim() === '' ? [i + 1] : []));
-  if (blank.length > 0) warnings.push(`${plural('header cell', blank)} blank: kept by position`);
   const places = new Map<string, number[]>();
-  columns.forEach((name, i) => {
-    if (name.trim() !== '') places.set(name.trim(), [...(places.get(name.trim()) ?? []), i + 1]);
+  columns.forEach((column, i) => {
+    const name = column.trim();
+    places.set(name, [...(places.get(name) ?? []), i + 1]);
   });
-  for (const [name, at] of places) {
-    if (at.length > 1) warnings.push(`${plural('column', at)} called '${name}': kept by position`);
-  }
-  return warnings;
+  const blank = places.get('') ?? [];
+  places.delete('');
+  const equal = [...places].filter(([, at]) => at.length > 1);
+  return [
+    ...(blank.length > 0 ? [`${plural('header cell', blank)} blank: kept by position`] : []),
+    ...equal.map(([name, at]) => `${plural('column', at)} called '${name}': kept by position`),
+  ];
 }
 
 function plural(word: string, numbers: readonly number[]): string {

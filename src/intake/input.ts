@@ -1,111 +1,198 @@
-/**
- * An opened input, the settings it is opened with, and the limits of what is read: beyond them a
- * stray quote or a wrong file is far more likely than data. `open-input.ts` makes an `Input`.
- */
-import type { Ragged, Row, TableFormat, TableShape } from '../core/table.js';
+/** An opened input: its shape, and passes over its rows. `open-input.ts` opens it. */
+import { createHash } from 'node:crypto';
+import { FailFileError } from '../core/errors.js';
+import type { Row, TableShape } from '../core/table.js';
+import { type ByteSource, inputChanged } from './byte-source.js';
+import type { ChosenEncoding } from './choose-encoding.js';
+import { detectLineMode, LineFinder } from './line-finder.js';
+import { MisfitTally } from './row-fit.js';
+import type { RowReader } from './row-readers.js';
+import { showDelimiter, type TableLayout } from './sniff-table.js';
+import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
 
-export interface IntakeOptions {
-  /** One character, or `tab`; detected when absent. */
-  readonly delimiter?: string;
-  /** A name that iconv-lite knows; detected when absent. */
-  readonly encoding?: string;
-  /**
-   * False for `--no-header`: the first record is data and the columns are called `column_1` and on.
-   */
-  readonly hasHeader: boolean;
-  /** Lines to pass over before the table begins. */
-  readonly skipLines: number;
+/** Rows in one batch. */
+const MAX_BATCH_ROWS = 4096;
+/** Records looked at for the choice of columns. */
+const MAX_SAMPLE_ROWS = 1000;
+
+/** What the stages of opening found. */
+export interface InputParts {
+  readonly source: ByteSource;
+  readonly chosen: ChosenEncoding;
+  readonly layout: TableLayout;
   /** The most records to read; null: all. */
   readonly limit: number | null;
-  /**
-   * What becomes of rows that do not fit the table; absent: they are invalid, and too many of them
-   * stop the run.
-   */
-  readonly ragged?: Ragged;
-  /** Only when forced; else the content and the extension decide. */
-  readonly format?: TableFormat;
-  /**
-   * `file`: only a regular file, never waited for. `own file`: nor what a link leads to. Absent:
-   * whatever can be read, pipes included.
-   */
-  readonly only?: 'file' | 'own file' | undefined;
-  /** Folder in which standard input is kept while it is needed; made when it is missing. */
-  readonly spoolFolder: string;
-  /** Ends opening, however long the input is or keeps silent. */
-  readonly stop?: AbortSignal;
 }
 
-/** One opened input. The caller closes it. */
-export interface Input {
+/** Whoever opened it closes it. */
+export class Input {
   /** The path, or `stdin`: for people. */
   readonly name: string;
-  /** For JSONL the columns known from the sample; `columns()` is complete. */
   readonly shape: TableShape;
-  /**
-   * What was detected, and what is odd but does not stop the run, each as a sentence. Grows until
-   * the first `rows()` has ended.
-   */
-  readonly warnings: readonly string[];
-  /** Cells of the first readable records, at most 1,000: for the choice of columns. */
-  readonly sample: readonly (readonly string[])[];
+  readonly #warnings: string[];
+  /** Known after the first whole pass; later ones must find the same content. */
+  #settled: { readonly hash: string; readonly columns: readonly string[] } | null = null;
+
+  private constructor(
+    private readonly parts: InputParts,
+    /** Cells of the first readable records, at most 1,000: for the choice of columns. */
+    readonly sample: readonly (readonly string[])[],
+    /** For JSONL those known from the sample; `columns()` is complete. */
+    columns: readonly string[],
+    isEmpty: boolean,
+  ) {
+    const { source, chosen, layout } = parts;
+    const { format, delimiter, lineEnd, rawHeader } = layout;
+    const { encoding, bomBytes } = chosen;
+    const { isGzip } = source;
+    const hasBom = bomBytes > 0;
+    const how = format === 'jsonl' ? 'JSONL' : `CSV, delimiter ${showDelimiter(delimiter)}`;
+    this.name = source.name;
+    this.shape = { format, delimiter, lineEnd, rawHeader, hasBom, isGzip, encoding, columns };
+    this.#warnings = [
+      `detected: ${[how, encoding, ...(isGzip ? ['gzip'] : [])].join(', ')}`,
+      ...layout.warnings,
+      ...(isEmpty ? ['the table has a header and no rows'] : []),
+    ];
+  }
+
+  /** Throws `input-empty` for JSONL without an object, and what `rows` throws. */
+  static async of(parts: InputParts): Promise<Input> {
+    const { source, layout } = parts;
+    const reader = layout.createReader();
+    const cells: (readonly string[])[] = [];
+    let rowCount = 0;
+    for await (const rows of readRows(parts, reader, false)) {
+      rowCount += rows.length;
+      cells.push(...rows.filter(({ problem }) => problem === null).map((row) => row.cells));
+      // A file of nothing but bad records is not searched to its end.
+      if (cells.length >= MAX_SAMPLE_ROWS || rowCount >= MAX_SAMPLE_ROWS * 20) break;
+    }
+    if (layout.format === 'jsonl' && cells.length === 0) {
+      throw new FailFileError({
+        code: 'input-empty',
+        what: 'no line of the input is a JSON object',
+        subject: source.name,
+        todo: 'write one object per line, or say --format csv if it is a table',
+      });
+    }
+    const columns = reader.columns() ?? layout.columns;
+    return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0);
+  }
+
+  /** What was detected or is odd, as sentences. Grows until the first `rows()` has ended. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
   /**
    * Records in batches of at most a few thousand, in order, in flat memory. Every call reads the
-   * file again from its start. Texts may share memory with the whole chunk that they were read in:
-   * copy those that are kept for long.
+   * file again. Texts may share memory with a whole chunk: copy those that are kept for long.
    *
-   * Throws `FailFileError`: `input-encoding` where bytes are not in the encoding, `input-missing`
-   * where they cannot be read, `input-ragged` at the end of the first pass where too many rows do
-   * not fit the table, `input-changed` where a later pass does not find the content of the first.
+   * Throws `FailFileError`: `input-encoding`, `input-missing`, `input-ragged` at the end of the
+   * first pass, `input-changed` where a later pass does not find the content of the first.
    */
-  rows(): AsyncIterable<readonly Row[]>;
-  /**
-   * SHA-256, in hex, of the input's decompressed bytes as they were before decoding; after `rows()`
-   * has ended.
-   */
-  contentHash(): string;
-  /**
-   * All columns, for JSONL every key in the order in which they were first seen; after `rows()` has
-   * ended.
-   */
-  columns(): readonly string[];
-  /**
-   * Throws `FailFileError` `input-changed` when size, modification time or inode differ from those
-   * at opening.
-   */
-  assertUnchanged(): Promise<void>;
-  /** Lets go of the file and removes the copy of standard input. Safe to call twice. */
-  close(): Promise<void>;
+  async *rows(): AsyncGenerator<readonly Row[]> {
+    const { source, layout, limit } = this.parts;
+    const reader = layout.createReader();
+    const hash = createHash('sha256');
+    const tally = new MisfitTally();
+    for await (const batch of readRows(this.parts, reader, this.#settled === null, (it) => hash.update(it))) {
+      for (const row of batch) tally.note(row);
+      yield batch;
+    }
+    const digest = hash.digest('hex');
+    if (this.#settled === null) {
+      this.#settled = { hash: digest, columns: reader.columns() ?? layout.columns };
+      this.#warnings.push(...reader.notes(), ...tally.notes());
+      if (layout.guess !== null) tally.assertFew(layout.guess);
+    } else if (limit === null && this.#settled.hash !== digest) {
+      throw inputChanged(source.name);
+    }
+  }
+
+  /** SHA-256, in hex, of the decompressed bytes before decoding; after `rows()` has ended. */
+  contentHash(): string {
+    return this.#afterPass().hash;
+  }
+
+  /** All columns, for JSONL as they were first seen; after `rows()` has ended. */
+  columns(): readonly string[] {
+    return this.#afterPass().columns;
+  }
+
+  #afterPass() {
+    if (this.#settled === null) throw new Error('known only after rows() has ended');
+    return this.#settled;
+  }
+
+  /** Throws `input-changed` when size, modification time or inode differ from those at opening. */
+  assertUnchanged(): Promise<void> {
+    return this.parts.source.assertUnchanged();
+  }
+
+  /** Closes the file and removes the copy of standard input. Safe to call twice. */
+  close(): Promise<void> {
+    return this.parts.source.close();
+  }
 }
 
-/** One cell, in bytes of UTF-8. */
-export const MAX_FIELD_BYTES = 64 * 1024;
-/** One record, in bytes of UTF-8; of a longer one the text up to here is kept. */
-export const MAX_RECORD_BYTES = 1024 * 1024;
-/** Line breaks inside one quoted cell. */
-export const MAX_QUOTED_LINE_BREAKS = 100;
-/** Keys of JSON objects that become columns; more of them would make memory grow with the file. */
-export const MAX_JSON_COLUMNS = 4096;
-/** Rows in one batch. */
-export const MAX_BATCH_ROWS = 4096;
-/** Records looked at for the choice of columns. */
-export const MAX_SAMPLE_ROWS = 1000;
-
-/**
- * Whether the text takes more than `maxBytes` in UTF-8; counts bytes only when the length leaves a
- * doubt.
- */
-export function isLongerThan(text: string, maxBytes: number): boolean {
-  if (text.length > maxBytes) return true;
-  return text.length * 3 > maxBytes && Buffer.byteLength(text) > maxBytes;
+/** @param isWholeWanted after the limit the remaining bytes are still read */
+async function* readRows(
+  { source, chosen, limit }: InputParts,
+  reader: RowReader,
+  isWholeWanted: boolean,
+  onBytes?: (chunk: Buffer) => void,
+): AsyncGenerator<readonly Row[]> {
+  const decoder = createStrictDecoder(chosen.encoding);
+  let bomBytes = chosen.bomBytes;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  const read = (bytes: Buffer, isLast: boolean) => {
+    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
+    const rows = reader.push(text, isLast).slice(0, left);
+    left -= rows.length;
+    return inBatches(rows);
+  };
+  for await (const chunk of source.read()) {
+    onBytes?.(chunk);
+    if (left === 0) continue;
+    const bytes = chunk.subarray(bomBytes);
+    bomBytes -= chunk.length - bytes.length;
+    yield* read(bytes, false);
+    if (left === 0 && !isWholeWanted) return;
+  }
+  if (left > 0) yield* read(Buffer.alloc(0), true);
 }
 
-export interface RowReader {
-  /** The rows that are complete with this text. `isLast`: no more text comes. */
-  push(text: string, isLast: boolean): Row[];
-  /** What was odd but no problem of one row, as sentences; after the last push. */
-  notes(): string[];
-  /** Columns seen until now, where they are not fixed from the start. */
-  columns(): readonly string[] | null;
-  /** Line and text that wait for more: where a fault in the bytes that follow will be. */
-  position(): { readonly line: number; readonly rest: string };
+function* inBatches(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let at = 0; at < rows.length; at += MAX_BATCH_ROWS) yield rows.slice(at, at + MAX_BATCH_ROWS);
+}
+
+interface Place {
+  /** Of the input. */
+  readonly name: string;
+  readonly chosen: ChosenEncoding;
+  /** Line of the text that was read before and still waits, and that text. */
+  readonly line: number;
+  readonly rest: string;
+}
+
+/** Throws `input-encoding` with line and byte. */
+export function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: Place): string {
+  try {
+    return decoder.write(bytes, isLast);
+  } catch (fault) {
+    if (!(fault instanceof EncodingFault)) throw fault;
+    const { name, chosen, rest } = place;
+    const { encoding, bomBytes } = chosen;
+    const before = rest + fault.textBefore;
+    const lines = new LineFinder(before, detectLineMode(before, false), true);
+    const line = place.line + lines.count(0, before.length);
+    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
+    const another = 'name another --encoding';
+    const naming = encoding === 'utf-8' ? 'name the encoding, for example --encoding windows-1252' : another;
+    const todo = `${naming}, or repair that line`;
+    const subject = `${name}, line ${line}, ${byte}`;
+    throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
+  }
 }

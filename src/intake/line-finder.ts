@@ -1,6 +1,6 @@
 /**
  * Finding characters and line ends in a window of text without ever searching the same stretch
- * twice, and judging how the lines of a file end. What a record is belongs to `record-splitter.ts`.
+ * twice, and judging how the lines of a file end.
  */
 
 /**
@@ -11,7 +11,6 @@ export type LineMode = 'lf' | 'cr';
 
 const LF = 10;
 const CR = 13;
-const QUOTE = 34;
 
 /** Remembers the last hit, so that asking again for a nearby place costs nothing. */
 export class CharFinder {
@@ -47,10 +46,7 @@ export class LineFinder {
     this.#cr = mode === 'cr' ? new CharFinder(text, '\r') : null;
   }
 
-  /**
-   * Index of the character that ends the line which `from` lies in; `Infinity` when the window ends
-   * before.
-   */
+  /** Index of the end of the line that `from` is in; `Infinity` when the window ends before. */
   next(from: number): number {
     const lf = this.#lf.next(from);
     if (this.#cr === null) return lf;
@@ -79,23 +75,15 @@ export class LineFinder {
 }
 
 /**
- * How the lines of a file end, from its beginning. Line ends inside quotes do not count where
- * quotes are known (`isQuoteAware`); a file with both is an LF file unless lone CRs are in the
- * majority.
+ * How the lines of a file end, from its beginning; those inside quotes do not count where quotes
+ * are known (`isQuoteAware`). With both, LF unless lone CRs are in the majority.
  */
 export function detectLineMode(text: string, isQuoteAware: boolean): LineMode {
   if (!text.includes('\r')) return 'lf';
   if (!text.includes('\n')) return 'cr';
-  let isQuoted = false;
-  let loneCr = 0;
-  let lf = 0;
-  for (let i = 0; i < text.length; i += 1) {
-    const code = text.charCodeAt(i);
-    if (code === QUOTE && isQuoteAware) isQuoted = !isQuoted;
-    else if (isQuoted) continue;
-    else if (code === LF) lf += 1;
-    else if (code === CR && i + 1 < text.length && text.charCodeAt(i + 1) !== LF) loneCr += 1;
-  }
+  const bare = isQuoteAware ? text.replace(/"[^"]*"?/g, '"') : text;
+  const lf = bare.split('\n').length - 1;
+  const loneCr = bare.split(/\r(?!\n|$)/).length - 1;
   // A stray quote can hide every line end.
   if (isQuoteAware && loneCr + lf === 0) return detectLineMode(text, false);
   return loneCr > lf ? 'cr' : 'lf';

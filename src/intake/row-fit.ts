@@ -4,38 +4,23 @@
  * end are left out). Any other record may have its cells in the wrong columns, and a wrong cell
  * would be bought. Pure.
  */
-
 import { FailFileError } from '../core/errors.js';
 import type { Ragged, Row } from '../core/table.js';
-import { learnColumns } from './cell-kinds.js';
+import { ColumnKinds, commonest, countEach } from './cell-kinds.js';
 
-type RowVerdict =
-  /** `missing` cells at the end are blank; `surplus` cells beyond the last column are left out. */
-  | { readonly type: 'row'; readonly missing: number; readonly surplus: number }
-  | { readonly type: 'misfit'; readonly problem: string };
-
-export interface TableFit {
-  /** Columns of the table, those included that the header does not have. */
-  readonly columnCount: number;
-  /** Nameless columns that the header lacks, because the rows end in so many delimiters more. */
-  readonly addedColumns: number;
-  judge(cells: readonly string[]): RowVerdict;
-}
+type Cells = readonly string[];
 
 interface FitInput {
   /** Cells of the header; null where there is none. */
-  readonly header: readonly string[] | null;
+  readonly header: Cells | null;
   /** Cells of sampled records below it. */
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly Cells[];
   readonly ragged: Ragged | null;
 }
 
-const FITS: RowVerdict = { type: 'row', missing: 0, surplus: 0 };
+export type TableFit = ReturnType<typeof fitTable>;
 
-/**
- * A nameless column with fewer filled cells than this is an empty one: what stands in it does not
- * belong there.
- */
+/** A nameless column with a smaller share of filled cells is empty: nothing belongs there. */
 const EMPTY_BELOW = 0.2;
 /** Below this share short rows are a few damaged ones. */
 const SHORT_BELOW = 0.03;
@@ -44,79 +29,79 @@ const HABIT_FROM = 0.1;
 /** Fewer rows do not show what a column holds. */
 const LEAST_ROWS = 4;
 
-export function fitTable({ header, rows, ragged }: FitInput): TableFit {
-  const commonest = commonestWidth(rows);
-  const columnCount = countColumns(header, rows, commonest?.width ?? 1);
+export function fitTable({ header, rows, ragged }: FitInput) {
+  const [width, widthCount] = commonest(countEach(rows.map(({ length }) => length))) ?? [1, 0];
+  /** Columns of the table, those included that the header does not have. */
+  const columnCount = countColumns(header, rows, width);
+  /** Nameless columns that the header lacks, because the rows end in so many delimiters more. */
   const addedColumns = header === null ? 0 : columnCount - header.length;
   /** The width of most rows, where that is not the table's. */
-  const usualWidth = commonest !== null && commonest.count > rows.length / 2 ? commonest.width : columnCount;
-  const columns = learnColumns(
-    rows.filter((cells) => cells.length <= columnCount),
-    columnCount,
-  );
-  const emptyFrom = firstEmptyColumn({ header, rows, columnCount, usualWidth }, columns.isMuddled);
+  const usualWidth = widthCount > rows.length / 2 ? width : columnCount;
+  const fitting = rows.filter(({ length }) => length <= columnCount);
+  const columns = new ColumnKinds(fitting, columnCount);
+  const emptyFrom = firstEmptyColumn();
   const isTrimmed = ragged !== 'invalid' && !columns.isMuddled && leavesBlanksOut(rows, columnCount);
-  const shorter = rows.filter((cells) => cells.length < columnCount).length;
+  const shorter = rows.filter(({ length }) => length < columnCount).length;
   /** Rows as wide as the table have nothing to be doubted for: hardly a row is shorter by habit. */
   const isRegular = shorter < Math.max(2, rows.length * SHORT_BELOW);
   const named = columnCount - addedColumns;
-  const asNamed = rows.filter((cells) => cells.length === named && !isBlank(cells[named - 1] ?? '')).length;
+  const asNamed = rows.filter(({ length, [named - 1]: last = '' }) => length === named && !isBlank(last));
   /** The header's own width, where many rows lack the columns that were added to it. */
-  const ownWidth = addedColumns > 0 && asNamed >= Math.max(2, rows.length * HABIT_FROM) ? named : null;
+  const ownWidth = addedColumns > 0 && asNamed.length >= Math.max(2, rows.length * HABIT_FROM) ? named : null;
+  const widths = rows.map(({ length }) => length).sort((one, other) => one - other);
+  /** So narrow a row may leave out the columns after it, as several others do. */
+  const leastWidth = widths[Math.max(2, Math.ceil(rows.length / 100)) - 1] ?? columnCount;
 
-  const misfit = (cells: readonly string[]): RowVerdict => ({
-    type: 'misfit',
-    problem: raggedProblem(cells.length, columnCount),
-  });
-  const isInPlace = (cells: readonly string[]) => !cells.some((cell, at) => columns.isForeign(at, cell));
+  /** The first column at the end without name, and hardly filled or missing in most rows. */
+  function firstEmptyColumn(): number {
+    let from = columnCount;
+    for (; from > 1 && isBlank(header?.[from - 1] ?? ''); from -= 1) {
+      const filled = fitting.filter((cells) => !isBlank(cells[from - 1] ?? ''));
+      if (header === null && filled.length > 0) break;
+      const isUsual = from <= usualWidth && filled.length >= rows.length * EMPTY_BELOW;
+      if (header !== null && !columns.isMuddled && isUsual && !areCut(header, filled)) break;
+    }
+    return from;
+  }
+
+  const isInPlace = (cells: Cells) => !cells.some((cell, at) => columns.isForeign(at, cell));
   /** One cell too many: a cell is unlike its column, and the one after it is like it. */
-  const isShifted = (cells: readonly string[]) =>
+  const isShifted = (cells: Cells) =>
     cells.some((cell, at) => columns.isForeign(at, cell) && columns.isNative(at, cells[at + 1] ?? ''));
 
-  function judgeWhole(cells: readonly string[]): RowVerdict {
+  /** Of a row as wide as the table. */
+  function findFault(cells: Cells): string | null {
     const stray = cells.findIndex((cell, at) => at >= emptyFrom && !isBlank(cell));
     // Where no column has a name, a value in a blank one may be its first.
     if (stray >= 0 && (header !== null || !isInPlace(cells))) {
-      return { type: 'misfit', problem: `cell ${stray + 1} is filled where the table has a blank column` };
+      return `cell ${stray + 1} is filled where the table has a blank column`;
     }
     // Where most rows end sooner, one that is whole may have a cell too many.
     const isUnusual = usualWidth < columnCount && usualWidth >= emptyFrom;
-    if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return FITS;
-    return { type: 'misfit', problem: 'the cells do not stand in their columns: one is too many' };
+    if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return null;
+    return 'the cells do not stand in their columns: one is too many';
   }
 
-  const widths = rows.map((cells) => cells.length).sort((a, b) => a - b);
-  /** Whether the column after so many cells is one that several rows leave out. */
-  const isLeftOut = (width: number) =>
-    (widths[Math.max(2, Math.ceil(rows.length / 100)) - 1] ?? columnCount) <= width;
-
-  function isTaken(cells: readonly string[]): boolean {
+  /** Of a shorter row: whether it is so by habit. */
+  function isTaken(cells: Cells): boolean {
     const width = cells.length;
     if (width === ownWidth) return isInPlace(cells);
-    const endsBlank = isBlank(cells[width - 1] ?? '');
     if (width === usualWidth && width >= emptyFrom) return !isShifted(cells);
-    if (endsBlank && width !== usualWidth) return false;
-    // Only cells of empty columns are missing.
-    if (width >= emptyFrom) return isInPlace(cells);
-    return isTrimmed && isLeftOut(width) && isInPlace(cells);
+    if (isBlank(cells[width - 1] ?? '') && width !== usualWidth) return false;
+    // From `emptyFrom` on only cells of empty columns are missing.
+    return (width >= emptyFrom || (isTrimmed && leastWidth <= width)) && isInPlace(cells);
   }
 
-  function judge(cells: readonly string[]): RowVerdict {
-    const missing = columnCount - cells.length;
-    if (ragged === 'take' && cells.length > 0) {
-      return { type: 'row', missing: Math.max(0, missing), surplus: Math.max(0, -missing) };
-    }
-    if (missing === 0) return isRegular && emptyFrom === columnCount ? FITS : judgeWhole(cells);
-    if (missing < 0 || cells.length === 0 || !isTaken(cells)) return misfit(cells);
-    return { type: 'row', missing, surplus: 0 };
+  /** Why a record is no row; null when it is one, whatever its width. */
+  function findMisfit(cells: Cells): string | null {
+    const { length } = cells;
+    if (ragged === 'take') return null;
+    if (length === columnCount) return isRegular && emptyFrom === columnCount ? null : findFault(cells);
+    if (length < columnCount && isTaken(cells)) return null;
+    return `${counted(length, 'cell')} where the table has ${counted(columnCount, 'column')}`;
   }
 
-  return { columnCount, addedColumns, judge };
-}
-
-/** Why a record of so many cells is no row of the table. */
-export function raggedProblem(cells: number, columns: number): string {
-  return `${count(cells, 'cell')} where the table has ${count(columns, 'column')}`;
+  return { columnCount, addedColumns, findMisfit };
 }
 
 /**
@@ -124,151 +109,51 @@ export function raggedProblem(cells: number, columns: number): string {
  * proves no habit: it may be one with a cell too many. Nor do rows that are cut inside their text,
  * as ", Inc." is.
  */
-function countColumns(
-  header: readonly string[] | null,
-  rows: readonly (readonly string[])[],
-  usual: number,
-): number {
+function countColumns(header: Cells | null, rows: readonly Cells[], usual: number): number {
   if (header === null) return usual;
   if (usual <= header.length) return header.length;
   const longer = rows.filter((cells) => cells.length === usual && hasBlankEnd(cells, header.length));
   const isHabit = longer.length >= 2 && longer.length > rows.length / 2;
-  return isHabit && !areCut(header, longer) && !isMuddled(longer, usual) ? usual : header.length;
+  return isHabit && !areCut(header, longer) && !areMuddled(longer, usual) ? usual : header.length;
 }
 
-/**
- * Whether the columns hold a bit of everything, as they do where delimiters are too many in any
- * place.
- */
-function isMuddled(rows: readonly (readonly string[])[], columnCount: number): boolean {
-  const columns = learnColumns(rows, columnCount);
+/** Whether the columns hold a bit of everything, as where delimiters are too many in any place. */
+function areMuddled(rows: readonly Cells[], columnCount: number): boolean {
+  const columns = new ColumnKinds(rows, columnCount);
   if (columns.isMuddled || rows.length < LEAST_ROWS) return columns.isMuddled;
   const foreign = rows.filter((cells) => cells.some((cell, at) => columns.isForeign(at, cell)));
   return foreign.length > rows.length / 3;
 }
 
 /** Whether the cells from `from` on are blank. */
-export function hasBlankEnd(cells: readonly string[], from: number): boolean {
+export function hasBlankEnd(cells: Cells, from: number): boolean {
   return cells.slice(from).every(isBlank);
 }
 
-interface Widths extends Omit<FitInput, 'ragged'> {
-  readonly columnCount: number;
-  readonly usualWidth: number;
+/** Whether the record is cut inside a text, as "Acme, Inc." is without quotes. */
+export function isCut(cells: Cells): boolean {
+  return cells.slice(1).some((cell) => /^\s+\S/.test(cell));
 }
 
-/**
- * The first of those columns at the end that have no name and hardly a filled cell, or that most
- * rows do not have.
- */
-function firstEmptyColumn({ header, rows, columnCount, usualWidth }: Widths, isMuddled: boolean): number {
-  let from = columnCount;
-  while (from > 1 && isBlank(header?.[from - 1] ?? '')) {
-    const filled = rows.filter((cells) => cells.length <= columnCount && !isBlank(cells[from - 1] ?? ''));
-    const isFilled =
-      header === null
-        ? filled.length > 0
-        : !isMuddled &&
-          from <= usualWidth &&
-          filled.length >= rows.length * EMPTY_BELOW &&
-          !areCut(header, filled);
-    if (isFilled) break;
-    from -= 1;
-  }
-  return from;
+/** Whether most rows are cut, and the header is not. */
+function areCut(header: Cells, rows: readonly Cells[]): boolean {
+  return !isCut(header) && rows.filter(isCut).length > rows.length / 2;
 }
 
-/** Whether most rows are cut inside a text, as "Acme, Inc." is without quotes. */
-function areCut(header: readonly string[], rows: readonly (readonly string[])[]): boolean {
-  const beginsBlank = (cell: string) => /^\s+\S/.test(cell);
-  if (header.slice(1).some(beginsBlank)) return false;
-  return rows.filter((cells) => cells.slice(1).some(beginsBlank)).length > rows.length / 2;
-}
-
-/**
- * Whether the file leaves out blank cells at the end of its rows: many rows are short, and hardly
- * one ends in a blank cell.
- */
-function leavesBlanksOut(rows: readonly (readonly string[])[], columnCount: number): boolean {
-  const endsBlank = (cells: readonly string[]) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
+/** Whether blank cells at the end are left out: many rows are short, hardly one ends blank. */
+function leavesBlanksOut(rows: readonly Cells[], columnCount: number): boolean {
+  const endsBlank = (cells: Cells) => cells.length > 1 && isBlank(cells.at(-1) ?? '');
   const short = rows.filter((cells) => cells.length < columnCount && !endsBlank(cells)).length;
-  return (
-    short >= Math.max(2, rows.length / 5) && rows.filter(endsBlank).length <= Math.max(1, rows.length / 20)
-  );
-}
-
-/** The width of most rows; null without rows. */
-function commonestWidth(
-  rows: readonly (readonly string[])[],
-): { readonly width: number; readonly count: number } | null {
-  const counts = new Map<number, number>();
-  for (const { length } of rows) counts.set(length, (counts.get(length) ?? 0) + 1);
-  const [first] = [...counts].sort((a, b) => b[1] - a[1]);
-  return first === undefined ? null : { width: first[0], count: first[1] };
+  const ending = rows.filter(endsBlank).length;
+  return short >= Math.max(2, rows.length / 5) && ending <= Math.max(1, rows.length / 20);
 }
 
 function isBlank(cell: string): boolean {
   return cell.trim() === '';
 }
 
-function count(n: number, word: string): string {
-  return n === 1 ? `1 ${word}` : `${n} ${word}s`;
-}
-
-interface Misfits {
-  readonly count: number;
-  /** All rows of the table, these included. */
-  readonly rows: number;
-  readonly first: { readonly line: number; readonly problem: string } | null;
-}
-
-interface MisfitTally {
-  note(row: Row): void;
-  misfits(): Misfits;
-  notes(): string[];
-}
-
-export function createMisfitTally(): MisfitTally {
-  let rows = 0;
-  let misfits = 0;
-  let first: Misfits['first'] = null;
-  let short = { count: 0, line: 0 };
-  let long = { count: 0, line: 0 };
-  const more = (tally: typeof short, line: number) =>
-    tally.count === 0 ? { count: 1, line } : { ...tally, count: tally.count + 1 };
-
-  return {
-    note({ line, problem, isMisfit, shortBy, surplus }) {
-      rows += 1;
-      if (isMisfit) {
-        misfits += 1;
-        first ??= { line, problem: problem ?? '' };
-      }
-      if (shortBy !== undefined) short = more(short, line);
-      if (surplus !== undefined) long = more(long, line);
-    },
-    misfits: () => ({ count: misfits, rows, first }),
-    notes() {
-      const notes: string[] = [];
-      if (short.count > 0) {
-        notes.push(`${rowsText(short)} shorter than the table: the cells missing at the end are blank`);
-      }
-      if (long.count > 0) {
-        notes.push(`${rowsText(long)} longer than the table: read by position, and kept whole besides`);
-      }
-      if (first !== null) {
-        const { line, problem } = first;
-        notes.push(
-          `${rowsText({ count: misfits, line })} invalid, for not fitting the table (${problem}); --ragged take reads such rows by position`,
-        );
-      }
-      return notes;
-    },
-  };
-}
-
-function rowsText({ count, line }: { readonly count: number; readonly line: number }): string {
-  return count === 1 ? `1 row (line ${line}) is` : `${count} rows (first line ${line}) are`;
+function counted(count: number, word: string): string {
+  return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
 
 /** A larger share of rows that do not fit stops the run. */
@@ -282,13 +167,51 @@ export interface TableGuess {
   readonly suspicion: string | null;
 }
 
-/** Throws FailFileError `input-ragged` when too many rows do not fit. */
-export function assertFew({ count, rows, first }: Misfits, guess: TableGuess): void {
-  if (first === null || count <= rows * SHARE_AT_MOST) return;
-  const { name, delimiter, suspicion } = guess;
-  throw new FailFileError({
-    code: 'input-ragged',
-    subject: `${name}, ${count} of ${rows} ${rows === 1 ? 'row' : 'rows'} by delimiter ${delimiter}, first line ${first.line} (${first.problem}${suspicion === null ? '' : `; ${suspicion}`})`,
-    todo: 'enclose cells that hold the delimiter in double quotes, or name another --delimiter, or say --ragged invalid to go on without these rows, or --ragged take to read them by position',
-  });
+/** Counts the rows that do not fit, or fit only by habit. */
+export class MisfitTally {
+  #rows = 0;
+  readonly #misfits: Tally = { count: 0, line: 0, problem: null };
+  readonly #short: Tally = { ...this.#misfits };
+  readonly #long: Tally = { ...this.#misfits };
+
+  note({ line, problem, isMisfit, shortBy, surplus }: Row): void {
+    this.#rows += 1;
+    const habit = shortBy !== undefined ? this.#short : surplus !== undefined ? this.#long : null;
+    const tally = isMisfit ? this.#misfits : habit;
+    if (tally?.count === 0) Object.assign(tally, { line, problem });
+    if (tally !== null) tally.count += 1;
+  }
+
+  notes(): string[] {
+    const misfit = `invalid, for not fitting the table (${this.#misfits.problem}); --ragged take reads such rows by position`;
+    return [
+      ...noteOf(this.#short, 'shorter than the table: the cells missing at the end are blank'),
+      ...noteOf(this.#long, 'longer than the table: read by position, and kept whole besides'),
+      ...noteOf(this.#misfits, misfit),
+    ];
+  }
+
+  /** Throws FailFileError `input-ragged` when too many rows do not fit. */
+  assertFew({ name, delimiter, suspicion }: TableGuess): void {
+    const { count, line, problem } = this.#misfits;
+    if (count <= this.#rows * SHARE_AT_MOST) return;
+    const cause = suspicion === null ? problem : `${problem}; ${suspicion}`;
+    throw new FailFileError({
+      code: 'input-ragged',
+      subject: `${name}, ${count} of ${counted(this.#rows, 'row')} by delimiter ${delimiter}, first line ${line} (${cause})`,
+      todo: 'enclose cells that hold the delimiter in double quotes, or name another --delimiter, or say --ragged invalid to go on without these rows, or --ragged take to read them by position',
+    });
+  }
+}
+
+/** With line and problem of the first one. */
+interface Tally {
+  count: number;
+  line: number;
+  problem: string | null;
+}
+
+function noteOf({ count, line }: Tally, what: string): string[] {
+  if (count === 0) return [];
+  return [count === 1 ? `1 row (line ${line}) is ${what}` : `${count} rows (first line ${line}) are ${what}`];
 }

@@ -1,16 +1,12 @@
 /**
  * Bytes to text without ever putting U+FFFD where the input had something else: what does not
- * belong to the encoding stops the reading and says where. Which encoding it is was decided before
- * (`sniff-encoding.ts`).
+ * belong to the encoding stops the reading and says where.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import iconv from 'iconv-lite';
 
 export interface StrictDecoder {
-  /**
-   * The text of these bytes; an unfinished character waits for the next ones. Throws {@link
-   * EncodingFault}.
-   */
+  /** The text of these bytes; an unfinished character waits. Throws {@link EncodingFault}. */
   write(bytes: Buffer, isLast: boolean): string;
 }
 
@@ -19,7 +15,7 @@ export class EncodingFault extends Error {
   constructor(
     /** Position in the decoded input, from 0, the byte order mark not counted. */
     readonly offset: number,
-    /** The first offending byte or unit, in hex. */
+    /** The first offending byte, in hex. */
     readonly seen: string,
     /** What was read of the same bytes before the fault. */
     readonly textBefore: string,
@@ -30,22 +26,19 @@ export class EncodingFault extends Error {
 
 /** @param encoding `utf-8`, `utf-16le`, `utf-16be` or a name that iconv-lite knows */
 export function createStrictDecoder(encoding: string): StrictDecoder {
-  if (encoding === 'utf-8') return createPiecewise(wholeUtf8, decodeUtf8);
-  if (encoding === 'utf-16le') return createPiecewise(wholeUtf16(false), (bytes) => decodeUtf16(bytes));
-  if (encoding === 'utf-16be') {
-    return createPiecewise(wholeUtf16(true), (bytes) => decodeUtf16(swapped(bytes)));
-  }
-  return createTableDecoder(encoding);
+  const isBig = encoding === 'utf-16be';
+  const isUtf16 = isBig || encoding === 'utf-16le';
+  if (isUtf16) return createPiecewise(wholeUtf16(isBig), (bytes) => decodeUtf16(bytes, isBig));
+  return encoding === 'utf-8' ? createPiecewise(wholeUtf8, decodeUtf8) : createTableDecoder(encoding);
 }
 
-/** Where and what the first fault of a piece is. */
 interface Decoded {
   readonly text: string;
-  /** Offset of the fault in the piece; null when all of it was read. */
-  readonly faultAt: number | null;
+  /** Offset of the first fault; absent when there is none. */
+  readonly faultAt?: number;
 }
 
-/** Holds back an unfinished character at the end of each piece. */
+/** `wholeLength`: bytes that are left when an unfinished character at the end is held back. */
 function createPiecewise(
   wholeLength: (bytes: Buffer) => number,
   decode: (bytes: Buffer) => Decoded,
@@ -57,8 +50,8 @@ function createPiecewise(
       const piece = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
       const length = isLast ? piece.length : wholeLength(piece);
       const { text, faultAt } = decode(piece.subarray(0, length));
-      if (faultAt !== null) {
-        throw new EncodingFault(offset + faultAt, piece.subarray(faultAt, faultAt + 1).toString('hex'), text);
+      if (faultAt !== undefined) {
+        throw new EncodingFault(offset + faultAt, piece.toString('hex', faultAt, faultAt + 1), text);
       }
       offset += length;
       rest = Buffer.from(piece.subarray(length));
@@ -68,23 +61,19 @@ function createPiecewise(
 }
 
 function decodeUtf8(bytes: Buffer): Decoded {
-  if (isAscii(bytes)) return { text: bytes.toString('latin1'), faultAt: null };
-  if (isUtf8(bytes)) return { text: bytes.toString('utf8'), faultAt: null };
+  if (isAscii(bytes)) return { text: bytes.toString('latin1') };
+  if (isUtf8(bytes)) return { text: bytes.toString('utf8') };
   let at = 0;
   for (let lineEnd = bytes.indexOf(10); lineEnd >= 0; lineEnd = bytes.indexOf(10, at)) {
     if (!isUtf8(bytes.subarray(at, lineEnd))) break;
     at = lineEnd + 1;
   }
-  let length = utf8Length(bytes[at]);
-  while (isUtf8(bytes.subarray(at, at + length))) {
-    at += length;
-    length = utf8Length(bytes[at]);
-  }
-  return { text: bytes.subarray(0, at).toString('utf8'), faultAt: at };
+  for (let length = 0; isUtf8(bytes.subarray(at, at + length)); length = utf8Length(bytes[at])) at += length;
+  return { text: bytes.toString('utf8', 0, at), faultAt: at };
 }
 
 /** Bytes of the character that begins with this one. */
-function utf8Length(lead = 0): number {
+export function utf8Length(lead = 0): number {
   return lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
@@ -101,44 +90,35 @@ export function wholeUtf8(bytes: Buffer): number {
 function wholeUtf16(isBigEndian: boolean): (bytes: Buffer) => number {
   return (bytes) => {
     const even = bytes.length - (bytes.length % 2);
-    const high = even < 2 ? 0 : (bytes[isBigEndian ? even - 2 : even - 1] ?? 0);
+    const high = bytes[isBigEndian ? even - 2 : even - 1] ?? 0;
     return (high & 0xfc) === 0xd8 ? even - 2 : even;
   };
 }
 
-function decodeUtf16(bytes: Buffer): Decoded {
-  const text = bytes.toString('utf16le');
+function decodeUtf16(bytes: Buffer, isBigEndian: boolean): Decoded {
+  const even = bytes.subarray(0, bytes.length - (bytes.length % 2));
+  const text = (isBigEndian ? Buffer.from(even).swap16() : even).toString('utf16le');
   const lone = /\p{Surrogate}/u.exec(text);
   if (lone !== null) return { text: text.slice(0, lone.index), faultAt: lone.index * 2 };
-  return { text, faultAt: bytes.length % 2 === 0 ? null : bytes.length - 1 };
+  return even.length === bytes.length ? { text } : { text, faultAt: even.length };
 }
 
-function swapped(bytes: Buffer): Buffer {
-  const isOdd = bytes.length % 2 === 1;
-  const copy = Buffer.from(isOdd ? bytes.subarray(0, -1) : bytes).swap16();
-  return isOdd ? Buffer.concat([copy, bytes.subarray(-1)]) : copy;
-}
-
-/**
- * Code pages by iconv-lite, which writes U+FFFD where a byte means nothing: none of these encodings
- * has it.
- */
+/** Code pages by iconv-lite, which writes U+FFFD, that none of them has, for what means nothing. */
 function createTableDecoder(encoding: string): StrictDecoder {
   const decoder = iconv.getDecoder(encoding, { stripBOM: false });
   const isAsciiBased = encoding === 'windows-1252' || encoding === 'iso-8859-1';
   let offset = 0;
   return {
     write(bytes, isLast) {
-      if (isAsciiBased && isAscii(bytes)) {
-        offset += bytes.length;
-        return bytes.toString('latin1');
-      }
-      const text = decoder.write(bytes) + (isLast ? (decoder.end() ?? '') : '');
-      const faultAt = text.indexOf('\ufffd');
+      const isPlain = isAsciiBased && isAscii(bytes);
+      const text = isPlain
+        ? bytes.toString('latin1')
+        : decoder.write(bytes) + (isLast ? (decoder.end() ?? '') : '');
+      const faultAt = isPlain ? -1 : text.indexOf('\ufffd');
       if (faultAt >= 0) {
         const textBefore = text.slice(0, faultAt);
         const at = iconv.encode(textBefore, encoding).length;
-        throw new EncodingFault(offset + at, bytes.subarray(at, at + 1).toString('hex'), textBefore);
+        throw new EncodingFault(offset + at, bytes.toString('hex', at, at + 1), textBefore);
       }
       offset += bytes.length;
       return text;

@@ -108,7 +108,7 @@ describe('an input', () => {
   it.each([
     ['standard input that says nothing', '-'],
     ['a named pipe that nobody writes to', 'silent'],
-  ])('%s is let go of when the run is stopped', async (_, name) => {
+  ])('%s is closed when the run is stopped', async (_, name) => {
     const path = name === '-' ? name : join(folder.path, name);
     if (name !== '-') execFileSync('mkfifo', [path]);
     const stop = new AbortController();

@@ -3,7 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Row } from '../../src/core/table.js';
-import { type Input, type IntakeOptions, openInput } from '../../src/intake/open-input.js';
+import type { Input } from '../../src/intake/input.js';
+import { type IntakeOptions, openInput } from '../../src/intake/open-input.js';
 
 export interface Folder {
   readonly path: string;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRecordSplitter, type SplitterOptions } from '../../src/intake/record-splitter.js';
+import { RecordSplitter, type SplitterOptions } from '../../src/intake/record-splitter.js';
 
 const CSV: SplitterOptions = { mode: 'lf', delimiter: ',', columnCount: 2, passLines: 0 };
 
 function split(text: string, options: Partial<SplitterOptions> = {}) {
-  return createRecordSplitter({ ...CSV, ...options }).push(text, true);
+  return new RecordSplitter({ ...CSV, ...options }).push(text, true);
 }
 
 /** `line:raw`, with `!` before records that could not be read. */
@@ -99,7 +99,7 @@ describe('the record splitter', () => {
   });
 
   it('keeps only the beginning of a record without end, and reads on after it', () => {
-    const splitter = createRecordSplitter(CSV);
+    const splitter = new RecordSplitter(CSV);
     const records = [
       ...splitter.push('a,b\n', false),
       ...Array.from({ length: 30 }, () => splitter.push('x'.repeat(100_000), false)).flat(),
@@ -125,7 +125,7 @@ describe('the record splitter', () => {
         fc.constantFrom('lf' as const, 'cr' as const),
         (pieces, sizes, mode) => {
           const text = pieces.join('');
-          const splitter = createRecordSplitter({ ...CSV, mode });
+          const splitter = new RecordSplitter({ ...CSV, mode });
           const records = [];
           let at = 0;
           for (let i = 0; at < text.length; i += 1) {

@@ -9,8 +9,8 @@ import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import type { TableShape } from '../../core/table.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
-import type { Input, IntakeOptions } from '../../intake/input.js';
-import { openInput } from '../../intake/open-input.js';
+import type { Input } from '../../intake/input.js';
+import { type IntakeOptions, openInput } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
 import { createPriorities, type Priorities, type PriorityRequest } from './priorities.js';
 

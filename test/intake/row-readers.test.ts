@@ -2,8 +2,8 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CsvLayout, createCsvReader } from '../../src/intake/csv-rows.js';
 import { fitTable } from '../../src/intake/row-fit.js';
+import { type CsvLayout, CsvReader, JsonlReader } from '../../src/intake/row-readers.js';
 
 interface Layout extends Omit<CsvLayout, 'fit'> {
   readonly columnCount: number;
@@ -13,7 +13,7 @@ const LAYOUT: Layout = { delimiter: ',', mode: 'lf', columnCount: 2, hasHeader: 
 
 function readerFor({ columnCount, ...layout }: Layout) {
   const header = Array.from({ length: columnCount }, () => 'h');
-  return createCsvReader({ ...layout, fit: fitTable({ header, rows: [], ragged: null }) });
+  return new CsvReader({ ...layout, fit: fitTable({ header, rows: [], ragged: null }) });
 }
 
 function read(text: string, changes: Partial<Layout> = {}) {
@@ -202,5 +202,67 @@ describe('stray quotes', () => {
     const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
     expect(rows).toHaveLength(20_000);
     expect(rows.every((it) => it.problem !== null)).toBe(true);
+  });
+});
+
+function readJson(text: string) {
+  const reader = new JsonlReader({ mode: 'lf', passLines: 0 });
+  return { rows: reader.push(text, true), columns: reader.columns(), notes: reader.notes() };
+}
+
+describe('rows of JSON lines', () => {
+  it('have every key as a column, in the order in which they are first seen', () => {
+    const { rows, columns } = readJson('{"a":"x","b":null}\r\n{"c":true,"a":"y"}\n');
+    expect(columns).toEqual(['a', 'b', 'c']);
+    expect(rows.map((it) => it.cells)).toEqual([
+      ['x', ''],
+      ['y', '', 'true'],
+    ]);
+    expect(rows[0]?.raw).toBe('{"a":"x","b":null}');
+  });
+
+  it('keep numbers and nested values as they are written', () => {
+    const { rows } = readJson('{"n":12345678901234567890,"m":1.10,"e":1E3,"o":{"x": 1.0},"l":[ "}" ]}');
+    expect(rows[0]?.cells).toEqual(['12345678901234567890', '1.10', '1E3', '{"x": 1.0}', '[ "}" ]']);
+  });
+
+  it.each([
+    ['{"a":1', 'the line is not valid JSON'],
+    ['{"a":1} x', 'the line is not valid JSON'],
+    ["{'a':1}", 'the line is not valid JSON'],
+    ['[1]', 'the line is not a JSON object'],
+    ['"text"', 'the line is not a JSON object'],
+    ['null', 'the line is not a JSON object'],
+    ['{"a":"\0"}', 'a NUL character'],
+    [`{"a":"${'x'.repeat(65_537)}"}`, 'a value is larger than 64 KiB'],
+    [`{"a":"${'x'.repeat(1024 * 1024)}"}`, 'the record is larger than 1 MiB; only its beginning is kept'],
+  ])('that are bad are marked (%#), and the next one is read', (bad, problem) => {
+    const { rows } = readJson(`${bad}\n{"a":"ok"}\n`);
+    expect(rows[0]).toMatchObject({ number: 1, line: 1, cells: [], problem });
+    expect(rows[1]).toMatchObject({ number: 2, line: 2, cells: ['ok'], problem: null });
+  });
+
+  it('are not made of blank lines', () => {
+    const { rows, notes } = readJson('\n{"a":1}\n  \n{"a":2}\n\n');
+    expect(rows.map((it) => it.line)).toEqual([2, 4]);
+    expect(notes).toEqual(['blank lines: 3, not records, left out']);
+  });
+
+  it('may have any key, __proto__ too', () => {
+    const { columns, rows } = readJson('{"__proto__":"a","constructor":"b","":"c"}');
+    expect(columns).toEqual(['__proto__', 'constructor', '']);
+    expect(rows[0]?.cells).toEqual(['a', 'b', 'c']);
+  });
+
+  it('take the last of equal keys, as JSON.parse does', () => {
+    expect(readJson('{"a":1,"a":2}').rows[0]?.cells).toEqual(['2']);
+  });
+
+  it('have a limited number of columns', () => {
+    const lines = Array.from({ length: 5000 }, (_, i) => `{"k${i}":"${i}"}`);
+    const { columns, rows, notes } = readJson(lines.join('\n'));
+    expect(columns).toHaveLength(4096);
+    expect(rows).toHaveLength(5000);
+    expect(notes[0]).toContain('4096');
   });
 });

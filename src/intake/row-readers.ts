@@ -1,0 +1,187 @@
+/**
+ * Decoded text becomes rows: records of a CSV table with their cells by column, and lines of JSON
+ * with their top-level keys as columns, in the order in which they are first seen.
+ * `record-splitter.ts` cuts the records, `row-fit.ts` judges which fit the table.
+ */
+import { cellOfJson, membersOf } from '../core/json-text.js';
+import type { Row } from '../core/table.js';
+import {
+  cutText,
+  isLongerThan,
+  MAX_FIELD_BYTES,
+  MAX_RECORD_BYTES,
+  OVER_RECORD,
+  RecordSplitter,
+  type SplitRecord,
+  type SplitterOptions,
+} from './record-splitter.js';
+import type { TableFit } from './row-fit.js';
+
+/** The part of a row that its cells decide. */
+type Content = Omit<Row, 'number' | 'line' | 'raw'>;
+
+export abstract class RowReader {
+  protected blankLines = 0;
+  #number = 0;
+  readonly #splitter: RecordSplitter;
+
+  constructor(options: SplitterOptions) {
+    this.#splitter = new RecordSplitter(options);
+  }
+
+  /** The rows that are complete with this text. `isLast`: no more text comes. */
+  push(text: string, isLast: boolean): Row[] {
+    const rows: Row[] = [];
+    for (const record of this.#splitter.push(text, isLast)) {
+      if (this.isPassedOver(record)) continue;
+      this.#number += 1;
+      const { line, raw } = record;
+      const isTooLong = isLongerThan(raw, MAX_RECORD_BYTES);
+      const problem =
+        record.problem ?? (raw.includes('\0') ? 'a NUL character' : isTooLong ? OVER_RECORD : null);
+      const content = problem === null ? this.read(record) : unread(problem);
+      rows.push({ number: this.#number, line, raw: isTooLong ? cutText(raw) : raw, ...content });
+    }
+    return rows;
+  }
+
+  /** Line and text that wait for more: where a fault in the bytes that follow will be. */
+  position(): { readonly line: number; readonly rest: string } {
+    return this.#splitter.position();
+  }
+
+  /** What was odd but no problem of one row, as sentences; after the last push. */
+  abstract notes(): string[];
+
+  /** Columns seen until now; null where they are known from the start. */
+  columns(): readonly string[] | null {
+    return null;
+  }
+
+  /** Whether the record is no row, as a header and most blank lines are. */
+  protected abstract isPassedOver(record: SplitRecord): boolean;
+
+  protected abstract read(record: SplitRecord): Content;
+}
+
+function unread(problem: string): Content {
+  return { cells: [], problem };
+}
+
+export interface CsvLayout extends Omit<SplitterOptions, 'columnCount' | 'delimiter'> {
+  readonly delimiter: string;
+  readonly fit: TableFit;
+  /** Whether the first record is the header: it is not a row. */
+  readonly hasHeader: boolean;
+}
+
+export class CsvReader extends RowReader {
+  #isHeaderDue: boolean;
+
+  constructor(private readonly layout: CsvLayout) {
+    super({ ...layout, columnCount: layout.fit.columnCount });
+    this.#isHeaderDue = layout.hasHeader;
+  }
+
+  protected isPassedOver(record: SplitRecord): boolean {
+    const isBlank = isBlankLine(record, this.layout.delimiter);
+    if (isBlank) this.blankLines += 1;
+    if (isBlank && (this.layout.fit.columnCount > 1 || this.#isHeaderDue)) return true;
+    const isHeader = this.#isHeaderDue;
+    this.#isHeaderDue = false;
+    return isHeader;
+  }
+
+  protected read({ raw, cells }: SplitRecord): Content {
+    const { fit } = this.layout;
+    // Only a record that is itself that long can hold too long a cell.
+    const isLong = isLongerThan(raw, MAX_FIELD_BYTES);
+    if (isLong && cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) {
+      return unread('a cell is larger than 64 KiB');
+    }
+    const problem = fit.findMisfit(cells);
+    const surplus = cells.length - fit.columnCount;
+    if (problem !== null) return { ...unread(problem), isMisfit: true };
+    if (surplus === 0) return { cells, problem };
+    if (surplus > 0) return { cells: cells.slice(0, fit.columnCount), problem, surplus };
+    return { cells: [...cells, ...new Array<string>(-surplus).fill('')], problem, shortBy: -surplus };
+  }
+
+  notes(): string[] {
+    const lines = this.blankLines === 1 ? '1 blank line' : `${this.blankLines} blank lines`;
+    if (this.blankLines === 0) return [];
+    return this.layout.fit.columnCount > 1
+      ? [`${lines}: not records, left out`]
+      : [`${lines}: kept as rows with a blank cell, since the table has one column`];
+  }
+}
+
+/** A line with nothing but blanks: no record in a table of several columns. */
+export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
+  return raw.length <= 64 && raw.trim() === '' && !raw.includes(delimiter);
+}
+
+/** Keys that become columns; more of them would make memory grow with the file. */
+const MAX_COLUMNS = 4096;
+
+export class JsonlReader extends RowReader {
+  readonly #positions = new Map<string, number>();
+  #isFull = false;
+
+  constructor(options: Pick<SplitterOptions, 'mode' | 'passLines'>) {
+    super({ ...options, delimiter: null, columnCount: 0 });
+  }
+
+  protected isPassedOver({ raw }: SplitRecord): boolean {
+    const isBlank = raw.trim() === '';
+    if (isBlank) this.blankLines += 1;
+    return isBlank;
+  }
+
+  protected read({ raw }: SplitRecord): Content {
+    const problem = findJsonProblem(raw);
+    if (problem !== null) return unread(problem);
+    const found = (membersOf(raw) ?? []).map(
+      ({ key, valueStart, valueEnd }) =>
+        [this.#positionOf(key), cellOfJson(raw.slice(valueStart, valueEnd))] as const,
+    );
+    if (found.some(([, text]) => isLongerThan(text, MAX_FIELD_BYTES))) {
+      return unread('a value is larger than 64 KiB');
+    }
+    const cells = new Array<string>(this.#positions.size).fill('');
+    for (const [position, text] of found) if (position !== null) cells[position] = text;
+    return { cells, problem };
+  }
+
+  /** null: there are too many columns already. */
+  #positionOf(key: string): number | null {
+    const known = this.#positions.get(key);
+    if (known !== undefined) return known;
+    this.#isFull ||= this.#positions.size === MAX_COLUMNS;
+    if (this.#isFull) return null;
+    this.#positions.set(key, this.#positions.size);
+    return this.#positions.size - 1;
+  }
+
+  notes(): string[] {
+    return [
+      ...(this.blankLines > 0 ? [`blank lines: ${this.blankLines}, not records, left out`] : []),
+      ...(this.#isFull ? [`more than ${MAX_COLUMNS} different keys: the later ones are no columns`] : []),
+    ];
+  }
+
+  override columns(): readonly string[] {
+    return [...this.#positions.keys()];
+  }
+}
+
+/** Why a line is not one JSON object; null when it is. */
+export function findJsonProblem(line: string): string | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? null : 'the line is not a JSON object';
+  } catch {
+    return 'the line is not valid JSON';
+  }
+}
