@@ -2,7 +2,9 @@
  * Cuts decoded text into records, chunk by chunk, in flat memory. Our own because csv-parse cannot
  * be trusted with a stray quote: it would swallow what follows. Here a record that cannot be read
  * ends with the line on which its faulty cell begins, and reading resumes on the next line.
+ * csv-parse reads the cells of a record that holds doubled quotes.
  */
+import { parse } from 'csv-parse/sync';
 import { CharFinder, LineFinder, type LineMode } from './line-finder.js';
 
 // Beyond these limits a stray quote or a wrong file is far more likely than data.
@@ -132,7 +134,7 @@ export class RecordSplitter {
         if (close === null) return this.#giveUp(fieldAt);
         if (typeof close === 'string') return this.#reject(fieldAt, close) || this.#giveUp(fieldAt);
         if (brokenAt < 0 && lines.next(fieldAt) < close) brokenAt = fieldAt;
-        cells.push(text.slice(fieldAt + 1, close).replaceAll('""', '"'));
+        cells.push(text.slice(fieldAt + 1, close));
         stop = close + 1;
         if (!text.startsWith(delimiter, stop)) return this.#endQuoted(cells, fieldAt, stop, brokenAt);
       } else {
@@ -186,7 +188,9 @@ export class RecordSplitter {
     if (brokenAt >= 0 && looksMerged(raw, cells.length, columnCount, delimiter ?? '')) {
       return this.#reject(brokenAt, 'a quoted cell swallows whole rows: its quote is a stray one');
     }
-    this.#records.push({ line: this.#line, raw, cells, problem: null });
+    const hasDoubled = cells.some((cell) => cell.includes('""'));
+    const read = hasDoubled ? cellsOf(raw, delimiter ?? '') : cells;
+    this.#records.push({ line: this.#line, raw, cells: read, problem: null });
     this.#line += 1 + (brokenAt < 0 ? 0 : this.#lines.count(this.#at, stop));
     this.#at = this.#lines.after(end);
     return true;
@@ -216,6 +220,23 @@ export class RecordSplitter {
     this.#linesToDrop = 1;
     this.#at = length - (this.#text.endsWith('\r') ? 1 : 0);
     return false;
+  }
+}
+
+/** None when csv-parse refuses the record: it fits no table then. */
+function cellsOf(raw: string, delimiter: string): string[] {
+  try {
+    const [cells = []] = parse(raw, {
+      delimiter,
+      // Records hold no bare LF, whatever ends the lines of the file.
+      record_delimiter: '\n',
+      relax_quotes: true,
+      relax_column_count: true,
+      max_record_size: MAX_RECORD_BYTES * 2,
+    });
+    return cells;
+  } catch {
+    return [];
   }
 }
 
