@@ -79,7 +79,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     // Where most rows end sooner, one that is whole may have a cell too many.
     const isUnusual = usualWidth < columnCount && usualWidth >= emptyFrom;
     if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return null;
-    return 'the cells do not stand in their columns: one is too many';
+    return 'the cells do not stand in their columns: one may be too many';
   }
 
   /** Of a shorter row: whether it is so by habit. */
