@@ -7,7 +7,7 @@ import { type TraceSettings, traceTarget } from '../config/monitoring-settings.j
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { EnrichRequest, EnrichResult, EnrichSurroundings } from '../run/enrich-request.js';
-import { exitCodeOf } from '../run/exit-code.js';
+import { exitCodeOf } from '../run/run-end.js';
 import { type ClientFor, watchEach } from './open-metrics.js';
 import type { RunOutline } from './traces.js';
 

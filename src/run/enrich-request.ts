@@ -1,20 +1,24 @@
 /**
- * What a run is asked to do, what it may touch, and what it comes to. Only types; `enrich-file.ts` does it.
+ * What a run is asked to do, what it may touch, and what it comes to; `enrich-file.ts` does it. And a request made of settings.
  */
+import { createHash } from 'node:crypto';
+import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
+import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
 import type { TableFormat } from '../core/table.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { openingPace, REMOTE_RATE } from '../ledger/pace.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import type { SpendingEstimate } from './lookups/spending.js';
-import type { LookupsEnd } from './lookups/sweep.js';
 import type { OutputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { Written } from './output/write-output.js';
 import type { RunFacts } from './report/run-summary.js';
+import type { LookupsEnd } from './run-end.js';
 import type { OpenedTable, TableRequest } from './scan/open-table.js';
 import type { Scan } from './scan/scan.js';
 
@@ -95,6 +99,17 @@ export interface EnrichProgress {
   readonly trouble: string | null;
 }
 
+/** A run that has begun. */
+export interface BegunRun {
+  readonly request: EnrichRequest;
+  readonly around: EnrichSurroundings;
+  readonly run: RunRecord;
+  /** How far its workers were at the last look; null before the first. */
+  progress: RunProgress | null;
+  /** The worker of this process; null before it is opened, and where workers elsewhere do the lookups. */
+  worker: LookupWorker | null;
+}
+
 export interface EnrichResult {
   readonly run: RunRecord;
   readonly end: LookupsEnd;
@@ -111,4 +126,109 @@ export interface EnrichResult {
   readonly endedAt: number;
   /** From start to end, however the clock was set meanwhile. */
   readonly tookMs: number;
+}
+
+/** The service of a run, and whose account pays. */
+export interface RunService {
+  /** Its base URL. */
+  readonly service: string;
+  readonly account: string;
+  readonly isLoopback: boolean;
+  /** The service's own brand, for free requests; null when unknown. */
+  readonly ownDomain: string | null;
+}
+
+/** What `run` asks of the pipeline for one input. */
+export function requestOf(
+  input: string,
+  settings: Settings,
+  service: RunService,
+  stateFolder: string,
+  streams: { readonly stdin: NodeJS.ReadableStream; readonly stdout: NodeJS.WritableStream },
+): EnrichRequest {
+  return {
+    input,
+    stdin: input === '-' ? streams.stdin : null,
+    stdout: settings.output === '-' ? streams.stdout : null,
+    intake: intakeOf(settings),
+    scan: scanOf(settings),
+    output: {
+      path: settings.output,
+      format: settings.format,
+      fields: settings.fields,
+      isSorted: settings.sort === 'quality',
+      escapeFormulas: settings.escapeFormulas,
+      errors: settings.errors,
+      report: settings.report,
+    },
+    settings: runSettingsOf(settings, service),
+    overagePrice: settings.overagePrice,
+    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    onLimit: settings.onLimit,
+    ownDomain: service.ownDomain,
+    maxErrors: settings.maxErrors,
+    stateFolder,
+  };
+}
+
+export function intakeOf(settings: Settings): EnrichRequest['intake'] {
+  return {
+    ...(settings.delimiter === null ? {} : { delimiter: settings.delimiter }),
+    ...(settings.encoding === null ? {} : { encoding: settings.encoding }),
+    hasHeader: settings.header,
+    skipLines: settings.skipLines,
+    limit: settings.limit,
+    ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
+  };
+}
+
+export function scanOf(settings: Settings): EnrichRequest['scan'] {
+  const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
+  return { requested, kind, allowMismatch, waterfall, prefix, priority };
+}
+
+/** What workers know of the run. */
+export function runSettingsOf(
+  settings: Settings,
+  service: Pick<RunService, 'service' | 'account' | 'isLoopback'>,
+): RunSettings {
+  const overage = settings.plan === 'paid' ? requestsFor(settings.overageBudget, settings.overagePrice) : 0;
+  return {
+    service: service.service,
+    account: service.account,
+    allowNsfw: settings.allowNsfw,
+    allowUnknown: settings.allowUnknown,
+    maxAgeMs: settings.maxAgeMs,
+    maxAgeMissingMs: settings.maxAgeMissingMs,
+    refresh: settings.refresh,
+    plan: settings.plan ?? 'unsaid',
+    quotaCap: settings.quota,
+    overage,
+    period: settings.period,
+    freeStatuses: settings.freeStatuses,
+    maxRequests: settings.maxRequests,
+    maxOverageRequests:
+      settings.maxCost === null ? null : requestsFor(settings.maxCost, settings.overagePrice),
+    timeoutMs: settings.timeoutMs,
+    // Rate 0 is unpaced.
+    maxRate: (settings.rate ?? (service.isLoopback ? 0 : REMOTE_RATE)) || null,
+  };
+}
+
+/** What chooses identifiers, or the meaning of their answers. */
+export type KeyRequest = Pick<EnrichRequest, 'intake'> & {
+  readonly scan: Pick<EnrichRequest['scan'], 'requested' | 'kind' | 'waterfall'>;
+  readonly settings: Pick<EnrichRequest['settings'], 'service' | 'allowNsfw'>;
+};
+
+/**
+ * 32 hex digits: the same command on the same content is the same key, whatever the file is called. `contentHash` as
+ * `Input.contentHash` gives it.
+ */
+export function runKey(contentHash: string, request: KeyRequest): string {
+  const { requested, kind, waterfall } = request.scan;
+  const { service, allowNsfw } = request.settings;
+  const chosen = { ...request.intake, requested, kind, waterfall, service, allowNsfw };
+  const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

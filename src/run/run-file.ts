@@ -10,12 +10,17 @@ import type { Log } from '../core/log.js';
 import type { Streams } from '../core/streams.js';
 import type { Engine } from '../engine/engine.js';
 import { enrichFile } from './enrich-file.js';
-import type { EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
-import { exitCodeOf } from './exit-code.js';
+import {
+  type EnrichRequest,
+  type EnrichResult,
+  type EnrichSurroundings,
+  type RunService,
+  requestOf,
+} from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
 import { makeReport, type RunReport, writeReport } from './report/report.js';
 import { writeReportPage } from './report/write-report-page.js';
-import { type RunService, requestOf } from './run-request.js';
+import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
 
 /** What the process has open for its runs. */

@@ -1,7 +1,7 @@
 /** The end of a run in words: what came out, what it cost, what to do next. */
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/run/exit-code.js';
 import { makeReport } from '../../src/run/report/report.js';
+import { exitCodeOf } from '../../src/run/run-end.js';
 import { stopText, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunSettings } from '../../src/stores/run-store.js';

@@ -4,7 +4,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import type { ColumnRequest } from '../../config/column-value.js';
+import type { ColumnRequest, PriorityChoice } from '../../config/column-value.js';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import type { TableShape } from '../../core/table.js';
@@ -12,7 +12,7 @@ import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns
 import type { Input, IntakeOptions } from '../../intake/input.js';
 import { openInput } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
-import { createPriorities, type Priorities, type PriorityRequest } from './priorities.js';
+import { Priorities } from './priorities.js';
 
 /** What of a table is read: see the settings of the same names. */
 export interface ColumnOptions {
@@ -21,7 +21,7 @@ export interface ColumnOptions {
   readonly allowMismatch?: boolean;
   readonly prefix: string;
   /** Absent or null: identifiers are asked for in the order of the file. */
-  readonly priority?: PriorityRequest | null;
+  readonly priority?: PriorityChoice | null;
 }
 
 /** Columns as they were found in a table. */
@@ -88,7 +88,7 @@ export function chooseFrom({ shape, sample }: Input, options: ColumnOptions): Ch
     prefix: shape.format === 'jsonl' ? '' : options.prefix,
   };
   const chosen = namingDelimiter(shape, () => chooseColumns(asked));
-  return { chosen, priorities: options.priority ? createPriorities(shape.columns, options.priority) : null };
+  return { chosen, priorities: options.priority ? new Priorities(shape.columns, options.priority) : null };
 }
 
 /** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */
