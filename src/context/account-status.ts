@@ -3,13 +3,14 @@
  */
 import type { Settings } from '../config/settings.js';
 import { costOf, requestsFor } from '../core/decimal.js';
+import { countOf, countText } from '../core/figures.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { isAlive, type RunRecord } from '../stores/run-store.js';
-import type { AccountNames } from './account.js';
+import type { AccountNames } from './open-service.js';
 
 export interface AccountStatus {
   readonly engine: Engine['kind'];
@@ -100,4 +101,29 @@ export async function readAccountStatus(
     outcomes,
     runs,
   };
+}
+
+/** Half a day is worth saying, an hour is not. */
+const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
+
+/** What `status` says of the rest of the billing period. `limit`: null while unknown. */
+export function projectionText(projection: Projection, limit: number | null): string {
+  const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
+  const over = limit === null ? 0 : projected.total - limit;
+  const beyond =
+    limitReachedOn === null || over <= 0
+      ? ''
+      : `; ${countText(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
+  return (
+    `projected   ${countOf(projected.total, 'request')} by ${endsOn} if it goes on like this ` +
+    `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
+  );
+}
+
+export function budgetText(budget: BudgetState): string {
+  const { used, left, overageRequests, price, requestsLeft } = budget;
+  return (
+    `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ` +
+    `${left} left for ${countText(requestsLeft)}\n`
+  );
 }

@@ -6,19 +6,26 @@ import { join } from 'node:path';
 import type { ConfigFile } from '../config/read-config-file.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
-import { type Clock, systemClock } from '../core/clock.js';
+import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Streams } from '../core/streams.js';
 import type { Engine } from '../engine/engine.js';
 import { openEngine } from '../engine/open-engine.js';
+import type { Client } from '../lookup/client.js';
 import { type Notifier, openNotifier } from '../run/notices/notifier.js';
+import type { RunContext } from '../run/run-file.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import { NOT_SERVED, type OpenedMetrics, openMetrics } from './open-metrics.js';
-import { type OpenedService, openService } from './open-service.js';
-import { type OpenedTelemetry, openTelemetry } from './open-telemetry.js';
+import {
+  NOT_SERVED,
+  type OpenedMetrics,
+  type OpenedTraces,
+  openMetrics,
+  openTraces,
+} from './open-monitoring.js';
+import { type ClientFor, type OpenedService, openService } from './open-service.js';
 
 /** What the root gives to every command. */
 export interface CommandContext extends Streams {
@@ -53,7 +60,7 @@ export async function openStores(
 export interface EngineContext {
   readonly engine: Engine;
   readonly metrics: OpenedMetrics;
-  readonly traces: OpenedTelemetry;
+  readonly traces: OpenedTraces;
 }
 
 export interface EngineOptions {
@@ -70,7 +77,7 @@ export async function openEngineContext(
   releasers: Releasers,
   { stateFolder = settings.state, onMetricsRefused }: EngineOptions = {},
 ): Promise<EngineContext> {
-  const traces = await openTelemetry(settings, log, releasers);
+  const traces = await openTraces(settings, log, releasers);
   const engine = await openEngine({
     engine: settings.sample ? 'embedded' : settings.engine,
     stateFolder,
@@ -115,15 +122,10 @@ export async function openState(
   return { stateFolder, notifier };
 }
 
-/** All that runs need; see `RunContext` of `run/run-file.ts`. */
-export interface OpenedContext extends StateContext, EngineContext {
+/** All that runs need, and a worker for them. */
+export interface OpenedContext extends RunContext, EngineContext, StateContext {
   readonly service: OpenedService;
-  readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
-  readonly traced: OpenedTelemetry['traced'];
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  readonly graceMs: () => number;
+  readonly traces: OpenedTraces;
   /** A worker for the chunks of this token. Its caller starts and stops it; `listener` hears of chunks and answers. */
   readonly openWorker: (listener: WorkerListener) => LookupWorker;
 }
@@ -140,14 +142,13 @@ export async function openContext(
   const { stateFolder } = state;
   const opened = await openService(settings, log, releasers);
   const around = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
-  const { engine, metrics, traces } = around;
-  const service = watched(opened, around);
+  const { engine, metrics } = around;
+  const service = { ...opened, clientFor: watched(opened.clientFor, around) };
   return {
     ...state,
     ...around,
     service,
     streams: command,
-    traced: traces.traced,
     clock: systemClock,
     log,
     stop,
@@ -160,23 +161,19 @@ export async function openContext(
   };
 }
 
-/** The same service; metrics and traces know of its lookups. */
-export function watched<T extends Pick<OpenedService, 'clientFor'>>(
-  service: T,
+/** The same clients; metrics and traces know of their lookups. */
+export function watched(
+  clientFor: ClientFor,
   { metrics, traces }: Pick<EngineContext, 'metrics' | 'traces'>,
-): T {
-  return { ...service, clientFor: traces.watchClients(metrics.watchClients(service.clientFor)) };
-}
-
-/** What a lookup worker takes of the settings of its process. */
-export type WorkerSettings = Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
-
-export interface WorkerContext {
-  readonly engine: Engine;
-  readonly service: Pick<OpenedService, 'clientFor' | 'queueName'>;
-  readonly settings: WorkerSettings;
-  readonly stateFolder: string;
-  readonly log: Log;
+): ClientFor {
+  const watched = new WeakMap<Client, Client>();
+  return (service) => {
+    const client = clientFor(service);
+    if (client === null) return null;
+    const known = watched.get(client) ?? traces.watchClient(metrics.watchClient(client));
+    watched.set(client, known);
+    return known;
+  };
 }
 
 /** Where paid answers wait that an engine could not take. */
@@ -184,17 +181,29 @@ export function spoolOf(stateFolder: string): string {
   return join(stateFolder, 'spool');
 }
 
+export interface WorkerContext {
+  readonly engine: Engine;
+  readonly service: Pick<OpenedService, 'clientFor' | 'queueName'>;
+  /** Of its process. */
+  readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
+  readonly stateFolder: string;
+  readonly log: Log;
+}
+
 /** A worker for the chunks of one token. Its caller starts and stops it; `listener` hears of chunks and answers. */
-export function openLookupWorker(context: WorkerContext, listener?: WorkerListener): LookupWorker {
-  const { engine, service, settings, stateFolder, log } = context;
+export function openLookupWorker(
+  { engine, service, settings, stateFolder, log }: WorkerContext,
+  listener?: WorkerListener,
+): LookupWorker {
+  const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
   return createLookupWorker({
     engine,
     clientFor: service.clientFor,
     queueName: service.queueName,
-    concurrency: settings.concurrency,
-    timeoutMs: settings.timeoutMs,
-    usageLagMs: settings.usageLagMs,
-    compress: settings.compression,
+    concurrency,
+    timeoutMs,
+    usageLagMs,
+    compress,
     spoolFolder: spoolOf(stateFolder),
     clock: systemClock,
     log,

@@ -22,32 +22,10 @@ import { maskAddress } from '../config/address-values.js';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { StatusCounts } from '../core/outcome.js';
 import { systemWords } from '../core/system-error.js';
-import type { Client } from '../lookup/client.js';
-import { createLookupTallies } from './lookup-tallies.js';
-import { createQueueTelemetry } from './queue-spans.js';
-
-/** What a run came to, as far as others may know it. */
-export interface RunOutline {
-  readonly id: string;
-  readonly rows: number;
-  readonly identifiers: number;
-  readonly counts: StatusCounts;
-  readonly billed: number;
-  readonly exitCode: ExitCode;
-}
-
-export interface Traces {
-  /** For the queues and workers of an engine. */
-  readonly telemetry: Telemetry;
-  /** The same client, its lookups summed up on the span of their chunk. */
-  watchClient(client: Client): Client;
-  /** `work` as a run in a trace of its own; what it resolves or rejects with is passed on. */
-  traceRun<T>(engine: string, work: () => Promise<T>, outline: (result: T) => RunOutline): Promise<T>;
-  /** Sends what is left, for 2 s at most. Never rejects. */
-  close(): Promise<void>;
-}
+import type { EnrichResult } from '../run/enrich-request.js';
+import { exitCodeOf } from '../run/run-end.js';
+import { createQueueTelemetry, watchLookups } from './chunk-spans.js';
 
 const SCOPE = 'brand-enrich';
 const CLOSE_MS = 2_000;
@@ -55,17 +33,14 @@ const CLOSE_MS = 2_000;
 const DELIVERY_MS = 1_800;
 const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
 
+export type Traces = ReturnType<typeof createTraces>;
+
 /** `url`: the whole address of the collector, with credentials if it wants them. */
-export function createTraces({ url, log }: { readonly url: string; readonly log: Log }): Traces {
+export function createTraces({ url, log }: { readonly url: string; readonly log: Log }) {
+  const ours = { 'service.name': SCOPE, 'host.name': hostname(), 'process.pid': process.pid };
   const provider = new TracerProvider({
     resource: defaultResource()
-      .merge(
-        resourceFromAttributes({
-          'service.name': SCOPE,
-          'host.name': hostname(),
-          'process.pid': process.pid,
-        }),
-      )
+      .merge(resourceFromAttributes(ours))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, DELIVERY_MS, log) })],
   });
@@ -73,19 +48,21 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const tracer = provider.getTracer(SCOPE);
-  const lookups = createLookupTallies();
 
   return {
-    telemetry: createQueueTelemetry(SCOPE, lookups),
-    watchClient: lookups.watchClient,
-    traceRun(engine, work, outline) {
+    /** For the queues and workers of an engine. */
+    telemetry: createQueueTelemetry(SCOPE) as Telemetry,
+    /** The same client, its lookups summed up on the span of their chunk. */
+    watchClient: watchLookups,
+    /** `run` in a trace of its own; what it resolves or rejects with is passed on. `isStrict` as in `exitCodeOf`. */
+    traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult> {
       // A root, so that a run which a tick of a schedule began is no part of the trace of all its ticks.
       const attributes = { 'brand_enrich.engine': engine };
       return tracer.startActiveSpan('run', { root: true, attributes }, async (span) => {
         try {
-          const result = await work();
-          const { exitCode, ...rest } = outline(result);
-          span.setAttributes(attributesOf({ exitCode, ...rest }));
+          const result = await run();
+          const exitCode = exitCodeOf(result, isStrict);
+          span.setAttributes(attributesOf(result, exitCode));
           if (FAILING.has(exitCode)) span.setStatus({ code: SpanStatusCode.ERROR });
           return result;
         } catch (error) {
@@ -97,6 +74,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
         }
       });
     },
+    /** Sends what is left, for 2 s at most. Never rejects. */
     async close() {
       await withinDeadline(
         provider.shutdown().catch(() => undefined),
@@ -109,15 +87,18 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
   };
 }
 
-function attributesOf({ id, rows, identifiers, counts, billed, exitCode }: RunOutline): Attributes {
+/** What a run came to, as far as others may know it. */
+function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: ExitCode): Attributes {
+  const rows = Object.entries(written.counts).map(([status, count]) => [
+    `brand_enrich.rows.${status}`,
+    count,
+  ]);
   return {
-    'brand_enrich.run.id': id,
-    'brand_enrich.rows': rows,
-    'brand_enrich.identifiers': identifiers,
-    ...Object.fromEntries(
-      Object.entries(counts).map(([status, count]) => [`brand_enrich.rows.${status}`, count]),
-    ),
-    'brand_enrich.billed': billed,
+    'brand_enrich.run.id': run.id,
+    'brand_enrich.rows': scan.rows.count,
+    'brand_enrich.identifiers': scan.answers.wanted,
+    ...Object.fromEntries(rows),
+    'brand_enrich.billed': progress?.tally.billed ?? 0,
     'brand_enrich.exit_code': exitCode,
   };
 }

@@ -4,8 +4,8 @@
  */
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { AccountNames } from '../../context/account.js';
 import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import type { AccountNames } from '../../context/open-service.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';

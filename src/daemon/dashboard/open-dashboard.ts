@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
-import type { AccountNames } from '../../context/account.js';
+import type { AccountNames } from '../../context/open-service.js';
 import { systemClock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
