@@ -13,8 +13,9 @@ import { intakeOf, scanOf } from '../run/enrich-request.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
 import { type FinishedRun, runFile } from '../run/run-file.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
-import { createTerminalView, type RunView } from '../run/run-view.js';
+import type { RunView } from '../run/run-view.js';
 import { openTableEarly } from '../run/scan/open-table.js';
+import { createTerminalView } from '../run/terminal-view.js';
 
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
 export function runRun(input: string, loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
