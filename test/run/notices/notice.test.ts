@@ -4,11 +4,11 @@ import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.
 import {
   bareNotice,
   eventOfEnd,
+  noticeMail,
   noticeOfAccount,
   noticeOfError,
   noticeOfReport,
 } from '../../../src/run/notices/notice.js';
-import { noticeMail } from '../../../src/run/notices/notice-mail.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import { exitCodeOf } from '../../../src/run/run-end.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
