@@ -49,22 +49,17 @@ export function runRun(input: string, loaded: LoadedSettings, command: CommandCo
 }
 
 async function showFinished(
-  { request, result, report, exitCode, page }: FinishedRun,
+  finished: FinishedRun,
   settings: Settings,
   engine: Engine,
   view: RunView,
   { stdout, stderr }: CommandContext,
 ): Promise<void> {
-  if (settings.json) printJson(stdout, report);
+  if (settings.json) printJson(stdout, finished.report);
   if (!settings.sample && !settings.quiet) {
     for (const warning of await dueWarnings(engine)) view.notice(`note: ${warning}`);
   }
-  printText(
-    stderr,
-    settings.quiet
-      ? stopText(request, result, report, exitCode)
-      : summaryText(request, result, report, exitCode, page),
-  );
+  printText(stderr, settings.quiet ? stopText(finished) : summaryText(finished));
 }
 
 /** One that nothing was done about is worth saying now and then, not every night; `status` always says it. */
