@@ -8,28 +8,10 @@ import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
-import type { OutcomeStats } from '../stores/outcome-store.js';
 import { isAlive, type RunRecord } from '../stores/run-store.js';
 import type { AccountNames } from './open-service.js';
 
-export interface AccountStatus {
-  readonly engine: Engine['kind'];
-  /** Where the engine is, without credentials. */
-  readonly address: string;
-  /** What its settings put at risk, as sentences. */
-  readonly warnings: readonly string[];
-  /** null, and all that hangs on it, where the settings do not name it. */
-  readonly account: string | null;
-  readonly ledger: LedgerState | null;
-  readonly limit: number | null;
-  readonly projection: Projection | null;
-  readonly budget: BudgetState | null;
-  /** Chunks by state; null where only the queue's owner knows. */
-  readonly queue: Readonly<Record<string, number>> | null;
-  readonly outcomes: OutcomeStats;
-  /** Newest first. */
-  readonly runs: readonly RunRecord[];
-}
+export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
 /** What the settings of the process that looks say of the plan. `isHost`: it has the account's files enriched itself (`up`). */
 export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
@@ -63,19 +45,22 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/** Of an engine's stores what is looked at. */
+/** Of an engine what is looked at; `queueCounts`: chunks by state. */
 export interface StatusStores
   extends Pick<Engine, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
-  queueCounts(name: string): Promise<AccountStatus['queue']>;
+  queueCounts(name: string): Promise<Readonly<Record<string, number>> | null>;
 }
 
-/** `runsShown`: how many runs at most. Throws what the engine throws. */
+/**
+ * `names` null, and all that hangs on it, where the settings do not name the account. `runsShown`: how many runs at most. Throws what
+ * the engine throws.
+ */
 export async function readAccountStatus(
   stores: StatusStores,
   names: AccountNames | null,
   terms: SaidTerms,
   runsShown: number,
-): Promise<AccountStatus> {
+) {
   const [runs, seen, queue, outcomes] = await Promise.all([
     stores.runs.list(runsShown),
     names && stores.ledger.show(names.account),
@@ -91,6 +76,7 @@ export async function readAccountStatus(
   return {
     engine: stores.kind,
     address: stores.address,
+    /** What the settings of the engine put at risk, as sentences. */
     warnings: stores.warnings,
     account: names?.account ?? null,
     ledger,
@@ -99,7 +85,8 @@ export async function readAccountStatus(
     budget,
     queue,
     outcomes,
-    runs,
+    /** Newest first. */
+    runs: runs as readonly RunRecord[],
   };
 }
 

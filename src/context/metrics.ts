@@ -1,12 +1,11 @@
 /**
- * What one process counts for Prometheus: answers as they come, through a client that is watched, and gauges read from
- * the worker when somebody asks. Nothing here waits for the engine except the depth of the queue and the readiness, within a deadline.
- * Names, units and labels are for dashboards to rely on. Loaded by those alone who serve metrics.
- *
- * `/metrics`, `/healthz` and `/readyz` are served over plain HTTP, and nothing else. There is no password: they listen on
- * loopback unless the settings say otherwise, and hold no token, brand or row.
+ * What one process counts for Prometheus, and the server of `/metrics`, `/healthz` and `/readyz`. Answers are counted as they come,
+ * gauges are read when somebody asks; the engine is waited for within a deadline. Names, units and labels are for dashboards to rely on.
+ * There is no password: nothing served holds a token, brand or row. Loaded by those alone who serve metrics.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withinDeadline } from '../core/lifecycle.js';
 import { type HttpListener, listenHttp } from '../core/listen-http.js';
@@ -173,41 +172,28 @@ export interface MetricsServerOptions {
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
-export async function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
-  const { host, port } = options;
-  const server = createServer((request, response) => {
-    answer(request, options).then(
-      ({ status = 200, type = 'text/plain; charset=utf-8', text }) => {
-        const length = Buffer.byteLength(text);
-        response.writeHead(status, {
-          'content-type': type,
-          'content-length': length,
-          'cache-control': 'no-store',
-        });
-        response.end(request.method === 'HEAD' ? undefined : text);
-      },
-      () => response.destroy(),
-    );
+export function serveMetrics({
+  host,
+  port,
+  metrics,
+  whyNotReady,
+}: MetricsServerOptions): Promise<HttpListener> {
+  const app = new Hono();
+  app.use(async (context, next) => {
+    context.header('cache-control', 'no-store');
+    const isRead = ['GET', 'HEAD'].includes(context.req.method);
+    return isRead ? next() : context.text('only GET is answered\n', 405);
   });
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  );
+  app.get('/healthz', (context) => context.text('alive\n'));
+  app.get('/readyz', async (context) => {
+    const whyNot = await whyNotReady();
+    return whyNot === null ? context.text('ready\n') : context.text(`${whyNot}\n`, 503);
+  });
+  app.notFound((context) => context.text('here are /metrics, /healthz and /readyz\n', 404));
+  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
   const todo = 'choose another --metrics-port or --metrics-host';
   return listenHttp(server, { host, port, purpose: 'metrics', todo });
-}
-
-async function answer(
-  { method, url = '/' }: IncomingMessage,
-  { metrics, whyNotReady }: MetricsServerOptions,
-): Promise<{ readonly status?: number; readonly type?: string; readonly text: string }> {
-  if (method !== 'GET' && method !== 'HEAD') return { status: 405, text: 'only GET is answered\n' };
-  switch (url.split('?')[0]) {
-    case '/metrics':
-      return { type: metrics.contentType, text: await metrics.text() };
-    case '/healthz':
-      return { text: 'alive\n' };
-    case '/readyz': {
-      const whyNot = await whyNotReady();
-      return whyNot === null ? { text: 'ready\n' } : { status: 503, text: `${whyNot}\n` };
-    }
-    default:
-      return { status: 404, text: 'here are /metrics, /healthz and /readyz\n' };
-  }
 }

@@ -1,6 +1,4 @@
-/**
- * What a run is asked to do, what it may touch, and what it comes to; `enrich-file.ts` does it. And a request made of settings.
- */
+/** What a run is asked to do, what it may touch, and what it comes to; `enrich-file.ts` does it. */
 import { createHash } from 'node:crypto';
 import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
@@ -9,7 +7,7 @@ import type { Log } from '../core/log.js';
 import type { TableFormat } from '../core/table.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { openingPace, REMOTE_RATE } from '../ledger/pace.js';
+import { REMOTE_RATE } from '../ledger/pace.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
@@ -75,8 +73,7 @@ export interface EnrichSurroundings {
   /** No new requests; what is in flight is waited for, and what is there is written. */
   readonly stop: AbortSignal;
   readonly onProgress: (progress: EnrichProgress) => void;
-  /** Sentences for people, as they become true. */
-  /** `isWarning`: to be said even where little is. */
+  /** Sentences for people, as they become true. `isWarning`: to be said even where little is. */
   readonly onNotice: (notice: string, isWarning?: true) => void;
   /** How long requests in flight are waited for once `stop` is aborted. */
   readonly graceMs: () => number;
@@ -136,39 +133,6 @@ export interface RunService {
   readonly isLoopback: boolean;
   /** The service's own brand, for free requests; null when unknown. */
   readonly ownDomain: string | null;
-}
-
-/** What `run` asks of the pipeline for one input. */
-export function requestOf(
-  input: string,
-  settings: Settings,
-  service: RunService,
-  stateFolder: string,
-  streams: { readonly stdin: NodeJS.ReadableStream; readonly stdout: NodeJS.WritableStream },
-): EnrichRequest {
-  return {
-    input,
-    stdin: input === '-' ? streams.stdin : null,
-    stdout: settings.output === '-' ? streams.stdout : null,
-    intake: intakeOf(settings),
-    scan: scanOf(settings),
-    output: {
-      path: settings.output,
-      format: settings.format,
-      fields: settings.fields,
-      isSorted: settings.sort === 'quality',
-      escapeFormulas: settings.escapeFormulas,
-      errors: settings.errors,
-      report: settings.report,
-    },
-    settings: runSettingsOf(settings, service),
-    overagePrice: settings.overagePrice,
-    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
-    onLimit: settings.onLimit,
-    ownDomain: service.ownDomain,
-    maxErrors: settings.maxErrors,
-    stateFolder,
-  };
 }
 
 export function intakeOf(settings: Settings): EnrichRequest['intake'] {

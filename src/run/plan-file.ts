@@ -10,7 +10,7 @@ import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
 import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
 import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
-import { estimateSpending, type SpendingEstimate } from './lookups/spending.js';
+import { estimateSpending } from './lookups/spending.js';
 import { openTable } from './scan/open-table.js';
 import { type Scan, scanInput } from './scan/scan.js';
 import { openSpoolFolder } from './scan/spool-file.js';
@@ -22,45 +22,8 @@ export interface PlanRequest
   readonly settings: RunSettings | null;
 }
 
-export interface Plan {
-  readonly input: string;
-  readonly warnings: readonly string[];
-  readonly columns: string;
-  readonly rows: { readonly total: number } & Scan['counts'];
-  /** Why rows are invalid, unreadable or skipped, the 20 most frequent first. */
-  readonly reasons: Readonly<Record<string, number>>;
-  /** The same of the skipped rows alone. */
-  readonly skipReasons: Readonly<Record<string, number>>;
-  readonly examples: Scan['examples'];
-  readonly identifiers: { readonly distinct: number; readonly byKind: Readonly<Record<string, number>> };
-  /** Identifiers with a fresh answer; null without a service. */
-  readonly stored: number | null;
-  /** Requests needed at least, and with `--waterfall` at most. */
-  readonly requests: { readonly least: number; readonly most: number };
-  readonly spending: SpendingEstimate | null;
-  /** What would be bought first; null without `--priority`. */
-  readonly priority: PriorityPlan | null;
-  readonly account: {
-    readonly quota: number | null;
-    readonly limit: number | null;
-    readonly used: number;
-  } | null;
-}
-
-/** One identifier (`kind:value`) with what its best row says in the column of `--priority`; null: nothing. */
-interface RankedIdentifier {
-  readonly identifier: string;
-  readonly value: string | null;
-}
-
-interface PriorityPlan {
-  /** For people: `bought first: the highest "revenue"`. */
-  readonly sentence: string;
-  /** The most valuable ones that are not stored, at most 5. */
-  readonly first: readonly RankedIdentifier[];
-  /** The least valuable one that the limit still covers; null when it covers all, none, or is unknown. */
-  readonly last: RankedIdentifier | null;
-}
+/** What `plan` prints; everything but what was read is null where no service is named. */
+export type Plan = Awaited<ReturnType<typeof planFile>>;
 
 const READ_AT_ONCE = 500;
 /** Runs that are looked through for an earlier start of the same command. */
@@ -69,7 +32,7 @@ const REASONS_SHOWN = 20;
 const RANKED_SHOWN = 5;
 
 /** `stores` null where no service is named. Throws what reading the input and choosing columns throw. */
-export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal): Promise<Plan> {
+export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal) {
   return withReleasers(async (releasers) => {
     const folder = await openSpoolFolder(request.stateFolder);
     const table = request.table ?? (await openTable(request, folder, stop));
@@ -91,14 +54,18 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       warnings: input.warnings,
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, ...scan.counts },
+      /** Why rows are invalid, unreadable or skipped, the 20 most frequent first; and the same of the skipped rows alone. */
       reasons: mostFrequent(scan.reasons),
       skipReasons: mostFrequent(scan.skipReasons),
       examples: scan.examples,
       identifiers: { distinct: wanted, byKind: Object.fromEntries(scan.byKind) },
+      /** Identifiers with a fresh answer. */
       stored: known && wanted - least,
+      /** Requests needed at least, and with `--waterfall` at most. */
       requests: { least, most },
       spending:
         known && estimateSpending(most, known.state, { ...known, overagePrice: request.overagePrice }),
+      /** What would be bought first; null without `--priority`. */
       priority,
       account: known && {
         quota: known.state.quota,
@@ -167,18 +134,16 @@ async function countAll(batches: AsyncIterable<readonly unknown[]>): Promise<num
 }
 
 /** What would be bought first of `requests` identifiers; null without `--priority`. */
-async function planPriorities(
-  scan: Scan,
-  known: KnownAccount | null,
-  requests: number,
-): Promise<PriorityPlan | null> {
+async function planPriorities(scan: Scan, known: KnownAccount | null, requests: number) {
   const { priorities } = scan;
   if (priorities === null) return null;
   const deferred = known && estimateSpending(requests, known.state, { ...known, overagePrice: '1' }).deferred;
   /** How many of the requests the limit covers; null when it covers all, or is unknown. */
   const covered = deferred === null || deferred === 0 ? null : requests - deferred;
-  const first: RankedIdentifier[] = [];
-  let last: RankedIdentifier | null = null;
+  /** The most valuable ones that are not stored (`kind:value`), with what their best rows say; null: nothing. */
+  const first: { readonly identifier: string; readonly value: string | null }[] = [];
+  /** The least valuable one that the limit still covers; null when it covers all, none, or is unknown. */
+  let last: (typeof first)[number] | null = null;
   let count = 0;
   for await (const batch of missingIn(scan, known, 'worth')) {
     for (const { index, text } of batch) {

@@ -6,13 +6,16 @@ import { basename } from 'node:path';
 import type { Settings } from '../config/settings.js';
 import type { ExitCode } from '../core/errors.js';
 import type { Streams } from '../core/streams.js';
+import { openingPace } from '../ledger/pace.js';
 import { enrichFile } from './enrich-file.js';
 import {
   type EnrichRequest,
   type EnrichResult,
   type EnrichSurroundings,
+  intakeOf,
   type RunService,
-  requestOf,
+  runSettingsOf,
+  scanOf,
 } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
 import { makeReport, type RunReport, writeReport } from './report/report.js';
@@ -83,13 +86,33 @@ export async function runFile(run: FileRun, context: RunContext): Promise<Finish
   return { request, result, report, exitCode, page };
 }
 
-function requestFor({ input, settings, only, output }: FileRun, context: RunContext): EnrichRequest {
-  const { service, stateFolder, streams } = context;
-  const request = requestOf(input, settings, service, stateFolder, streams);
+function requestFor(
+  { input, settings, only, output }: FileRun,
+  { service, stateFolder, streams }: RunContext,
+): EnrichRequest {
   return {
-    ...request,
+    input,
+    stdin: input === '-' ? streams.stdin : null,
+    stdout: settings.output === '-' ? streams.stdout : null,
+    intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
-    ...(output === undefined ? {} : { output: { ...request.output, path: output } }),
+    scan: scanOf(settings),
+    output: {
+      path: output ?? settings.output,
+      format: settings.format,
+      fields: settings.fields,
+      isSorted: settings.sort === 'quality',
+      escapeFormulas: settings.escapeFormulas,
+      errors: settings.errors,
+      report: settings.report,
+    },
+    settings: runSettingsOf(settings, service),
+    overagePrice: settings.overagePrice,
+    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    onLimit: settings.onLimit,
+    ownDomain: service.ownDomain,
+    maxErrors: settings.maxErrors,
+    stateFolder,
   };
 }
 
@@ -98,9 +121,6 @@ function withBareNames(report: RunReport): RunReport {
   return {
     ...report,
     input: { ...input, name: basename(input.name) },
-    files: {
-      output: basename(files.output),
-      errors: files.errors === null ? null : basename(files.errors),
-    },
+    files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
   };
 }

@@ -148,16 +148,24 @@ async function openWorker(
     return opened.worker;
   }
   const worker = opened.open(listener);
-  const end = () => worker.stop(graceMs());
-  // At once, while the run looks whether its engine is still there.
-  const onStop = () => void end().catch(() => undefined);
-  stop.addEventListener('abort', onStop, { once: true });
-  releasers.push(async () => {
-    stop.removeEventListener('abort', onStop);
-    await end();
-  });
+  stopAtSignal(worker, { stop, graceMs }, releasers);
   await worker.start();
   return worker;
+}
+
+/** Begins to stop a worker at the signal, while runs come to their ends; `releasers` wait for it. */
+export function stopAtSignal(
+  worker: LookupWorker,
+  { stop, graceMs }: Pick<EnrichSurroundings, 'stop' | 'graceMs'>,
+  releasers: Releasers,
+): void {
+  const end = () => worker.stop(graceMs());
+  const onStop = () => void end().catch(() => undefined);
+  stop.addEventListener('abort', onStop, { once: true });
+  releasers.push(() => {
+    stop.removeEventListener('abort', onStop);
+    return end();
+  });
 }
 
 /** Quota and usage before any money is spent; a refusal of the credentials or a wrong address ends the run there. */
