@@ -1,6 +1,4 @@
-/**
- * How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows.
- */
+/** How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows. */
 import type { Settings } from '../config/settings.js';
 import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
@@ -8,8 +6,8 @@ import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
+import type { AccountNames } from '../run/enrich-request.js';
 import { isAlive, type RunRecord } from '../stores/run-store.js';
-import type { AccountNames } from './open-service.js';
 
 export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 

@@ -11,26 +11,13 @@ import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/http-send.js';
-import { createServiceSend } from '../lookup/send.js';
+import type { AccountNames, RunService } from '../run/enrich-request.js';
 
 /** A client for the service of a run; null for one that the token must not go to. */
 export type ClientFor = (service: string) => Client | null;
 
-/** Names that runs and workers must agree on without talking. */
-export interface AccountNames {
-  /** Of the ledger: `--account`, else made of service and token, from which the token cannot be found. */
-  readonly account: string;
-  /** Identity of the service: its base URL. */
-  readonly service: string;
-  /** Chunks of one token go to workers that hold it, never to others. */
-  readonly queueName: string;
-}
-
-export interface OpenedService extends AccountNames {
+export interface OpenedService extends RunService {
   readonly clientFor: ClientFor;
-  readonly isLoopback: boolean;
-  /** The service's own brand, for free requests; null when unknown. */
-  readonly ownDomain: string | null;
 }
 
 const SAMPLE_SERVICE = 'sample';
@@ -42,16 +29,13 @@ export async function openService(
   releasers: Releasers,
 ): Promise<OpenedService> {
   if (settings.sample) {
-    const { openSampleService } = await import('./sample.js');
-    const { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } = await import('../local-service/serve.js');
-    const service = await openSampleService(log);
-    releasers.push(() => service.close());
-    const client = createClient(createServiceSend(service), DEMO_TOKEN);
+    const { openSampleClient } = await import('./sample.js');
+    const { client, token, ownDomain } = await openSampleClient(log, releasers);
     return {
-      ...accountNames(SAMPLE_SERVICE, DEMO_TOKEN, null),
+      ...accountNames(SAMPLE_SERVICE, token, null),
       clientFor: (name) => (name === SAMPLE_SERVICE ? client : null),
       isLoopback: true,
-      ownDomain: DEFAULT_OWN_DOMAIN,
+      ownDomain,
     };
   }
   const { baseUrl, token } = addressAndToken(settings);

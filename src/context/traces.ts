@@ -8,7 +8,7 @@
 import { hostname } from 'node:os';
 import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -42,7 +42,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
     resource: defaultResource()
       .merge(resourceFromAttributes(ours))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, DELIVERY_MS, log) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, log) })],
   });
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -89,47 +89,36 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
 
 /** What a run came to, as far as others may know it. */
 function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: ExitCode): Attributes {
-  const rows = Object.entries(written.counts).map(([status, count]) => [
-    `brand_enrich.rows.${status}`,
-    count,
-  ]);
+  const counts = Object.entries(written.counts);
   return {
     'brand_enrich.run.id': run.id,
     'brand_enrich.rows': scan.rows.count,
     'brand_enrich.identifiers': scan.answers.wanted,
-    ...Object.fromEntries(rows),
+    ...Object.fromEntries(counts.map(([status, count]) => [`brand_enrich.rows.${status}`, count])),
     'brand_enrich.billed': progress?.tally.billed ?? 0,
     'brand_enrich.exit_code': exitCode,
   };
 }
 
 /**
- * How spans leave: to a collector, as JSON over HTTP. An outage of the collector is worth a line in the log when it begins and when it
- * ends; spans that cannot be delivered are given up. `timeoutMs`: how long one delivery may take, with all its attempts.
+ * How spans leave: to a collector, as JSON over HTTP, within `DELIVERY_MS` with all attempts, or they are given up. An outage of the
+ * collector is worth a line in the log when it begins and when it ends.
  */
-function createDelivery(url: string, timeoutMs: number, log: Log): SpanExporter {
-  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeoutMs });
+function createDelivery(url: string, log: Log): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: DELIVERY_MS });
+  const deliver = exporter.export.bind(exporter);
   const collector = maskAddress(url);
   let isOut = false;
-
-  function note({ code, error }: ExportResult): void {
-    const isDelivered = code === ExportResultCode.SUCCESS;
-    if (isDelivered && isOut) log.info({ collector }, 'traces arrive again');
-    if (!isDelivered && !isOut) {
-      log.warn({ collector, reason: reasonOf(error) }, 'traces do not arrive; all else goes on');
-    }
-    isOut = !isDelivered;
-  }
-
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        note(result);
-        done(result);
-      }),
-    forceFlush: () => exporter.forceFlush(),
-    shutdown: () => exporter.shutdown(),
-  };
+  exporter.export = (spans, done) =>
+    deliver(spans, (result) => {
+      const wasOut = isOut;
+      isOut = result.code !== ExportResultCode.SUCCESS;
+      if (wasOut && !isOut) log.info({ collector }, 'traces arrive again');
+      if (isOut && !wasOut)
+        log.warn({ collector, reason: reasonOf(result.error) }, 'traces do not arrive; all else goes on');
+      done(result);
+    });
+  return exporter;
 }
 
 /** A code or a status. What a collector writes in its answers is not ours to repeat. */

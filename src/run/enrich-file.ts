@@ -1,6 +1,4 @@
-/**
- * From a file to the same file enriched and ranked: every stage in its order.
- */
+/** From a file to the same file enriched and ranked: every stage in its order. */
 import { dirname, resolve } from 'node:path';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';

@@ -125,11 +125,18 @@ export interface EnrichResult {
   readonly tookMs: number;
 }
 
-/** The service of a run, and whose account pays. */
-export interface RunService {
-  /** Its base URL. */
-  readonly service: string;
+/** Names that runs and workers must agree on without talking. */
+export interface AccountNames {
+  /** Of the ledger: `--account`, else made of service and token, from which the token cannot be found. */
   readonly account: string;
+  /** Identity of the service: its base URL. */
+  readonly service: string;
+  /** Chunks of one token go to workers that hold it, never to others. */
+  readonly queueName: string;
+}
+
+/** The service of a run, and whose account pays. */
+export interface RunService extends AccountNames {
   readonly isLoopback: boolean;
   /** The service's own brand, for free requests; null when unknown. */
   readonly ownDomain: string | null;
@@ -154,12 +161,12 @@ export function scanOf(settings: Settings): EnrichRequest['scan'] {
 /** What workers know of the run. */
 export function runSettingsOf(
   settings: Settings,
-  service: Pick<RunService, 'service' | 'account' | 'isLoopback'>,
+  { service, account, isLoopback }: Pick<RunService, 'service' | 'account' | 'isLoopback'>,
 ): RunSettings {
-  const overage = settings.plan === 'paid' ? requestsFor(settings.overageBudget, settings.overagePrice) : 0;
+  const { maxCost, overageBudget, overagePrice } = settings;
   return {
-    service: service.service,
-    account: service.account,
+    service,
+    account,
     allowNsfw: settings.allowNsfw,
     allowUnknown: settings.allowUnknown,
     maxAgeMs: settings.maxAgeMs,
@@ -167,15 +174,14 @@ export function runSettingsOf(
     refresh: settings.refresh,
     plan: settings.plan ?? 'unsaid',
     quotaCap: settings.quota,
-    overage,
+    overage: settings.plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0,
     period: settings.period,
     freeStatuses: settings.freeStatuses,
     maxRequests: settings.maxRequests,
-    maxOverageRequests:
-      settings.maxCost === null ? null : requestsFor(settings.maxCost, settings.overagePrice),
+    maxOverageRequests: maxCost === null ? null : requestsFor(maxCost, overagePrice),
     timeoutMs: settings.timeoutMs,
     // Rate 0 is unpaced.
-    maxRate: (settings.rate ?? (service.isLoopback ? 0 : REMOTE_RATE)) || null,
+    maxRate: (settings.rate ?? (isLoopback ? 0 : REMOTE_RATE)) || null,
   };
 }
 

@@ -1,6 +1,4 @@
-/**
- * How the lookups of a run ended, and what follows: the words in its rows and the exit code of its process. Pure.
- */
+/** How the lookups of a run ended, and what follows: the words in its rows and the exit code of its process. Pure. */
 import { EXIT, type ExitCode, worstExit } from '../core/errors.js';
 import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
 import type { RunHalt } from '../stores/run-store.js';

@@ -26,7 +26,7 @@ import type { RunView } from './run-view.js';
 /** What the process has open for its runs. `graceMs`: how long requests in flight may be waited for after `stop`. */
 export interface RunContext
   extends Pick<EnrichSurroundings, 'engine' | 'clock' | 'log' | 'stop' | 'graceMs'> {
-  readonly service: RunService & { readonly queueName: string };
+  readonly service: RunService;
   readonly stateFolder: string;
   readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
   readonly traces: {

@@ -1,6 +1,4 @@
-/**
- * The record of a run in the engine, by which workers and other runs know it: its start, its heartbeat and its end.
- */
+/** The record of a run in the engine, by which workers and other runs know it: its start, its heartbeat and its end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';

@@ -1,6 +1,4 @@
-/**
- * The end of a run in words that a person can read: what came out, what it cost, where it is, what to do next.
- */
+/** The end of a run in words that a person can read: what came out, what it cost, where it is, what to do next. */
 import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';

@@ -1,6 +1,4 @@
-/**
- * How a run shows itself: on a terminal (`terminal-view.ts`), or as lines of a log for inboxes and schedules.
- */
+/** How a run shows itself: on a terminal (`terminal-view.ts`), or as lines of a log for inboxes and schedules. */
 import type { Log } from '../core/log.js';
 import { isNearLimit } from '../ledger/policy.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
@@ -34,10 +32,7 @@ export function createLogView(
   };
 }
 
-/**
- * Logs an outage of the service and its end, and once that the limit is near, whichever run it shows with. `shared`: the worker of all
- * these runs, which knows of trouble before a run has asked; null: each has its own.
- */
+/** Logs once an outage, its end, and a limit that is near. `shared`: the one worker of all runs; null: each has its own. */
 export function createStanding(log: Log, shared: Pick<LookupWorker, 'trouble'> | null) {
   let isNear = false;
   let isOut = false;

@@ -1,7 +1,4 @@
-/**
- * A run for people, on standard error: a bar on a terminal or a line every ten seconds in a pipe, what becomes true
- * meanwhile, and the question before money is spent.
- */
+/** A run for people, on standard error: a bar or lines of progress, sentences, and the question before it spends. */
 import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';

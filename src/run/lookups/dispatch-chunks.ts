@@ -192,16 +192,14 @@ export async function removeDeadChunks(
   queue: ChunkQueue,
   now: number,
 ): Promise<number> {
-  const isDead = new Map<string, boolean>();
-  let removed = 0;
-  for (const place of await queue.idleChunks()) {
-    let dead = isDead.get(place.run);
-    if (dead === undefined) {
-      const run = await runs.get(place.run);
-      dead = run === null || !isAlive(run, now);
-      isDead.set(place.run, dead);
-    }
-    if (dead && (await queue.withdraw(place).catch(() => false))) removed += 1;
+  const places = await queue.idleChunks();
+  const dead = new Set<string>();
+  for (const id of new Set(places.map(({ run }) => run))) {
+    const run = await runs.get(id);
+    if (run === null || !isAlive(run, now)) dead.add(id);
   }
+  let removed = 0;
+  for (const place of places)
+    if (dead.has(place.run) && (await queue.withdraw(place).catch(() => false))) removed += 1;
   return removed;
 }

@@ -1,6 +1,4 @@
-/**
- * What a run may cost and how far it may go, before it spends: by quota, overage and caps.
- */
+/** What a run may cost and how far it may go, before it spends: by quota, overage and caps. */
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
 import type { Engine } from '../../engine/engine.js';

@@ -1,6 +1,4 @@
-/**
- * The notifications of one run: parked, 80 % of the limit, and its end.
- */
+/** The notifications of one run: parked, 80 % of the limit, and its end. */
 import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.js';
