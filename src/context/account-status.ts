@@ -21,8 +21,8 @@ export interface PlanTerms extends Pick<LedgerState, 'overage' | 'quotaCap'> {
 }
 
 /**
- * The terms by which an account is judged: those of its live runs, of which the ledger knows the lowest; else those of who has its
- * files enriched; else what its newest run was given. The settings of whoever looks hold where there was no run yet.
+ * The terms by which an account is judged: those of its live runs, else of who has its files enriched, else of its newest run, else
+ * of whoever looks.
  */
 export function termsOf(
   account: string,
@@ -49,10 +49,7 @@ export interface StatusStores
   queueCounts(name: string): Promise<Readonly<Record<string, number>> | null>;
 }
 
-/**
- * `names` null, and all that hangs on it, where the settings do not name the account. `runsShown`: how many runs at most. Throws what
- * the engine throws.
- */
+/** `names` null: the settings do not name the account. `runsShown`: how many runs at most. Throws what the engine throws. */
 export async function readAccountStatus(
   stores: StatusStores,
   names: AccountNames | null,

@@ -1,10 +1,7 @@
 /**
- * The spans of BullMQ for chunks: one span for adding some, one for each time that a chunk is worked on, in the trace of the run that
- * added it, wherever the worker is (BullMQ carries the context in the job's options). BullMQ has spans for its upkeep too, which an
- * idle worker would send for ever, and puts results and reasons into them: those stay here.
- *
- * Lookups are sums on the span of their chunk: a span for each costs about a tenth of what the lookup does, and a file of a million rows
- * would be a trace that no backend takes.
+ * The spans of BullMQ for adding and working on chunks, in the trace of their run (BullMQ carries the context in the job's options).
+ * BullMQ has spans for its upkeep too, which an idle worker would send for ever, and puts results and reasons into them: those stay
+ * here. Lookups are sums on the span of their chunk: a span for each costs a tenth of the lookup, and no backend takes a million.
  */
 import {
   type Attributes,

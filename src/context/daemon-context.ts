@@ -1,7 +1,4 @@
-/**
- * What a process that stays opens once and all its work shares: the context of its runs, with one lookup worker. `watch` and `up`
- * put inboxes and schedules into it.
- */
+/** What a process that stays (`watch`, `up`) opens once for all its work: the context of its runs, with one lookup worker. */
 import type { LoadedSettings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';

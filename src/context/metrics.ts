@@ -1,7 +1,6 @@
 /**
- * What one process counts for Prometheus, and the server of `/metrics`, `/healthz` and `/readyz`. Answers are counted as they come,
- * gauges are read when somebody asks; the engine is waited for within a deadline. Names, units and labels are for dashboards to rely on.
- * There is no password: nothing served holds a token, brand or row. Loaded by those alone who serve metrics.
+ * What one process counts for Prometheus, and the server of `/metrics`, `/healthz` and `/readyz`. Names, units and labels are for
+ * dashboards to rely on. There is no password: nothing served holds a token, brand or row.
  */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
@@ -139,10 +138,7 @@ export function createMetrics() {
   };
 }
 
-/**
- * Why this process cannot do its work, in a few words; null: it can. `askEngine` is any small question to the engine. One question is
- * under way at a time, however many probes come.
- */
+/** Why this process cannot work; null: it can. One question to the engine at a time, however many probes come. */
 export function createReadiness(
   askEngine: () => Promise<unknown>,
   stop: AbortSignal,

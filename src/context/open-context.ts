@@ -1,7 +1,4 @@
-/**
- * What a command opens: engine, traces, metrics, service, notifier and lookup worker. Everything is opened here, in one order, and
- * closed in the other by the releasers of the command.
- */
+/** What a command opens, in one order, and its releasers close in the other. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/read-config-file.js';
 import type { CommandName } from '../config/setting.js';

@@ -1,7 +1,4 @@
-/**
- * The metrics and traces of a command: served and sent where its settings say so, and nothing otherwise, so that commands need not
- * ask. Without them neither Prometheus' client nor OpenTelemetry is loaded.
- */
+/** Metrics and traces of a command, as its settings say; without them their libraries are not loaded, and calls do nothing. */
 import { type TraceSettings, traceTarget } from '../config/monitoring-settings.js';
 import type { Settings } from '../config/settings.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';

@@ -1,7 +1,4 @@
-/**
- * The service that a command talks to: the one at `--base-url`, or with `--sample` the local one in this process, on
- * sample data and under a name of its own.
- */
+/** The service that a command talks to: the one at `--base-url`, or with `--sample` a local one in this process. */
 import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
 import { readToken } from '../config/secrets.js';

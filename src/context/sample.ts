@@ -31,10 +31,7 @@ export async function openSampleClient(log: Log, releasers: Releasers) {
 
 const START = 'brand-enrich-sample-';
 
-/**
- * Makes a folder for this user alone among the system's temporary files, which goes when `releasers` run. It will hold the identifiers
- * of the user's file, so what a killed process left is removed first.
- */
+/** A folder for this user alone, until `releasers` run. It holds identifiers: what killed processes left is removed. */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers();
   const folder = await mkdtemp(join(tmpdir(), `${START}${process.pid}-`));

@@ -1,9 +1,7 @@
 /**
- * The traces of one process: a root span for each run, below it the spans of BullMQ for its chunks. No span
- * holds a row, an identifier, a brand, the token or the words of an error: traces go to others.
- *
- * BullMQ's adapter asks OpenTelemetry's globals, so there is one of these per process at a time; making it sets them, closing it gives
- * them back. This file is loaded by those alone who send traces: it brings the whole SDK.
+ * The traces of one process: a root span for each run, below it those of its chunks. No span holds a row, an identifier, a brand,
+ * the token or the words of an error: traces go to others. BullMQ's adapter asks OpenTelemetry's globals, so there is one of these at a
+ * time: making it sets them, closing it gives them back.
  */
 import { hostname } from 'node:os';
 import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -100,10 +98,7 @@ function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: 
   };
 }
 
-/**
- * How spans leave: to a collector, as JSON over HTTP, within `DELIVERY_MS` with all attempts, or they are given up. An outage of the
- * collector is worth a line in the log when it begins and when it ends.
- */
+/** How spans leave: as JSON over HTTP, within `DELIVERY_MS` in all. An outage is logged when it begins and when it ends. */
 function createDelivery(url: string, log: Log): SpanExporter {
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: DELIVERY_MS });
   const deliver = exporter.export.bind(exporter);

@@ -18,10 +18,7 @@ import { openTable } from './scan/open-table.js';
 import { type Scan, scanInput, wantNextCandidates } from './scan/scan.js';
 import { assertDiskRoom, openSpoolFolder } from './scan/spool-file.js';
 
-/**
- * Enriches one file. Throws what makes a run impossible (`errors.ts`); whatever stops a run that had begun is in
- * `end`, and its partial file is written.
- */
+/** Enriches one file. Throws what makes a run impossible; what stops one that has begun is in `end`. */
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): Promise<EnrichResult> {
   return withReleasers(async (releasers) => {
     const { engine, clock, stop, onProgress, onNotice } = around;
@@ -167,10 +164,7 @@ function hasCompleteResults(end: LookupsEnd): boolean {
   return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
 }
 
-/**
- * Answers that are collected, or were reported by workers and will be. `stored`: those that the store had; `known`: of those in the
- * tally the ones that were stored at the start.
- */
+/** Answers collected, or reported by workers. `stored`: of the store; `known`: of those in the tally the ones at the start. */
 function answeredSoFar(
   { answers }: Scan,
   stored: number,

@@ -191,10 +191,7 @@ export type KeyRequest = Pick<EnrichRequest, 'intake'> & {
   readonly settings: Pick<EnrichRequest['settings'], 'service' | 'allowNsfw'>;
 };
 
-/**
- * 32 hex digits: the same command on the same content is the same key, whatever the file is called. `contentHash` as
- * `Input.contentHash` gives it.
- */
+/** 32 hex digits, the same for the same command on the same content. `contentHash` as `Input.contentHash` gives it. */
 export function runKey(contentHash: string, request: KeyRequest): string {
   const { requested, kind, waterfall } = request.scan;
   const { service, allowNsfw } = request.settings;

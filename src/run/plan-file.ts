@@ -1,7 +1,4 @@
-/**
- * What a run of this file would do, found out without spending anything: rows, identifiers, what is stored, what
- * would be asked for and what that costs.
- */
+/** What a run of this file would do, found out without spending: rows, identifiers, stored answers, requests and cost. */
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
@@ -82,10 +79,7 @@ interface KnownAccount {
   readonly state: LedgerState;
 }
 
-/**
- * The account as a run of this file would find it: with what earlier starts of the same command sent, as long as none of them
- * was the last. null: no service is named.
- */
+/** The account as a run of this file would find it: with what earlier starts that go on here sent. null: no service is named. */
 async function openAccount(
   { intake, scan, settings }: PlanRequest,
   stores: Engine | null,

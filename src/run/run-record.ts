@@ -70,9 +70,8 @@ export async function recordStored({ around, run }: BegunRun, stored: number): P
 }
 
 /**
- * Ends the run in the engine, and reads from there how account and run stand. `reason`: why it is not complete; null: it is. The file
- * is written by then: an engine that does not answer for longer than it was waited for keeps nobody from it, and the next run of the
- * same command sees to the rest.
+ * Ends the run in the engine, and reads from there how account and run stand. `reason`: why it is not complete; null: it is. The
+ * file is written by then: an engine that does not answer keeps nobody from it, and the next run sees to the rest.
  */
 export async function endRun(
   { request, around, run, progress, worker }: BegunRun,

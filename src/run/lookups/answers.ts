@@ -1,7 +1,4 @@
-/**
- * What each distinct identifier came to, by its number: status and rank in memory (about 35 bytes each), the rendered
- * text on disk. Filled as answers are known, read when rows are joined.
- */
+/** What each distinct identifier came to: status and rank in memory (about 35 bytes each), the rendered text on disk. */
 import { grown } from '../../core/growable.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';

@@ -1,7 +1,4 @@
-/**
- * Brings outcomes into the answers of a run: rendered once per identifier, in the order of their numbers, so that memory holds one
- * batch at a time.
- */
+/** Brings outcomes into the answers of a run: rendered once per identifier, one batch in memory at a time. */
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
@@ -89,10 +86,7 @@ export class OutcomeCollector {
     }
   }
 
-  /**
-   * Takes an answer that the worker of this process fetched: what is in memory need not be read back, unpacked and parsed again.
-   * Whatever is missed here is read from the store, which is the truth. Never throws.
-   */
+  /** Takes an answer that the worker of this process fetched; what is missed here is read from the store. Never throws. */
   onAnswer({ key, profile, ...answer }: FetchedAnswer): void {
     const unanswered = this.#expected.get(key);
     if (unanswered === undefined) return;

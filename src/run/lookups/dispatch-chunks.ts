@@ -1,7 +1,4 @@
-/**
- * Chunks of a run go into the queue through a window, workers here or elsewhere resolve them, and the run waits until all are finished
- * or something stops it. Events can be missed, so the store is asked, and a silence is looked into.
- */
+/** Chunks of a run go into the queue through a window, until workers have resolved all or something stops the run. */
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../engine/engine.js';
@@ -61,9 +58,8 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Hands out chunks of identifier texts until all are finished or something ends it. `chunksAhead`: how many may be handed out before
-   * those are finished, asked anew each time; null: no limit. Does not throw for what stops a run; engine trouble is thrown after
-   * retries by the stores.
+   * Hands out chunks of identifier texts until all are finished or something ends it. `chunksAhead`: how many may be handed out
+   * before those are finished, asked anew each time; null: no limit. Throws engine trouble.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,

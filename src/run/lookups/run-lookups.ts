@@ -1,7 +1,4 @@
-/**
- * The stage that may spend: estimate and consent first, then queue, ledger and worker are opened, and what is missing
- * is asked for. Everything opened here is released by the caller's releasers.
- */
+/** The stage that may spend: estimate and consent, then queue, ledger and worker are opened, and the missing is asked for. */
 import { DeclinedError, FailFileError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
@@ -224,10 +221,7 @@ async function whoIsWaitedFor(
   return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
-/**
- * What is said while the last of the limit is out with nobody who could still use it; null when that is not so. `endsAt`: store's
- * clock, when permits from before this run have run out.
- */
+/** What is said while a killed run holds the last of the limit, until `endsAt` (store's clock); null: none does. */
 export function strandedNotice(
   state: LedgerState,
   { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },

@@ -48,10 +48,7 @@ export function estimateSpending(
   };
 }
 
-/**
- * Requests that this run may still send, by quota, overage and its own caps; null while no quota is known. The state
- * is the run's own (`accountOfRun`).
- */
+/** Requests that this run may still send; null while no quota is known. `state` is the run's own (`accountOfRun`). */
 export function requestsLeft(state: LedgerState): number | null {
   const { overage, quotaCap, run } = state;
   const caps = { maxRequests: run?.maxRequests ?? null, maxOverageRequests: run?.maxOverageRequests ?? null };
@@ -63,18 +60,14 @@ export function requestsLeft(state: LedgerState): number | null {
 }
 
 /**
- * Chunks that may be handed out with `--priority` before those are settled: workers anywhere take chunks as they come, so only what
- * can be paid for is handed out at a time, and what is worth less waits. One at least, because it finds out what is not known, and
- * one worker asks for a chunk in its order.
+ * Chunks that may be handed out with `--priority` before those are settled: what can be paid for, so that what is worth less
+ * waits, wherever workers are. One at least, because it finds out what is not known.
  */
 export function chunksAhead(state: LedgerState): number {
   return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));
 }
 
-/**
- * The account as one run sees it: judged by the run's own policy, also when it is no longer among the live ones, and by a lower cap of
- * those, which is what stopped this one, if anything did. Nothing is taken or settled.
- */
+/** The account by the run's own policy, also when it is no longer live, and by a lower cap of other live runs. */
 export async function accountOfRun(
   engine: Pick<Engine, 'ledger'>,
   runId: string,

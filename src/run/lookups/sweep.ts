@@ -1,7 +1,4 @@
-/**
- * From "these identifiers have no answer" to "each has one, failed, or was deferred": sweeps over what is missing,
- * wave after wave, until nothing is left or something stops the run. Parks and resumes with `--on-limit wait`.
- */
+/** Sweeps over what is missing until each identifier has an answer, failed or was deferred. Parks and resumes. */
 import { overageLeftFor, roomOf } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
@@ -62,10 +59,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   }
 }
 
-/**
- * Takes what the store has, and with `--waterfall` goes on to the next candidates of rows for which nothing was found,
- * until the store has no more. How many wanted identifiers are without an answer.
- */
+/** Takes what the store has, and with `--waterfall` for next candidates too, until it has no more. How many are without. */
 export async function takeWaves(
   collector: OutcomeCollector,
   scan: Scan,

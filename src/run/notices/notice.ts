@@ -1,7 +1,4 @@
-/**
- * A notification: the content of a webhook, the same in the words of an e-mail, and which event the end of a run is.
- * Pure. Counts, money and names; no row, no brand, no token.
- */
+/** A notification as data and as an e-mail. Pure. Counts, money and names; no row, no brand, no token. */
 import { basename } from 'node:path';
 import type { NotifyEvent } from '../../config/notify-settings.js';
 import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';

@@ -1,7 +1,6 @@
 /**
- * Notifies by webhook and e-mail: picks the events that are asked for and begins a delivery to each place. It never throws once it is
- * open, waits for nobody, and changes no exit code. What cannot be delivered now is kept in the state folder and goes out with
- * whatever command notifies the same receiver next.
+ * Notifies by webhook and e-mail of the events that are asked for. Once open it never throws, waits for nobody, and changes no exit
+ * code. What cannot be delivered is kept in the state folder and goes out with whatever notifies the same receiver next.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';

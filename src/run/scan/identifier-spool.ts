@@ -1,9 +1,7 @@
 /**
- * The distinct identifiers of a file, numbered in the order in which they first appear: their texts on disk, read by number
- * or in order; about 25 bytes each in memory. Which of them are wanted and answered is in `answers.ts`.
- *
- * The first ones are recognised by their text, which is fast; the others by 128 bits of a cryptographic hash, so that two million
- * of them fit where their texts would not. A mix-up would need 2^64 identifiers.
+ * The distinct identifiers of a file, numbered in the order in which they first appear: texts on disk, about 25 bytes each in
+ * memory. The first ones are recognised by their text, which is fast; the others by 128 bits of a cryptographic hash, so that two
+ * million of them fit. A mix-up would need 2^64 identifiers.
  */
 import { hash } from 'node:crypto';
 import { grown } from '../../core/growable.js';

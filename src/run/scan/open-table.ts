@@ -1,7 +1,4 @@
-/**
- * An input, open, with its columns chosen from its beginning: a wrong path, a file that is no table and columns that are not there are
- * refused before an engine is opened and before anything is spent. The whole file is read in the scan.
- */
+/** An open input with its columns chosen from its beginning: what is wrong with them is refused before anything else opens. */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { ColumnRequest, PriorityChoice } from '../../config/column-value.js';
@@ -61,10 +58,7 @@ export async function openTable(
   }
 }
 
-/**
- * The same for a command that has no engine yet. Null for standard input and pipes: they can be read only once, are kept in the state
- * folder, which the engine makes, and so are opened after it.
- */
+/** The same before an engine is open. null: what can be read only once is kept in the state folder, which the engine makes. */
 export async function openTableEarly(
   request: Omit<TableRequest, 'stdin'>,
   stop: AbortSignal,

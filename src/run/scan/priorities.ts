@@ -1,8 +1,6 @@
 /**
- * What each distinct identifier is worth, by its number: the best of its rows counts. Numbers come before words, words
- * before blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes per identifier.
- *
- * The order says who is bought first when the limit will not cover the file; the output's order is not its business.
+ * What each distinct identifier is worth, by its number, which says who is bought first: the best of its rows counts. Numbers come
+ * before words, words before blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
  */
 
 import type { PriorityChoice } from '../../config/column-value.js';

@@ -1,6 +1,5 @@
 /**
- * The rows of the input on disk, as they stood, each with what its cells came to. Written in the first pass and read
- * in order as often as needed, so that memory does not grow with the number of rows.
+ * The rows of the input on disk, as they stood, each with what its cells came to, so that memory does not grow with them.
  *
  * A record: length (u32), kind (u8), count of candidates (u8), candidate numbers (u32 each), length of the reason
  * (u16), reason, raw text. All UTF-8, little-endian.

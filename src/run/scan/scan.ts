@@ -1,7 +1,4 @@
-/**
- * The first pass: the whole input is read once before anything is spent. Rows go to disk as they stand, identifiers
- * get numbers, and whatever is wrong with the file is known afterwards.
- */
+/** The first pass: the whole input is read once before anything is spent. Rows go to disk, identifiers get numbers. */
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { identifyRow } from '../../identify/identify-cell.js';

@@ -1,7 +1,4 @@
-/**
- * A private file that is written once from start to end and read by position: where everything goes that is as large as
- * the input. What the bytes mean is known to its callers.
- */
+/** A private file for what is as large as the input: written once from start to end, read by position. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
