@@ -9,7 +9,7 @@ import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Streams } from '../core/streams.js';
 import type { Engine } from '../engine/engine.js';
-import { openEngine } from '../engine/open-engine.js';
+import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
 import type { Client } from '../lookup/client.js';
 import { type Notifier, openNotifier } from '../run/notices/notifier.js';
 import type { RunContext } from '../run/run-file.js';
@@ -42,14 +42,14 @@ export interface CommandContext extends Streams {
   ) => LoadedSettings;
 }
 
-/** The engine of a command that looks and gives orders, and sends nothing. Throws what opening an engine throws. */
+/** The engine of a command, by its settings but for `other` options. Throws what opening an engine throws. */
 export async function openStores(
-  settings: Settings,
+  { engine: address, state: stateFolder, startEmpty: startsEmpty }: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
+  other: Partial<OpenEngineOptions> = {},
 ): Promise<Engine> {
-  const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
-  const engine = await openEngine({ engine: address, stateFolder, startsEmpty, log, stop });
+  const engine = await openEngine({ engine: address, stateFolder, startsEmpty, log, stop, ...other });
   releasers.push(() => engine.close());
   return engine;
 }
@@ -70,22 +70,18 @@ export interface EngineOptions {
 /** The engine of a command that works, with what watches it. Throws what opening an engine throws. */
 export async function openEngineContext(
   settings: Settings,
-  { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
+  command: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
   { stateFolder = settings.state, onMetricsRefused }: EngineOptions = {},
 ): Promise<EngineContext> {
-  const traces = await openTraces(settings, log, releasers);
-  const engine = await openEngine({
+  const traces = await openTraces(settings, command.log, releasers);
+  const engine = await openStores(settings, command, releasers, {
     engine: settings.sample ? 'embedded' : settings.engine,
     stateFolder,
-    startsEmpty: settings.startEmpty,
-    log,
     waitsForDisk: settings.waitForDisk,
     telemetry: traces.telemetry,
-    stop,
   });
-  releasers.push(() => engine.close());
-  const metrics = await openMetrics(settings, engine, stop, releasers).catch((error: unknown) => {
+  const metrics = await openMetrics(settings, engine, command.stop, releasers).catch((error: unknown) => {
     if (onMetricsRefused === undefined || !(error instanceof FailFileError)) throw error;
     onMetricsRefused(error);
     return NOT_SERVED;

@@ -14,24 +14,20 @@ import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';
 import { type LookupsEnd, whyDeferred } from './run-end.js';
 import { endRun, recordStored, startRun } from './run-record.js';
-import { openTable } from './scan/open-table.js';
-import { type Scan, scanInput, wantNextCandidates } from './scan/scan.js';
-import { assertDiskRoom, openSpoolFolder } from './scan/spool-file.js';
+import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
+import { assertDiskRoom } from './scan/spool-file.js';
 
 /** Enriches one file. Throws what makes a run impossible; what stops one that has begun is in `end`. */
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): Promise<EnrichResult> {
   return withReleasers(async (releasers) => {
     const { engine, clock, stop, onProgress, onNotice } = around;
-    const { settings, scan: scanRequest } = request;
+    const { settings } = request;
+    const { waterfall } = request.scan;
     const startedAt = clock.now();
     const beganAt = clock.monotonic();
-    const folder = await openSpoolFolder(request.stateFolder);
-
-    const table = around.table ?? (await openTable(request, folder, stop));
-    const { input } = table;
-    releasers.push(() => input.close());
     const onRows = (rows: number) => onProgress({ ...NOTHING_ASKED, rows });
-    const scan = await scanInput(table, { ...scanRequest, folder, stop, onRows }, releasers);
+    const opened = await openAndScan(request, around.table, { stop, onRows }, releasers);
+    const { folder, input, scan } = opened;
     await input.assertUnchanged();
 
     const { plan, names } = planOutput(request, input, scan);
@@ -75,7 +71,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
 
     let end: LookupsEnd = { type: 'finished' };
     try {
-      const missing = await takeWaves(collector, scan, scanRequest.waterfall, stop);
+      const missing = await takeWaves(collector, scan, waterfall, stop);
       known = scan.answers.answered;
       if (missing > 0) await recordStored(begun, known);
       show('asking');
@@ -87,7 +83,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
     await input.assertUnchanged();
 
     // A row whose next column was not asked any more has no outcome yet.
-    if (scanRequest.waterfall && end.type !== 'finished') wantNextCandidates(scan);
+    if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
     const why = whyDeferred(end);
     collector.deferRest(why);
     const isComplete = hasCompleteResults(end) && facts.identifiers.deferred === 0;

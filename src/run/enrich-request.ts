@@ -17,13 +17,12 @@ import type { OutputPlan } from './output/output-plan.js';
 import type { Written } from './output/write-output.js';
 import type { RunFacts } from './report/run-summary.js';
 import type { LookupsEnd } from './run-end.js';
-import type { OpenedTable, TableRequest } from './scan/open-table.js';
-import type { Scan } from './scan/scan.js';
+import type { OpenedTable } from './scan/open-table.js';
+import type { Scan, ScanRequest } from './scan/scan.js';
 
 /** What one run is asked to do. Settings as the table of settings has them. */
-export interface EnrichRequest extends TableRequest {
+export interface EnrichRequest extends ScanRequest {
   readonly stdout: NodeJS.WritableStream | null;
-  readonly scan: TableRequest['scan'] & { readonly waterfall: boolean };
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;
@@ -41,8 +40,6 @@ export interface EnrichRequest extends TableRequest {
   readonly ownDomain: string | null;
   /** Failed lookups that are too many, as a number or a share of the identifiers; null: no limit. */
   readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
-  /** Where spools live while the run does. */
-  readonly stateFolder: string;
 }
 
 /** The lookup worker of a run in its own process. */

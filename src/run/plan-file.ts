@@ -8,9 +8,7 @@ import { freshnessOf, type RunSettings } from '../stores/run-store.js';
 import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
 import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending } from './lookups/spending.js';
-import { openTable } from './scan/open-table.js';
-import { type Scan, scanInput } from './scan/scan.js';
-import { openSpoolFolder } from './scan/spool-file.js';
+import { openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
   extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'scan' | 'stateFolder' | 'overagePrice'>,
@@ -31,12 +29,8 @@ const RANKED_SHOWN = 5;
 /** `stores` null where no service is named. Throws what reading the input and choosing columns throw. */
 export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal) {
   return withReleasers(async (releasers) => {
-    const folder = await openSpoolFolder(request.stateFolder);
-    const table = request.table ?? (await openTable(request, folder, stop));
-    const { input } = table;
-    releasers.push(() => input.close());
-    const onRows = () => undefined;
-    const scan = await scanInput(table, { ...request.scan, folder, stop, onRows }, releasers);
+    const quiet = { stop, onRows: () => undefined };
+    const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);
     const least = await countAll(missingIn(scan, known));

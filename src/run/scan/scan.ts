@@ -3,12 +3,34 @@ import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
+import type { Input } from '../../intake/input.js';
 import { Answers } from '../lookups/answers.js';
 import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';
 import { IdentifierSpool } from './identifier-spool.js';
-import type { OpenedTable } from './open-table.js';
+import { type OpenedTable, openTable, type TableRequest } from './open-table.js';
 import { candidatesOf, RowSpool } from './row-spool.js';
-import { SpoolFile } from './spool-file.js';
+import { openSpoolFolder, SpoolFile } from './spool-file.js';
+
+/** Opens the input, where `opened` is not it, and scans it. `releasers` close it. Throws what both throw. */
+export async function openAndScan(
+  request: ScanRequest,
+  opened: OpenedTable | null | undefined,
+  { stop, onRows }: Pick<ScanOptions, 'stop' | 'onRows'>,
+  releasers: Releasers,
+): Promise<{ readonly folder: string; readonly input: Input; readonly scan: Scan }> {
+  const folder = await openSpoolFolder(request.stateFolder);
+  const table = opened ?? (await openTable(request, folder, stop));
+  const { input } = table;
+  releasers.push(() => input.close());
+  const scan = await scanInput(table, { ...request.scan, folder, stop, onRows }, releasers);
+  return { folder, input, scan };
+}
+
+export interface ScanRequest extends TableRequest {
+  readonly scan: TableRequest['scan'] & Pick<ScanOptions, 'waterfall'>;
+  /** Where spools live while the run does. */
+  readonly stateFolder: string;
+}
 
 export interface ScanOptions {
   readonly waterfall: boolean;
