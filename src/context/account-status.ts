@@ -16,10 +16,6 @@ export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'ov
   readonly isHost?: boolean;
 }
 
-export interface PlanTerms extends Pick<LedgerState, 'overage' | 'quotaCap'> {
-  readonly plan: Settings['plan'];
-}
-
 /**
  * The terms by which an account is judged: those of its live runs, else of who has its files enriched, else of its newest run, else
  * of whoever looks.
@@ -29,7 +25,7 @@ export function termsOf(
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
   runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
   said: SaidTerms,
-): PlanTerms {
+): Pick<LedgerState, 'overage' | 'quotaCap'> & Pick<Settings, 'plan'> {
   const ofAccount = runs.filter(({ settings }) => settings.account === account);
   const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
   const live = ofAccount.find((run) => isAlive(run, ledger.now));

@@ -11,17 +11,11 @@ import type { Streams } from '../core/streams.js';
 import type { Engine } from '../engine/engine.js';
 import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
 import type { Client } from '../lookup/client.js';
-import { type Notifier, openNotifier } from '../run/notices/notifier.js';
+import { openNotifier } from '../run/notices/notifier.js';
 import type { RunContext } from '../run/run-file.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import {
-  NOT_SERVED,
-  type OpenedMetrics,
-  type OpenedTraces,
-  openMetrics,
-  openTraces,
-} from './open-monitoring.js';
+import { NOT_SERVED, type OpenedTraces, openMetrics, openTraces } from './open-monitoring.js';
 import { type ClientFor, type OpenedService, openService } from './open-service.js';
 
 /** What the root gives to every command. */
@@ -54,11 +48,7 @@ export async function openStores(
   return engine;
 }
 
-export interface EngineContext {
-  readonly engine: Engine;
-  readonly metrics: OpenedMetrics;
-  readonly traces: OpenedTraces;
-}
+export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
 
 export interface EngineOptions {
   /** Default: the one of the settings. */
@@ -73,7 +63,7 @@ export async function openEngineContext(
   command: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
   { stateFolder = settings.state, onMetricsRefused }: EngineOptions = {},
-): Promise<EngineContext> {
+) {
   const traces = await openTraces(settings, command.log, releasers);
   const engine = await openStores(settings, command, releasers, {
     engine: settings.sample ? 'embedded' : settings.engine,
@@ -95,18 +85,14 @@ export function logOpened({ engine, metrics }: EngineContext, isSample: boolean,
   if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
 }
 
-export interface StateContext {
-  /** With `--sample` a temporary one. */
-  readonly stateFolder: string;
-  readonly notifier: Notifier;
-}
+export type StateContext = Readonly<Awaited<ReturnType<typeof openState>>>;
 
-/** What is open before anything can fail that somebody wants to be notified of. */
+/** What is open before anything can fail that somebody wants to be notified of. With `--sample` the folder is a temporary one. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
-): Promise<StateContext> {
+) {
   const stateFolder = settings.sample
     ? await (await import('./sample.js')).openSampleState(releasers)
     : settings.state;

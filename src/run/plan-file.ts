@@ -1,7 +1,6 @@
 /** What a run of this file would do, found out without spending: rows, identifiers, stored answers, requests and cost. */
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
-import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
@@ -67,18 +66,14 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
   });
 }
 
-interface KnownAccount {
-  readonly stores: Engine;
-  readonly settings: RunSettings;
-  readonly state: LedgerState;
-}
+type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;
 
 /** The account as a run of this file would find it: with what earlier starts that go on here sent. null: no service is named. */
 async function openAccount(
   { intake, scan, settings }: PlanRequest,
   stores: Engine | null,
   contentHash: string,
-): Promise<KnownAccount | null> {
+) {
   if (stores === null || settings === null) return null;
   const key = runKey(contentHash, { intake, scan, settings });
   const started = (await stores.runs.list(RUNS_LOOKED_AT)).find((run) => run.key === key);

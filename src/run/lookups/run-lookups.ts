@@ -36,7 +36,7 @@ export interface LookupsContext extends BegunRun {
 /** Asks for `missing` identifiers. Throws engine trouble, and `DeclinedError`. */
 export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, releasers } = context;
-  const { engine, stop, clock, log, onNotice } = around;
+  const { engine, onNotice } = around;
   const { account } = request.settings;
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
@@ -53,13 +53,10 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   let isWarned = false;
   let stranded: string | null = null;
   const dispatcher = new ChunkDispatcher({
-    engine,
+    ...around,
     queue,
     runId: run.id,
-    stop,
     maxFailures: maxFailuresOf(request, scan.answers.wanted),
-    clock,
-    log,
     onProgress(latest) {
       context.progress = latest;
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
@@ -74,10 +71,8 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
         onNotice(still ?? SILENCE[context.worker ? 'here' : 'elsewhere'], true);
     },
   });
-  const listener = {
-    onChunk: () => dispatcher.wake(),
-    onAnswer: collector.onAnswer.bind(collector),
-  };
+  const onAnswer = collector.onAnswer.bind(collector);
+  const listener = { onChunk: () => dispatcher.wake(), onAnswer };
   const worker = await openWorker(around, run.id, listener, releasers);
   context.worker = worker;
   if (worker && opensAccount) {

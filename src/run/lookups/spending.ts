@@ -7,17 +7,7 @@ import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
 
-export interface SpendingEstimate {
-  /** Requests to be made: identifiers without a fresh answer. */
-  readonly requests: number;
-  /** Of those, covered by the quota; null while the quota is unknown. */
-  readonly withinQuota: number | null;
-  /** Overage requests at most, and their cost as exact text. */
-  readonly overageRequests: number;
-  readonly maxCost: string;
-  /** Requests that neither quota nor overage covers: they would be deferred; null while unknown. */
-  readonly deferred: number | null;
-}
+export type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
 
 /** What earlier starts of the same command sent counts too. */
 export function estimateSpending(
@@ -27,7 +17,7 @@ export function estimateSpending(
     readonly settings: Pick<RunSettings, 'overage' | 'quotaCap' | 'maxRequests' | 'maxOverageRequests'>;
     readonly overagePrice: string;
   },
-): SpendingEstimate {
+) {
   const { overage, quotaCap, maxRequests, maxOverageRequests } = request.settings;
   const { run } = state;
   const wanted = Math.min(requests, Math.max(0, orInfinity(maxRequests) - (run?.requests ?? 0)));
@@ -40,10 +30,14 @@ export function estimateSpending(
   const capLeft = run === null ? orInfinity(maxOverageRequests) : overageLeftFor(run);
   const overageRequests = Math.min(beyond, overageLeft, capLeft);
   return {
+    /** Requests to be made: identifiers without a fresh answer. */
     requests,
+    /** Of those, covered by the quota; null while the quota is unknown. */
     withinQuota,
+    /** Overage requests at most, and their cost as exact text. */
     overageRequests,
     maxCost: costOf(overageRequests, request.overagePrice),
+    /** Requests that neither quota nor overage covers: they would be deferred; null while unknown. */
     deferred: withinQuota === null ? null : requests - withinQuota - overageRequests,
   };
 }

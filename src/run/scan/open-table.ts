@@ -72,17 +72,11 @@ export async function openTableEarly(
 
 /** What of the input is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
 export function chooseFrom({ shape, sample }: Input, options: ColumnOptions): Chosen {
-  const asked = {
-    columns: shape.columns,
-    sample,
-    requested: options.requested,
-    kind: options.kind,
-    allowMismatch: options.allowMismatch,
-    // JSON lines get one key, so that no column of theirs can be ours.
-    prefix: shape.format === 'jsonl' ? '' : options.prefix,
-  };
-  const chosen = namingDelimiter(shape, () => chooseColumns(asked));
-  return { chosen, priorities: options.priority ? new Priorities(shape.columns, options.priority) : null };
+  const { columns, format } = shape;
+  // JSON lines get one key, so that no column of theirs can be ours.
+  const prefix = format === 'jsonl' ? '' : options.prefix;
+  const chosen = namingDelimiter(shape, () => chooseColumns({ ...options, columns, sample, prefix }));
+  return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
 }
 
 /** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */
