@@ -3,7 +3,7 @@
  */
 
 import type { AccountStatus } from '../context/account-status.js';
-import { budgetText, projectionText } from '../context/period-text.js';
+import { budgetText, projectionText } from '../context/account-status.js';
 import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';
 import { visibleLines } from '../core/terminal-text.js';

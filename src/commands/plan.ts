@@ -9,8 +9,8 @@ import { EXIT, type ExitCode } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText, visibleLines } from '../core/terminal-text.js';
+import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
 import { type Plan, planFile } from '../run/plan-file.js';
-import { intakeOf, runSettingsOf, scanOf } from '../run/run-request.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 
 export function runPlan(input: string, settings: Settings, context: CommandContext): Promise<ExitCode> {

@@ -9,12 +9,13 @@ import type { ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
+import { intakeOf, scanOf } from '../run/enrich-request.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
 import { type FinishedRun, runFile } from '../run/run-file.js';
-import { intakeOf, scanOf } from '../run/run-request.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
-import { createTerminalView, type RunView } from '../run/run-view.js';
+import type { RunView } from '../run/run-view.js';
 import { openTableEarly } from '../run/scan/open-table.js';
+import { createTerminalView } from '../run/terminal-view.js';
 
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
 export function runRun(input: string, loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
@@ -48,22 +49,17 @@ export function runRun(input: string, loaded: LoadedSettings, command: CommandCo
 }
 
 async function showFinished(
-  { request, result, report, exitCode, page }: FinishedRun,
+  finished: FinishedRun,
   settings: Settings,
   engine: Engine,
   view: RunView,
   { stdout, stderr }: CommandContext,
 ): Promise<void> {
-  if (settings.json) printJson(stdout, report);
+  if (settings.json) printJson(stdout, finished.report);
   if (!settings.sample && !settings.quiet) {
     for (const warning of await dueWarnings(engine)) view.notice(`note: ${warning}`);
   }
-  printText(
-    stderr,
-    settings.quiet
-      ? stopText(request, result, report, exitCode)
-      : summaryText(request, result, report, exitCode, page),
-  );
+  printText(stderr, settings.quiet ? stopText(finished) : summaryText(finished));
 }
 
 /** One that nothing was done about is worth saying now and then, not every night; `status` always says it. */

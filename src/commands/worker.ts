@@ -4,7 +4,6 @@
 
 import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
-import { accountName, queueName } from '../context/account.js';
 import {
   type CommandContext,
   logOpened,
@@ -12,7 +11,7 @@ import {
   openLookupWorker,
   watched,
 } from '../context/open-context.js';
-import { openClients } from '../context/open-service.js';
+import { accountName, openClients, queueName } from '../context/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 
@@ -26,7 +25,7 @@ export function runWorker(settings: Settings, command: CommandContext): Promise<
     logOpened(context, false, log);
     const queue = queueName(token, settings.account);
     metrics.watchQueue(queue);
-    const { clientFor } = watched({ clientFor: openClients(settings, token, releasers) }, context);
+    const clientFor = watched(openClients(settings, token, releasers), context);
     const accounts = new Set<string>();
     const service = {
       queueName: queue,

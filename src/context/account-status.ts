@@ -1,54 +1,31 @@
-/**
- * How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows.
- */
+/** How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows. */
 import type { Settings } from '../config/settings.js';
 import { costOf, requestsFor } from '../core/decimal.js';
+import { countOf, countText } from '../core/figures.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
-import type { OutcomeStats } from '../stores/outcome-store.js';
+import type { AccountNames } from '../run/enrich-request.js';
 import { isAlive, type RunRecord } from '../stores/run-store.js';
-import type { AccountNames } from './account.js';
 
-export interface AccountStatus {
-  readonly engine: Engine['kind'];
-  /** Where the engine is, without credentials. */
-  readonly address: string;
-  /** What its settings put at risk, as sentences. */
-  readonly warnings: readonly string[];
-  /** null, and all that hangs on it, where the settings do not name it. */
-  readonly account: string | null;
-  readonly ledger: LedgerState | null;
-  readonly limit: number | null;
-  readonly projection: Projection | null;
-  readonly budget: BudgetState | null;
-  /** Chunks by state; null where only the queue's owner knows. */
-  readonly queue: Readonly<Record<string, number>> | null;
-  readonly outcomes: OutcomeStats;
-  /** Newest first. */
-  readonly runs: readonly RunRecord[];
-}
+export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
 /** What the settings of the process that looks say of the plan. `isHost`: it has the account's files enriched itself (`up`). */
 export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
   readonly isHost?: boolean;
 }
 
-export interface PlanTerms extends Pick<LedgerState, 'overage' | 'quotaCap'> {
-  readonly plan: Settings['plan'];
-}
-
 /**
- * The terms by which an account is judged: those of its live runs, of which the ledger knows the lowest; else those of who has its
- * files enriched; else what its newest run was given. The settings of whoever looks hold where there was no run yet.
+ * The terms by which an account is judged: those of its live runs, else of who has its files enriched, else of its newest run, else
+ * of whoever looks.
  */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
   runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
   said: SaidTerms,
-): PlanTerms {
+): Pick<LedgerState, 'overage' | 'quotaCap'> & Pick<Settings, 'plan'> {
   const ofAccount = runs.filter(({ settings }) => settings.account === account);
   const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
   const live = ofAccount.find((run) => isAlive(run, ledger.now));
@@ -62,19 +39,19 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/** Of an engine's stores what is looked at. */
+/** Of an engine what is looked at; `queueCounts`: chunks by state. */
 export interface StatusStores
   extends Pick<Engine, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
-  queueCounts(name: string): Promise<AccountStatus['queue']>;
+  queueCounts(name: string): Promise<Readonly<Record<string, number>> | null>;
 }
 
-/** `runsShown`: how many runs at most. Throws what the engine throws. */
+/** `names` null: the settings do not name the account. `runsShown`: how many runs at most. Throws what the engine throws. */
 export async function readAccountStatus(
   stores: StatusStores,
   names: AccountNames | null,
   terms: SaidTerms,
   runsShown: number,
-): Promise<AccountStatus> {
+) {
   const [runs, seen, queue, outcomes] = await Promise.all([
     stores.runs.list(runsShown),
     names && stores.ledger.show(names.account),
@@ -90,6 +67,7 @@ export async function readAccountStatus(
   return {
     engine: stores.kind,
     address: stores.address,
+    /** What the settings of the engine put at risk, as sentences. */
     warnings: stores.warnings,
     account: names?.account ?? null,
     ledger,
@@ -98,6 +76,32 @@ export async function readAccountStatus(
     budget,
     queue,
     outcomes,
-    runs,
+    /** Newest first. */
+    runs: runs as readonly RunRecord[],
   };
+}
+
+/** Half a day is worth saying, an hour is not. */
+const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
+
+/** What `status` says of the rest of the billing period. `limit`: null while unknown. */
+export function projectionText(projection: Projection, limit: number | null): string {
+  const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
+  const over = limit === null ? 0 : projected.total - limit;
+  const beyond =
+    limitReachedOn === null || over <= 0
+      ? ''
+      : `; ${countText(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
+  return (
+    `projected   ${countOf(projected.total, 'request')} by ${endsOn} if it goes on like this ` +
+    `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
+  );
+}
+
+export function budgetText(budget: BudgetState): string {
+  const { used, left, overageRequests, price, requestsLeft } = budget;
+  return (
+    `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ` +
+    `${left} left for ${countText(requestsLeft)}\n`
+  );
 }

@@ -1,11 +1,9 @@
-/**
- * What a process that stays opens once and all its work shares: the context of its runs, with one lookup worker. `watch` and `up`
- * put inboxes and schedules into it.
- */
+/** What a process that stays (`watch`, `up`) opens once for all its work: the context of its runs, with one lookup worker. */
 import type { LoadedSettings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import type { SharedWorker } from '../run/enrich-request.js';
+import { stopAtSignal } from '../run/lookups/run-lookups.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import {
@@ -40,7 +38,7 @@ export function withDaemonContext<T>(
     logOpened(context, settings.sample, log);
     const graceMs = graceFromSignal(stop, context.graceMs);
     const worker = settings.worker ? shareWorker(context.openWorker) : null;
-    if (worker !== null) releasers.push(stopAtSignal(worker.worker, stop, graceMs));
+    if (worker !== null) stopAtSignal(worker.worker, { stop, graceMs }, releasers);
     const begin = async () => worker?.worker.start();
     return action({ ...context, loaded, worker, begin, graceMs }, releasers);
   });
@@ -64,18 +62,6 @@ function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWo
       return () => listeners.delete(listener);
     },
   };
-}
-
-/** Begins to stop at the signal, while files and runs come to their ends; the returned function waits for it. */
-function stopAtSignal(worker: LookupWorker, stop: AbortSignal, graceMs: () => number): () => Promise<void> {
-  let stopped: Promise<void> | null = null;
-  const begin = () => {
-    stopped ??= worker.stop(graceMs());
-    return stopped;
-  };
-  const onStop = () => void begin().catch(() => undefined);
-  stop.addEventListener('abort', onStop, { once: true });
-  return begin;
 }
 
 /** One stretch of time for everything that has to end: what one waits for is gone for the next. */

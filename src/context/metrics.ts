@@ -1,41 +1,21 @@
 /**
- * What one process counts for Prometheus: answers as they come, through a client that is watched, and gauges read from
- * the worker when somebody asks. Nothing here waits for the engine except the depth of the queue, within a deadline.
- * Names, units and labels are for dashboards to rely on; serving them is `metrics-server.ts`'s.
+ * What one process counts for Prometheus, and the server of `/metrics`, `/healthz` and `/readyz`. Names, units and labels are for
+ * dashboards to rely on. There is no password: nothing served holds a token, brand or row.
  */
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { Hono } from 'hono';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withinDeadline } from '../core/lifecycle.js';
+import { type HttpListener, listenHttp } from '../core/listen-http.js';
+import type { ChunkCounts } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, roomOf } from '../ledger/policy.js';
 import type { Client } from '../lookup/client.js';
 import type { Meaning } from '../lookup/read-answer.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
 
-/** Chunks in the queue by what becomes of them next. */
-interface QueueDepth {
-  readonly waiting: number;
-  readonly active: number;
-  readonly delayed: number;
-}
-
-/** What gauges are read from, at the moment of the asking. */
-interface WatchedWorker {
-  readonly inFlight: number;
-  /** What the service does instead of answering; null while it answers. */
-  readonly trouble: string | null;
-  /** Accounts that this process has spent from, as it last saw them. */
-  accounts(): Iterable<{ readonly account: string; readonly state: LedgerState }>;
-}
-
-export interface Metrics {
-  readonly contentType: string;
-  /** The same client, with every lookup counted and timed. */
-  watchClient(client: Client): Client;
-  watchWorker(worker: WatchedWorker): void;
-  /** Asked for at each scrape; what does not come within a second is left out of it. */
-  watchQueue(depth: () => Promise<QueueDepth>): void;
-  /** In the Prometheus text format. Never rejects because of the engine. */
-  text(): Promise<string>;
-}
+export type MetricsRegistry = ReturnType<typeof createMetrics>;
 
 /** All meanings of an answer, so that each is there from the start, with 0. */
 const OUTCOMES: Readonly<Record<Meaning['type'], true>> = {
@@ -50,10 +30,15 @@ const OUTCOMES: Readonly<Record<Meaning['type'], true>> = {
 /** Seconds: from an answer out of a cache to a live crawl of 30 s, and the default time-out of 40 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 40];
 const QUEUE_DEADLINE_MS = 1_000;
+/** Probes give up after a second or two; an engine that takes longer is not there for them. */
+const PROBE_MS = 1_000;
 
-export function createMetrics(): Metrics {
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
+  let worker: Pick<LookupWorker, 'inFlight' | 'trouble' | 'ledgerState'> | null = null;
+  let accounts: () => Iterable<string> = () => [];
+  let readDepth: (() => Promise<ChunkCounts>) | null = null;
   collectDefaultMetrics({ register: registry });
   const lookups = new Counter({
     name: 'brand_enrich_lookups_total',
@@ -73,56 +58,63 @@ export function createMetrics(): Metrics {
     buckets: BUCKETS,
     registers,
   });
-  const gauge = <T extends string>(name: string, help: string, labelNames: readonly T[] = []) =>
-    new Gauge({ name: `brand_enrich_${name}`, help, labelNames: [...labelNames], registers });
-  const inFlight = gauge('in_flight', 'Requests under way in this process');
-  const isServiceAway = gauge(
-    'service_away',
-    '1 while the service gives no good answers and is asked one request at a time',
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name: `brand_enrich_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  const gaugeOfAccounts = (name: string, help: string, read: (state: LedgerState) => number | null) =>
+    new Gauge({
+      name: `brand_enrich_${name}`,
+      help,
+      labelNames: ['account'] as const,
+      registers,
+      collect() {
+        this.reset();
+        for (const account of accounts()) {
+          const state = worker?.ledgerState(account) ?? null;
+          const value = state && read(state);
+          if (value !== null) this.set({ account }, value);
+        }
+      },
+    });
+  gauge('in_flight', 'Requests under way in this process', () => worker?.inFlight ?? 0);
+  gauge('service_away', '1 while the service gives no good answers and is asked one request at a time', () =>
+    worker?.trouble ? 1 : 0,
   );
-  const limit = gauge('limit', 'Requests that the account may send in this period: quota and overage', [
-    'account',
-  ]);
-  const limitLeft = gauge(
+  gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
+  gaugeOfAccounts(
     'limit_left',
     'Requests of the limit that are left, as this process last saw the account',
-    ['account'],
+    roomOf,
   );
-  const pace = gauge(
+  gaugeOfAccounts(
     'pace_per_second',
     'Requests per second that all workers of the account share; +Inf is unpaced',
-    ['account'],
+    ({ pace }) => pace.rate ?? Number.POSITIVE_INFINITY,
   );
-  const queueDepth = gauge('queue_chunks', 'Chunks of up to 50 identifiers in the queue', ['state']);
-  let worker: WatchedWorker | null = null;
-  let readDepth: (() => Promise<QueueDepth>) | null = null;
-
-  function readWorker({ inFlight: underWay, trouble, accounts }: WatchedWorker): void {
-    inFlight.set(underWay);
-    isServiceAway.set(trouble === null ? 0 : 1);
-    for (const each of [limit, limitLeft, pace]) each.reset();
-    for (const { account, state } of accounts()) {
-      const room = roomOf(state);
-      const most = limitOf(state);
-      if (most !== null) limit.set({ account }, most);
-      if (room !== null) limitLeft.set({ account }, room);
-      pace.set({ account }, state.pace.rate ?? Number.POSITIVE_INFINITY);
-    }
-  }
-
-  async function readQueue(read: () => Promise<QueueDepth>): Promise<void> {
-    queueDepth.reset();
-    const depth = await withinDeadline(
-      read().catch(() => undefined),
-      QUEUE_DEADLINE_MS,
-    );
-    // A depth that nobody knows is no depth of 0.
-    for (const [state, chunks] of Object.entries(depth ?? {})) queueDepth.set({ state }, chunks);
-  }
+  new Gauge({
+    name: 'brand_enrich_queue_chunks',
+    help: 'Chunks of up to 50 identifiers in the queue',
+    labelNames: ['state'] as const,
+    registers,
+    async collect() {
+      this.reset();
+      const read = readDepth?.().catch(() => undefined);
+      const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
+      // A depth that nobody knows is no depth of 0.
+      for (const [state, chunks] of Object.entries(depth ?? {})) this.set({ state }, chunks);
+    },
+  });
 
   return {
     contentType: registry.contentType,
-    watchClient: (client) => ({
+    /** The same client, with every lookup counted and timed. */
+    watchClient: (client: Client): Client => ({
       async lookup(identifier, options) {
         const end = latency.startTimer();
         const answer = await client.lookup(identifier, options);
@@ -132,16 +124,72 @@ export function createMetrics(): Metrics {
         return answer;
       },
     }),
-    watchWorker(watched) {
+    /** `spentFrom`: names of the accounts that this worker may have spent from. */
+    watchWorker(watched: NonNullable<typeof worker>, spentFrom: typeof accounts) {
       worker = watched;
+      accounts = spentFrom;
     },
-    watchQueue(depth) {
+    /** Asked for at each scrape; what does not come within a second is left out of it. */
+    watchQueue(depth: () => Promise<ChunkCounts>) {
       readDepth = depth;
     },
-    async text() {
-      if (worker) readWorker(worker);
-      if (readDepth) await readQueue(readDepth);
-      return registry.metrics();
-    },
+    /** In the Prometheus text format. Never rejects because of the engine. */
+    text: () => registry.metrics(),
   };
+}
+
+/** Why this process cannot work; null: it can. One question to the engine at a time, however many probes come. */
+export function createReadiness(
+  askEngine: () => Promise<unknown>,
+  stop: AbortSignal,
+): () => Promise<string | null> {
+  let asking: Promise<boolean> | null = null;
+  return async () => {
+    if (stop.aborted) return 'stopping';
+    asking ??= askEngine()
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        asking = null;
+      });
+    return (await withinDeadline(asking, PROBE_MS)) === true ? null : 'the engine does not answer';
+  };
+}
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
+  /** See `createReadiness`. */
+  readonly whyNotReady: () => Promise<string | null>;
+}
+
+/** Throws `FailFileError` when the server cannot listen there. */
+export function serveMetrics({
+  host,
+  port,
+  metrics,
+  whyNotReady,
+}: MetricsServerOptions): Promise<HttpListener> {
+  const app = new Hono();
+  app.use(async (context, next) => {
+    context.header('cache-control', 'no-store');
+    const isRead = ['GET', 'HEAD'].includes(context.req.method);
+    return isRead ? next() : context.text('only GET is answered\n', 405);
+  });
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  );
+  app.get('/healthz', (context) => context.text('alive\n'));
+  app.get('/readyz', async (context) => {
+    const whyNot = await whyNotReady();
+    return whyNot === null ? context.text('ready\n') : context.text(`${whyNot}\n`, 503);
+  });
+  app.notFound((context) => context.text('here are /metrics, /healthz and /readyz\n', 404));
+  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  const todo = 'choose another --metrics-port or --metrics-host';
+  return listenHttp(server, { host, port, purpose: 'metrics', todo });
 }

@@ -1,24 +1,22 @@
-/**
- * What a command opens: engine, traces, metrics, service, notifier and lookup worker. Everything is opened here, in one order, and
- * closed in the other by the releasers of the command.
- */
+/** What a command opens, in one order, and its releasers close in the other. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/load-settings.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
-import { type Clock, systemClock } from '../core/clock.js';
+import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Streams } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { openEngine } from '../engine/open-engine.js';
-import { type Notifier, openNotifier } from '../run/notices/notifier.js';
+import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
+import type { Client } from '../lookup/client.js';
+import { openNotifier } from '../run/notices/notifier.js';
+import type { RunContext } from '../run/run-file.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import { NOT_SERVED, type OpenedMetrics, openMetrics } from './open-metrics.js';
-import { type OpenedService, openService } from './open-service.js';
-import { type OpenedTelemetry, openTelemetry } from './open-telemetry.js';
+import { NOT_SERVED, type OpenedTraces, openMetrics, openTraces } from './open-monitoring.js';
+import { type ClientFor, type OpenedService, openService } from './open-service.js';
 
 /** What the root gives to every command. */
 export interface CommandContext extends Streams {
@@ -38,23 +36,19 @@ export interface CommandContext extends Streams {
   ) => LoadedSettings;
 }
 
-/** The engine of a command that looks and gives orders, and sends nothing. Throws what opening an engine throws. */
+/** The engine of a command, by its settings but for `other` options. Throws what opening an engine throws. */
 export async function openStores(
-  settings: Settings,
+  { engine: address, state: stateFolder, startEmpty: startsEmpty }: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
+  other: Partial<OpenEngineOptions> = {},
 ): Promise<Engine> {
-  const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
-  const engine = await openEngine({ engine: address, stateFolder, startsEmpty, log, stop });
+  const engine = await openEngine({ engine: address, stateFolder, startsEmpty, log, stop, ...other });
   releasers.push(() => engine.close());
   return engine;
 }
 
-export interface EngineContext {
-  readonly engine: Engine;
-  readonly metrics: OpenedMetrics;
-  readonly traces: OpenedTelemetry;
-}
+export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
 
 export interface EngineOptions {
   /** Default: the one of the settings. */
@@ -66,22 +60,18 @@ export interface EngineOptions {
 /** The engine of a command that works, with what watches it. Throws what opening an engine throws. */
 export async function openEngineContext(
   settings: Settings,
-  { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
+  command: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
   { stateFolder = settings.state, onMetricsRefused }: EngineOptions = {},
-): Promise<EngineContext> {
-  const traces = await openTelemetry(settings, log, releasers);
-  const engine = await openEngine({
+) {
+  const traces = await openTraces(settings, command.log, releasers);
+  const engine = await openStores(settings, command, releasers, {
     engine: settings.sample ? 'embedded' : settings.engine,
     stateFolder,
-    startsEmpty: settings.startEmpty,
-    log,
     waitsForDisk: settings.waitForDisk,
     telemetry: traces.telemetry,
-    stop,
   });
-  releasers.push(() => engine.close());
-  const metrics = await openMetrics(settings, engine, stop, releasers).catch((error: unknown) => {
+  const metrics = await openMetrics(settings, engine, command.stop, releasers).catch((error: unknown) => {
     if (onMetricsRefused === undefined || !(error instanceof FailFileError)) throw error;
     onMetricsRefused(error);
     return NOT_SERVED;
@@ -95,18 +85,14 @@ export function logOpened({ engine, metrics }: EngineContext, isSample: boolean,
   if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
 }
 
-export interface StateContext {
-  /** With `--sample` a temporary one. */
-  readonly stateFolder: string;
-  readonly notifier: Notifier;
-}
+export type StateContext = Readonly<Awaited<ReturnType<typeof openState>>>;
 
-/** What is open before anything can fail that somebody wants to be notified of. */
+/** What is open before anything can fail that somebody wants to be notified of. With `--sample` the folder is a temporary one. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
-): Promise<StateContext> {
+) {
   const stateFolder = settings.sample
     ? await (await import('./sample.js')).openSampleState(releasers)
     : settings.state;
@@ -115,15 +101,10 @@ export async function openState(
   return { stateFolder, notifier };
 }
 
-/** All that runs need; see `RunContext` of `run/run-file.ts`. */
-export interface OpenedContext extends StateContext, EngineContext {
+/** All that runs need, and a worker for them. */
+export interface OpenedContext extends RunContext, EngineContext, StateContext {
   readonly service: OpenedService;
-  readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
-  readonly traced: OpenedTelemetry['traced'];
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  readonly graceMs: () => number;
+  readonly traces: OpenedTraces;
   /** A worker for the chunks of this token. Its caller starts and stops it; `listener` hears of chunks and answers. */
   readonly openWorker: (listener: WorkerListener) => LookupWorker;
 }
@@ -140,14 +121,13 @@ export async function openContext(
   const { stateFolder } = state;
   const opened = await openService(settings, log, releasers);
   const around = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
-  const { engine, metrics, traces } = around;
-  const service = watched(opened, around);
+  const { engine, metrics } = around;
+  const service = { ...opened, clientFor: watched(opened.clientFor, around) };
   return {
     ...state,
     ...around,
     service,
     streams: command,
-    traced: traces.traced,
     clock: systemClock,
     log,
     stop,
@@ -160,23 +140,19 @@ export async function openContext(
   };
 }
 
-/** The same service; metrics and traces know of its lookups. */
-export function watched<T extends Pick<OpenedService, 'clientFor'>>(
-  service: T,
+/** The same clients; metrics and traces know of their lookups. */
+export function watched(
+  clientFor: ClientFor,
   { metrics, traces }: Pick<EngineContext, 'metrics' | 'traces'>,
-): T {
-  return { ...service, clientFor: traces.watchClients(metrics.watchClients(service.clientFor)) };
-}
-
-/** What a lookup worker takes of the settings of its process. */
-export type WorkerSettings = Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
-
-export interface WorkerContext {
-  readonly engine: Engine;
-  readonly service: Pick<OpenedService, 'clientFor' | 'queueName'>;
-  readonly settings: WorkerSettings;
-  readonly stateFolder: string;
-  readonly log: Log;
+): ClientFor {
+  const watched = new WeakMap<Client, Client>();
+  return (service) => {
+    const client = clientFor(service);
+    if (client === null) return null;
+    const known = watched.get(client) ?? traces.watchClient(metrics.watchClient(client));
+    watched.set(client, known);
+    return known;
+  };
 }
 
 /** Where paid answers wait that an engine could not take. */
@@ -184,17 +160,29 @@ export function spoolOf(stateFolder: string): string {
   return join(stateFolder, 'spool');
 }
 
+export interface WorkerContext {
+  readonly engine: Engine;
+  readonly service: Pick<OpenedService, 'clientFor' | 'queueName'>;
+  /** Of its process. */
+  readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
+  readonly stateFolder: string;
+  readonly log: Log;
+}
+
 /** A worker for the chunks of one token. Its caller starts and stops it; `listener` hears of chunks and answers. */
-export function openLookupWorker(context: WorkerContext, listener?: WorkerListener): LookupWorker {
-  const { engine, service, settings, stateFolder, log } = context;
+export function openLookupWorker(
+  { engine, service, settings, stateFolder, log }: WorkerContext,
+  listener?: WorkerListener,
+): LookupWorker {
+  const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
   return createLookupWorker({
     engine,
     clientFor: service.clientFor,
     queueName: service.queueName,
-    concurrency: settings.concurrency,
-    timeoutMs: settings.timeoutMs,
-    usageLagMs: settings.usageLagMs,
-    compress: settings.compression,
+    concurrency,
+    timeoutMs,
+    usageLagMs,
+    compress,
     spoolFolder: spoolOf(stateFolder),
     clock: systemClock,
     log,

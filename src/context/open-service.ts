@@ -1,7 +1,5 @@
-/**
- * The service that a command talks to: the one at `--base-url`, or with `--sample` the local one in this process, on
- * sample data and under a name of its own.
- */
+/** The service that a command talks to: the one at `--base-url`, or with `--sample` a local one in this process. */
+import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
 import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
@@ -10,15 +8,13 @@ import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/http-send.js';
-import { createServiceSend } from '../lookup/send.js';
-import { type AccountNames, accountName, accountNames } from './account.js';
+import type { AccountNames, RunService } from '../run/enrich-request.js';
 
-export interface OpenedService extends AccountNames {
-  /** A client for the service of a run; null for one that the token must not go to. */
-  readonly clientFor: (service: string) => Client | null;
-  readonly isLoopback: boolean;
-  /** The service's own brand, for free requests; null when unknown. */
-  readonly ownDomain: string | null;
+/** A client for the service of a run; null for one that the token must not go to. */
+export type ClientFor = (service: string) => Client | null;
+
+export interface OpenedService extends RunService {
+  readonly clientFor: ClientFor;
 }
 
 const SAMPLE_SERVICE = 'sample';
@@ -30,22 +26,16 @@ export async function openService(
   releasers: Releasers,
 ): Promise<OpenedService> {
   if (settings.sample) {
-    const { openSampleService } = await import('./sample.js');
-    const { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } = await import('../local-service/serve.js');
-    const service = await openSampleService(log);
-    releasers.push(() => service.close());
-    const client = createClient(createServiceSend(service), DEMO_TOKEN);
+    const { openSampleClient } = await import('./sample.js');
+    const { client, token, ownDomain } = await openSampleClient(log, releasers);
     return {
-      ...accountNames(SAMPLE_SERVICE, DEMO_TOKEN, null),
+      ...accountNames(SAMPLE_SERVICE, token, null),
       clientFor: (name) => (name === SAMPLE_SERVICE ? client : null),
       isLoopback: true,
-      ownDomain: DEFAULT_OWN_DOMAIN,
+      ownDomain,
     };
   }
-  const { baseUrl } = settings;
-  const token = readToken(settings);
-  if (baseUrl === null) throw missingService();
-  if (token === null) throw missingToken();
+  const { baseUrl, token } = addressAndToken(settings);
   return {
     ...accountNames(baseUrl, token, settings.account),
     clientFor: openClients(settings, token, releasers),
@@ -58,11 +48,7 @@ export async function openService(
  * Clients by service, made when a run needs one. The token goes to `--base-url` alone when that is said; a worker
  * without it follows the runs of its token, to https and loopback addresses only unless `--allow-http`.
  */
-export function openClients(
-  settings: Settings,
-  token: string,
-  releasers: Releasers,
-): (service: string) => Client | null {
+export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();
   const opened: ReturnType<typeof createHttpSend>[] = [];
   // Pushed here and not where one is opened: what uses them, and is opened in between, is released before them.
@@ -90,10 +76,8 @@ export function openClients(
 /** The account's name alone, for commands that send nothing. Throws NeverStartError when nothing names it. */
 export function accountOf(settings: Settings): string {
   if (settings.account !== null) return settings.account;
-  if (settings.baseUrl === null) throw missingService();
-  const token = readToken(settings);
-  if (token === null) throw missingToken();
-  return accountName(settings.baseUrl, token, null);
+  const { baseUrl, token } = addressAndToken(settings);
+  return accountName(baseUrl, token, null);
 }
 
 /** Service and account, null where the settings do not name them: looking is possible without. */
@@ -104,18 +88,39 @@ export function knownNames(settings: Settings): AccountNames | null {
   return accountNames(settings.baseUrl, token, settings.account);
 }
 
-function missingService(): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-service-missing',
-    subject: '--base-url',
-    todo: 'name the service with --base-url or BRAND_API_URL, or try --sample',
-  });
+function addressAndToken(settings: Settings): { readonly baseUrl: string; readonly token: string } {
+  const { baseUrl } = settings;
+  const token = readToken(settings);
+  if (baseUrl === null)
+    throw new NeverStartError({
+      code: 'usage-service-missing',
+      subject: '--base-url',
+      todo: 'name the service with --base-url or BRAND_API_URL, or try --sample',
+    });
+  if (token === null)
+    throw new NeverStartError({
+      code: 'usage-token-missing',
+      subject: 'BRAND_API_TOKEN',
+      todo: 'set it, or name a file with --token-file',
+    });
+  return { baseUrl, token };
 }
 
-function missingToken(): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-token-missing',
-    subject: 'BRAND_API_TOKEN',
-    todo: 'set it, or name a file with --token-file',
-  });
+/** The account's name: as given, or made of service and token. */
+export function accountName(service: string, token: string | null, account: string | null): string {
+  return account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`;
+}
+
+/** The queue that runs and workers of one token (or one `--account`) share, whatever the service. */
+export function queueName(token: string | null, account: string | null): string {
+  return `lookups-${sha256(account === null ? `token ${token ?? ''}` : `account ${account}`).slice(0, 12)}`;
+}
+
+/** `token` null only where `--account` names the account. */
+export function accountNames(service: string, token: string | null, account: string | null): AccountNames {
+  return { account: accountName(service, token, account), service, queueName: queueName(token, account) };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

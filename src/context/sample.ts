@@ -1,19 +1,19 @@
-/**
- * What `--sample` brings: the local service in this process on the sample catalogue, and a state of its own.
- */
+/** What `--sample` brings: the local service in this process on the sample catalogue, and a state of its own. */
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../core/clock.js';
 import { isRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { createService, type LocalService } from '../local-service/create-service.js';
+import { createService } from '../local-service/create-service.js';
 import { loadCatalogue } from '../local-service/load-catalogue.js';
-import { DEFAULT_OWN_DOMAIN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
+import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
+import { createClient } from '../lookup/client.js';
+import { createServiceSend } from '../lookup/send.js';
 
-/** Usage is kept in memory. Throws FailFileError when the package's catalogue is missing. */
-export async function openSampleService(log: Log): Promise<LocalService> {
-  return createService({
+/** A client for the sample service, whose usage is kept in memory. Throws FailFileError when the package's catalogue is missing. */
+export async function openSampleClient(log: Log, releasers: Releasers) {
+  const service = createService({
     catalogue: await loadCatalogue(sampleCatalogue()),
     accounts: demoAccounts(),
     ownDomain: DEFAULT_OWN_DOMAIN,
@@ -24,14 +24,14 @@ export async function openSampleService(log: Log): Promise<LocalService> {
     journalFile: undefined,
     trace: undefined,
   });
+  releasers.push(() => service.close());
+  const client = createClient(createServiceSend(service), DEMO_TOKEN);
+  return { client, token: DEMO_TOKEN, ownDomain: DEFAULT_OWN_DOMAIN };
 }
 
 const START = 'brand-enrich-sample-';
 
-/**
- * Makes a folder for this user alone among the system's temporary files, which goes when `releasers` run. It will hold the identifiers
- * of the user's file, so what a killed process left is removed first.
- */
+/** A folder for this user alone, until `releasers` run. It holds identifiers: what killed processes left is removed. */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers();
   const folder = await mkdtemp(join(tmpdir(), `${START}${process.pid}-`));

@@ -1,14 +1,12 @@
 /**
- * The traces of one process: a root span for each run, below it the spans of BullMQ for its chunks. No span
- * holds a row, an identifier, a brand, the token or the words of an error: traces go to others.
- *
- * BullMQ's adapter asks OpenTelemetry's globals, so there is one of these per process at a time; making it sets them, closing it gives
- * them back. This file is loaded by those alone who send traces: it brings the whole SDK.
+ * The traces of one process: a root span for each run, below it those of its chunks. No span holds a row, an identifier, a brand,
+ * the token or the words of an error: traces go to others. BullMQ's adapter asks OpenTelemetry's globals, so there is one of these at a
+ * time: making it sets them, closing it gives them back.
  */
 import { hostname } from 'node:os';
 import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
-import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import {
   defaultResource,
@@ -22,32 +20,10 @@ import { maskAddress } from '../config/address-values.js';
 import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { StatusCounts } from '../core/outcome.js';
 import { systemWords } from '../core/system-error.js';
-import type { Client } from '../lookup/client.js';
-import { createLookupTallies } from './lookup-tallies.js';
-import { createQueueTelemetry } from './queue-spans.js';
-
-/** What a run came to, as far as others may know it. */
-export interface RunOutline {
-  readonly id: string;
-  readonly rows: number;
-  readonly identifiers: number;
-  readonly counts: StatusCounts;
-  readonly billed: number;
-  readonly exitCode: ExitCode;
-}
-
-export interface Traces {
-  /** For the queues and workers of an engine. */
-  readonly telemetry: Telemetry;
-  /** The same client, its lookups summed up on the span of their chunk. */
-  watchClient(client: Client): Client;
-  /** `work` as a run in a trace of its own; what it resolves or rejects with is passed on. */
-  traceRun<T>(engine: string, work: () => Promise<T>, outline: (result: T) => RunOutline): Promise<T>;
-  /** Sends what is left, for 2 s at most. Never rejects. */
-  close(): Promise<void>;
-}
+import type { EnrichResult } from '../run/enrich-request.js';
+import { exitCodeOf } from '../run/run-end.js';
+import { createQueueTelemetry, watchLookups } from './chunk-spans.js';
 
 const SCOPE = 'brand-enrich';
 const CLOSE_MS = 2_000;
@@ -55,37 +31,36 @@ const CLOSE_MS = 2_000;
 const DELIVERY_MS = 1_800;
 const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
 
+export type Traces = ReturnType<typeof createTraces>;
+
 /** `url`: the whole address of the collector, with credentials if it wants them. */
-export function createTraces({ url, log }: { readonly url: string; readonly log: Log }): Traces {
+export function createTraces({ url, log }: { readonly url: string; readonly log: Log }) {
+  const ours = { 'service.name': SCOPE, 'host.name': hostname(), 'process.pid': process.pid };
   const provider = new TracerProvider({
     resource: defaultResource()
-      .merge(
-        resourceFromAttributes({
-          'service.name': SCOPE,
-          'host.name': hostname(),
-          'process.pid': process.pid,
-        }),
-      )
+      .merge(resourceFromAttributes(ours))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, DELIVERY_MS, log) })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: createDelivery(url, log) })],
   });
   trace.setGlobalTracerProvider(provider);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const tracer = provider.getTracer(SCOPE);
-  const lookups = createLookupTallies();
 
   return {
-    telemetry: createQueueTelemetry(SCOPE, lookups),
-    watchClient: lookups.watchClient,
-    traceRun(engine, work, outline) {
+    /** For the queues and workers of an engine. */
+    telemetry: createQueueTelemetry(SCOPE) as Telemetry,
+    /** The same client, its lookups summed up on the span of their chunk. */
+    watchClient: watchLookups,
+    /** `run` in a trace of its own; what it resolves or rejects with is passed on. `isStrict` as in `exitCodeOf`. */
+    traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult> {
       // A root, so that a run which a tick of a schedule began is no part of the trace of all its ticks.
       const attributes = { 'brand_enrich.engine': engine };
       return tracer.startActiveSpan('run', { root: true, attributes }, async (span) => {
         try {
-          const result = await work();
-          const { exitCode, ...rest } = outline(result);
-          span.setAttributes(attributesOf({ exitCode, ...rest }));
+          const result = await run();
+          const exitCode = exitCodeOf(result, isStrict);
+          span.setAttributes(attributesOf(result, exitCode));
           if (FAILING.has(exitCode)) span.setStatus({ code: SpanStatusCode.ERROR });
           return result;
         } catch (error) {
@@ -97,6 +72,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
         }
       });
     },
+    /** Sends what is left, for 2 s at most. Never rejects. */
     async close() {
       await withinDeadline(
         provider.shutdown().catch(() => undefined),
@@ -109,46 +85,35 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
   };
 }
 
-function attributesOf({ id, rows, identifiers, counts, billed, exitCode }: RunOutline): Attributes {
+/** What a run came to, as far as others may know it. */
+function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: ExitCode): Attributes {
+  const counts = Object.entries(written.counts);
   return {
-    'brand_enrich.run.id': id,
-    'brand_enrich.rows': rows,
-    'brand_enrich.identifiers': identifiers,
-    ...Object.fromEntries(
-      Object.entries(counts).map(([status, count]) => [`brand_enrich.rows.${status}`, count]),
-    ),
-    'brand_enrich.billed': billed,
+    'brand_enrich.run.id': run.id,
+    'brand_enrich.rows': scan.rows.count,
+    'brand_enrich.identifiers': scan.answers.wanted,
+    ...Object.fromEntries(counts.map(([status, count]) => [`brand_enrich.rows.${status}`, count])),
+    'brand_enrich.billed': progress?.tally.billed ?? 0,
     'brand_enrich.exit_code': exitCode,
   };
 }
 
-/**
- * How spans leave: to a collector, as JSON over HTTP. An outage of the collector is worth a line in the log when it begins and when it
- * ends; spans that cannot be delivered are given up. `timeoutMs`: how long one delivery may take, with all its attempts.
- */
-function createDelivery(url: string, timeoutMs: number, log: Log): SpanExporter {
-  const exporter = new OTLPTraceExporter({ url, timeoutMillis: timeoutMs });
+/** How spans leave: as JSON over HTTP, within `DELIVERY_MS` in all. An outage is logged when it begins and when it ends. */
+function createDelivery(url: string, log: Log): SpanExporter {
+  const exporter = new OTLPTraceExporter({ url, timeoutMillis: DELIVERY_MS });
+  const deliver = exporter.export.bind(exporter);
   const collector = maskAddress(url);
   let isOut = false;
-
-  function note({ code, error }: ExportResult): void {
-    const isDelivered = code === ExportResultCode.SUCCESS;
-    if (isDelivered && isOut) log.info({ collector }, 'traces arrive again');
-    if (!isDelivered && !isOut) {
-      log.warn({ collector, reason: reasonOf(error) }, 'traces do not arrive; all else goes on');
-    }
-    isOut = !isDelivered;
-  }
-
-  return {
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        note(result);
-        done(result);
-      }),
-    forceFlush: () => exporter.forceFlush(),
-    shutdown: () => exporter.shutdown(),
-  };
+  exporter.export = (spans, done) =>
+    deliver(spans, (result) => {
+      const wasOut = isOut;
+      isOut = result.code !== ExportResultCode.SUCCESS;
+      if (wasOut && !isOut) log.info({ collector }, 'traces arrive again');
+      if (isOut && !wasOut)
+        log.warn({ collector, reason: reasonOf(result.error) }, 'traces do not arrive; all else goes on');
+      done(result);
+    });
+  return exporter;
 }
 
 /** A code or a status. What a collector writes in its answers is not ours to repeat. */

@@ -1,27 +1,28 @@
-/**
- * What a run is asked to do, what it may touch, and what it comes to. Only types; `enrich-file.ts` does it.
- */
+/** What a run is asked to do, what it may touch, and what it comes to; `enrich-file.ts` does it. */
+import { createHash } from 'node:crypto';
+import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
+import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
 import type { TableFormat } from '../core/table.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { REMOTE_RATE } from '../ledger/pace.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import type { SpendingEstimate } from './lookups/spending.js';
-import type { LookupsEnd } from './lookups/sweep.js';
 import type { OutputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { Written } from './output/write-output.js';
 import type { RunFacts } from './report/run-summary.js';
-import type { OpenedTable, TableRequest } from './scan/open-table.js';
-import type { Scan } from './scan/scan.js';
+import type { LookupsEnd } from './run-end.js';
+import type { OpenedTable } from './scan/open-table.js';
+import type { Scan, ScanRequest } from './scan/scan.js';
 
 /** What one run is asked to do. Settings as the table of settings has them. */
-export interface EnrichRequest extends TableRequest {
+export interface EnrichRequest extends ScanRequest {
   readonly stdout: NodeJS.WritableStream | null;
-  readonly scan: TableRequest['scan'] & { readonly waterfall: boolean };
   readonly output: {
     readonly path: string | null;
     readonly format: TableFormat | null;
@@ -39,8 +40,6 @@ export interface EnrichRequest extends TableRequest {
   readonly ownDomain: string | null;
   /** Failed lookups that are too many, as a number or a share of the identifiers; null: no limit. */
   readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
-  /** Where spools live while the run does. */
-  readonly stateFolder: string;
 }
 
 /** The lookup worker of a run in its own process. */
@@ -71,8 +70,7 @@ export interface EnrichSurroundings {
   /** No new requests; what is in flight is waited for, and what is there is written. */
   readonly stop: AbortSignal;
   readonly onProgress: (progress: EnrichProgress) => void;
-  /** Sentences for people, as they become true. */
-  /** `isWarning`: to be said even where little is. */
+  /** Sentences for people, as they become true. `isWarning`: to be said even where little is. */
   readonly onNotice: (notice: string, isWarning?: true) => void;
   /** How long requests in flight are waited for once `stop` is aborted. */
   readonly graceMs: () => number;
@@ -95,6 +93,17 @@ export interface EnrichProgress {
   readonly trouble: string | null;
 }
 
+/** A run that has begun. */
+export interface BegunRun {
+  readonly request: EnrichRequest;
+  readonly around: EnrichSurroundings;
+  readonly run: RunRecord;
+  /** How far its workers were at the last look; null before the first. */
+  progress: RunProgress | null;
+  /** The worker of this process; null before it is opened, and where workers elsewhere do the lookups. */
+  worker: LookupWorker | null;
+}
+
 export interface EnrichResult {
   readonly run: RunRecord;
   readonly end: LookupsEnd;
@@ -111,4 +120,79 @@ export interface EnrichResult {
   readonly endedAt: number;
   /** From start to end, however the clock was set meanwhile. */
   readonly tookMs: number;
+}
+
+/** Names that runs and workers must agree on without talking. */
+export interface AccountNames {
+  /** Of the ledger: `--account`, else made of service and token, from which the token cannot be found. */
+  readonly account: string;
+  /** Identity of the service: its base URL. */
+  readonly service: string;
+  /** Chunks of one token go to workers that hold it, never to others. */
+  readonly queueName: string;
+}
+
+/** The service of a run, and whose account pays. */
+export interface RunService extends AccountNames {
+  readonly isLoopback: boolean;
+  /** The service's own brand, for free requests; null when unknown. */
+  readonly ownDomain: string | null;
+}
+
+export function intakeOf(settings: Settings): EnrichRequest['intake'] {
+  return {
+    ...(settings.delimiter === null ? {} : { delimiter: settings.delimiter }),
+    ...(settings.encoding === null ? {} : { encoding: settings.encoding }),
+    hasHeader: settings.header,
+    skipLines: settings.skipLines,
+    limit: settings.limit,
+    ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
+  };
+}
+
+export function scanOf(settings: Settings): EnrichRequest['scan'] {
+  const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
+  return { requested, kind, allowMismatch, waterfall, prefix, priority };
+}
+
+/** What workers know of the run. */
+export function runSettingsOf(
+  settings: Settings,
+  { service, account, isLoopback }: Pick<RunService, 'service' | 'account' | 'isLoopback'>,
+): RunSettings {
+  const { maxCost, overageBudget, overagePrice } = settings;
+  return {
+    service,
+    account,
+    allowNsfw: settings.allowNsfw,
+    allowUnknown: settings.allowUnknown,
+    maxAgeMs: settings.maxAgeMs,
+    maxAgeMissingMs: settings.maxAgeMissingMs,
+    refresh: settings.refresh,
+    plan: settings.plan ?? 'unsaid',
+    quotaCap: settings.quota,
+    overage: settings.plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0,
+    period: settings.period,
+    freeStatuses: settings.freeStatuses,
+    maxRequests: settings.maxRequests,
+    maxOverageRequests: maxCost === null ? null : requestsFor(maxCost, overagePrice),
+    timeoutMs: settings.timeoutMs,
+    // Rate 0 is unpaced.
+    maxRate: (settings.rate ?? (isLoopback ? 0 : REMOTE_RATE)) || null,
+  };
+}
+
+/** What chooses identifiers, or the meaning of their answers. */
+export type KeyRequest = Pick<EnrichRequest, 'intake'> & {
+  readonly scan: Pick<EnrichRequest['scan'], 'requested' | 'kind' | 'waterfall'>;
+  readonly settings: Pick<EnrichRequest['settings'], 'service' | 'allowNsfw'>;
+};
+
+/** 32 hex digits, the same for the same command on the same content. `contentHash` as `Input.contentHash` gives it. */
+export function runKey(contentHash: string, request: KeyRequest): string {
+  const { requested, kind, waterfall } = request.scan;
+  const { service, allowNsfw } = request.settings;
+  const chosen = { ...request.intake, requested, kind, waterfall, service, allowNsfw };
+  const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

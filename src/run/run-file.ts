@@ -4,36 +4,38 @@
  */
 import { basename } from 'node:path';
 import type { Settings } from '../config/settings.js';
-import type { Clock } from '../core/clock.js';
 import type { ExitCode } from '../core/errors.js';
-import type { Log } from '../core/log.js';
 import type { Streams } from '../core/terminal-text.js';
-import type { Engine } from '../engine/engine.js';
+import { openingPace } from '../ledger/pace.js';
 import { enrichFile } from './enrich-file.js';
-import type { EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
-import { exitCodeOf } from './exit-code.js';
+import {
+  type EnrichRequest,
+  type EnrichResult,
+  type EnrichSurroundings,
+  intakeOf,
+  type RunService,
+  runSettingsOf,
+  scanOf,
+} from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
 import { makeReport, type RunReport, writeReport } from './report/report.js';
 import { writeReportPage } from './report/write-report-page.js';
-import { type RunService, requestOf } from './run-request.js';
+import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
 
-/** What the process has open for its runs. */
-export interface RunContext {
-  readonly engine: Engine;
-  readonly service: RunService & { readonly queueName: string };
+/** What the process has open for its runs. `graceMs`: how long requests in flight may be waited for after `stop`. */
+export interface RunContext
+  extends Pick<EnrichSurroundings, 'engine' | 'clock' | 'log' | 'stop' | 'graceMs'> {
+  readonly service: RunService;
   readonly stateFolder: string;
   readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
-  /** Each run in a trace of its own, where traces are sent. `isStrict` as in `exitCodeOf`. */
-  readonly traced: (enrich: typeof enrichFile, isStrict: boolean) => typeof enrichFile;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  /** How long requests in flight may be waited for after `stop`. */
-  readonly graceMs: () => number;
+  readonly traces: {
+    /** Each run in a trace of its own, where traces are sent. `isStrict` as in `exitCodeOf`. */
+    traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult>;
+  };
 }
 
-export interface FileRun {
+export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table'> {
   readonly input: string;
   readonly settings: Settings;
   /** See `EnrichRequest.only`. */
@@ -42,9 +44,6 @@ export interface FileRun {
   readonly output?: string;
   /** The folder of the results will move: the report names files as they are beside it. Default false. */
   readonly namesAreBare?: boolean;
-  readonly worker: EnrichSurroundings['worker'];
-  readonly opensAccount?: EnrichSurroundings['opensAccount'];
-  readonly table?: EnrichSurroundings['table'];
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
 }
@@ -61,22 +60,21 @@ export interface FinishedRun {
 /** Enriches one file. Throws what prevents a run; whatever stops one that has begun is the exit code. */
 export async function runFile(run: FileRun, context: RunContext): Promise<FinishedRun> {
   const { settings, view, notices } = run;
-  const { service, stop } = context;
+  const { service, stop, traces } = context;
   const request = requestFor(run, context);
-  const enrich = context.traced(enrichFile, settings.strict);
-  const result = await enrich(request, {
+  const around: EnrichSurroundings = {
     ...context,
+    ...run,
     queueName: service.queueName,
-    worker: run.worker,
-    table: run.table ?? null,
-    ...(run.opensAccount === undefined ? {} : { opensAccount: run.opensAccount }),
-    onProgress: (progress) => {
+    onProgress(progress) {
       view.update(progress);
       notices.noteProgress(progress, service.account);
     },
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
-  });
+  };
+  const enrich = () => enrichFile(request, around);
+  const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
   view.end();
   const exitCode = exitCodeOf(result, settings.strict);
   const made = makeReport(request, result, exitCode);
@@ -88,13 +86,33 @@ export async function runFile(run: FileRun, context: RunContext): Promise<Finish
   return { request, result, report, exitCode, page };
 }
 
-function requestFor({ input, settings, only, output }: FileRun, context: RunContext): EnrichRequest {
-  const { service, stateFolder, streams } = context;
-  const request = requestOf(input, settings, service, stateFolder, streams);
+function requestFor(
+  { input, settings, only, output }: FileRun,
+  { service, stateFolder, streams }: RunContext,
+): EnrichRequest {
   return {
-    ...request,
+    input,
+    stdin: input === '-' ? streams.stdin : null,
+    stdout: settings.output === '-' ? streams.stdout : null,
+    intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
-    ...(output === undefined ? {} : { output: { ...request.output, path: output } }),
+    scan: scanOf(settings),
+    output: {
+      path: output ?? settings.output,
+      format: settings.format,
+      fields: settings.fields,
+      isSorted: settings.sort === 'quality',
+      escapeFormulas: settings.escapeFormulas,
+      errors: settings.errors,
+      report: settings.report,
+    },
+    settings: runSettingsOf(settings, service),
+    overagePrice: settings.overagePrice,
+    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    onLimit: settings.onLimit,
+    ownDomain: service.ownDomain,
+    maxErrors: settings.maxErrors,
+    stateFolder,
   };
 }
 
@@ -103,9 +121,6 @@ function withBareNames(report: RunReport): RunReport {
   return {
     ...report,
     input: { ...input, name: basename(input.name) },
-    files: {
-      output: basename(files.output),
-      errors: files.errors === null ? null : basename(files.errors),
-    },
+    files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
   };
 }

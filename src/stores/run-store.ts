@@ -170,7 +170,7 @@ export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>
 }
 
 /** How a run judges the age of stored answers: at its start, in every pass. */
-export function freshnessOf(run: RunRecord): Freshness {
+export function freshnessOf(run: Pick<RunRecord, 'asOf' | 'keyStartedAt' | 'settings'>): Freshness {
   return {
     asOf: run.asOf,
     maxAgeMs: run.settings.maxAgeMs,

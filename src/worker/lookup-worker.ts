@@ -63,7 +63,7 @@ export interface LookupWorkerOptions {
 const USAGE_TOLD_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
-export interface SentCount {
+interface SentCount {
   readonly requests: number;
   readonly billed: number;
 }

@@ -1,15 +1,19 @@
 /** What Prometheus reads, over real HTTP. */
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createMetrics, type Metrics } from '../../src/context/metrics.js';
-import { type MetricsServerOptions, serveMetrics } from '../../src/context/metrics-server.js';
-import { createReadiness } from '../../src/context/open-metrics.js';
+import {
+  createMetrics,
+  createReadiness,
+  type MetricsRegistry,
+  type MetricsServerOptions,
+  serveMetrics,
+} from '../../src/context/metrics.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { answering } from '../support/answering-client.js';
 import { scrape } from './scrape.js';
 
 const NOT_STOPPED = new AbortController().signal;
 
-async function served(metrics: Metrics, some: Partial<MetricsServerOptions> = {}): Promise<string> {
+async function served(metrics: MetricsRegistry, some: Partial<MetricsServerOptions> = {}): Promise<string> {
   const whyNotReady = createReadiness(async () => undefined, NOT_STOPPED);
   const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, whyNotReady, ...some });
   onTestFinished(() => server.close());
@@ -64,14 +68,15 @@ describe('gauges', () => {
     const metrics = createMetrics();
     const url = `${await served(metrics)}/metrics`;
     const pace = { ...ledgerState().pace, rate: 90 };
-    const worker = { inFlight: 3, trouble: null as string | null, accounts: () => accounts };
-    let accounts = [
-      {
-        account: 'team',
-        state: ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace }),
-      },
-    ];
-    metrics.watchWorker(worker);
+    let accounts = new Map([
+      ['team', ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace })],
+    ]);
+    const worker = {
+      inFlight: 3,
+      trouble: null as string | null,
+      ledgerState: (account: string) => accounts.get(account) ?? null,
+    };
+    metrics.watchWorker(worker, () => [...accounts.keys(), 'never seen']);
     const first = await scrape(url);
     expect(first.value('brand_enrich_in_flight')).toBe(3);
     expect(first.value('brand_enrich_service_away')).toBe(0);
@@ -81,7 +86,7 @@ describe('gauges', () => {
 
     worker.inFlight = 0;
     worker.trouble = 'status 503';
-    accounts = [{ account: 'other', state: ledgerState() }];
+    accounts = new Map([['other', ledgerState()]]);
     const second = await scrape(url);
     expect(second.value('brand_enrich_in_flight')).toBe(0);
     expect(second.value('brand_enrich_service_away')).toBe(1);

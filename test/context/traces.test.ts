@@ -1,22 +1,22 @@
 /** What of a process reaches a collector, and what a collector that is away does to the process. */
 import { SpanKind } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createTraces, type RunOutline, type Traces } from '../../src/context/traces.js';
+import { createTraces, type Traces } from '../../src/context/traces.js';
 import { EXIT, FailFileError } from '../../src/core/errors.js';
 import { createLog, silentLog } from '../../src/core/log.js';
-import { emptyCounts } from '../../src/core/outcome.js';
+import type { LookupsEnd } from '../../src/run/run-end.js';
+import type { Scan } from '../../src/run/scan/scan.js';
+import { halted, resultOf } from '../commands/results.js';
 import { answering } from '../support/answering-client.js';
 import { type Collector, startCollector } from './collector.js';
 import { readLog, temporaryLog } from './log-lines.js';
 
-const OUTLINE: RunOutline = {
-  id: 'r-1',
-  rows: 10,
-  identifiers: 8,
-  counts: { ...emptyCounts(), matched: 7, not_found: 2, skipped: 1 },
-  billed: 8,
-  exitCode: EXIT.done,
-};
+const RESULT = resultOf({
+  rows: { matched: 7, not_found: 2, skipped: 1 },
+  scan: { answers: { wanted: 8 } as Scan['answers'] },
+  tally: { billed: 8 },
+});
+const finishes = async () => RESULT;
 
 async function collecting(): Promise<Collector> {
   const collector = await startCollector();
@@ -55,12 +55,7 @@ describe('a run', () => {
   it('is a span of its own with what it came to', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
-    const result = await traces.traceRun(
-      'redis',
-      async () => 'result',
-      () => OUTLINE,
-    );
-    expect(result).toBe('result');
+    expect(await traces.traceRun('redis', false, finishes)).toBe(RESULT);
     await traces.close();
     expect(collector.spans).toMatchObject([
       {
@@ -69,7 +64,7 @@ describe('a run', () => {
         hasFailed: false,
         attributes: {
           'brand_enrich.engine': 'redis',
-          'brand_enrich.run.id': 'r-1',
+          'brand_enrich.run.id': RESULT.run.id,
           'brand_enrich.rows': 10,
           'brand_enrich.identifiers': 8,
           'brand_enrich.rows.matched': 7,
@@ -83,23 +78,21 @@ describe('a run', () => {
     ]);
   });
 
-  it.each([
-    [EXIT.someFailed, false],
-    [EXIT.limit, false],
-    [EXIT.interrupted, false],
-    [EXIT.tooManyErrors, true],
-    [EXIT.credentials, true],
-    [EXIT.trouble, true],
-  ])('that ends with %i has failed: %s', async (exitCode, hasFailed) => {
+  it.each<[number, LookupsEnd, boolean]>([
+    [EXIT.someFailed, { type: 'finished' }, false],
+    [EXIT.limit, halted('limit', ''), false],
+    [EXIT.interrupted, { type: 'stopped' }, false],
+    [EXIT.tooManyErrors, { type: 'too_many_failures' }, true],
+    [EXIT.credentials, halted('credentials', ''), true],
+    [EXIT.trouble, halted('lost', ''), true],
+  ])('that ends with %i (%j) has failed: %s', async (exitCode, end, hasFailed) => {
     const collector = await collecting();
     const traces = tracesTo(collector);
-    await traces.traceRun(
-      'redis',
-      async () => undefined,
-      () => ({ ...OUTLINE, exitCode }),
-    );
+    await traces.traceRun('redis', true, async () => resultOf({ end, rows: { matched: 1, invalid: 1 } }));
     await traces.close();
-    expect(collector.spans).toMatchObject([{ hasFailed }]);
+    expect(collector.spans).toMatchObject([
+      { hasFailed, attributes: { 'brand_enrich.exit_code': exitCode } },
+    ]);
   });
 
   it.each([
@@ -108,11 +101,7 @@ describe('a run', () => {
   ])('that throws has failed with a code and no words: %s', async (error, type) => {
     const collector = await collecting();
     const traces = tracesTo(collector);
-    const run = traces.traceRun(
-      'embedded',
-      () => Promise.reject(error),
-      () => OUTLINE,
-    );
+    const run = traces.traceRun('embedded', false, () => Promise.reject(error));
     await expect(run).rejects.toBe(error);
     await traces.close();
     expect(collector.spans).toMatchObject([{ hasFailed: true, attributes: { 'error.type': type } }]);
@@ -122,13 +111,7 @@ describe('a run', () => {
   it('is the root of a trace, whatever it was begun in; two are two traces', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
-    const inner = () =>
-      traces.traceRun(
-        'redis',
-        async () => undefined,
-        () => OUTLINE,
-      );
-    await traces.traceRun('redis', inner, () => OUTLINE);
+    await traces.traceRun('redis', false, () => traces.traceRun('redis', false, finishes));
     await traces.close();
     expect(collector.spans.map(({ parentSpanId }) => parentSpanId)).toEqual(['', '']);
     expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(2);
@@ -141,13 +124,10 @@ describe('a chunk', () => {
     const traces = tracesTo(collector);
     const { contextManager } = traces.telemetry;
     let metadata = '';
-    await traces.traceRun(
-      'redis',
-      async () => {
-        metadata = contextManager.getMetadata(contextManager.active());
-      },
-      () => OUTLINE,
-    );
+    await traces.traceRun('redis', false, async () => {
+      metadata = contextManager.getMetadata(contextManager.active());
+      return RESULT;
+    });
     await process(traces, metadata, async () => undefined);
     await traces.close();
     const [run] = collector.spansNamed('run');
@@ -223,13 +203,7 @@ describe('a collector', () => {
   async function runAndClose(collector: Collector) {
     const log = await temporaryLog();
     const traces = tracesTo(collector, createLog({ level: 'info', file: log }));
-    const run = () =>
-      traces.traceRun(
-        'redis',
-        async () => 'result',
-        () => OUTLINE,
-      );
-    expect(await run()).toBe('result');
+    expect(await traces.traceRun('redis', false, finishes)).toBe(RESULT);
     await traces.close();
     return readLog(log);
   }

@@ -1,7 +1,8 @@
 /** The end of a run in words: what came out, what it cost, what to do next. */
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/run/exit-code.js';
 import { makeReport } from '../../src/run/report/report.js';
+import { exitCodeOf } from '../../src/run/run-end.js';
+import type { FinishedRun } from '../../src/run/run-file.js';
 import { stopText, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
@@ -9,15 +10,19 @@ import { overstated } from '../../src/worker/halt-reasons.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
+function finishedRun(parts: ResultParts, settings: Partial<RunSettings> = {}, isStrict = false): FinishedRun {
+  const request = requestFor(settings);
+  const result = resultOf(parts);
+  const exitCode = exitCodeOf(result, isStrict);
+  return { request, result, report: makeReport(request, result, exitCode), exitCode, page: null };
+}
+
 function summaryOf(
   parts: ResultParts,
   settings: Partial<RunSettings> = {},
   page: string | null = 'customers.report.html',
 ): string[] {
-  const request = requestFor(settings);
-  const result = resultOf(parts);
-  const exitCode = exitCodeOf(result, false);
-  return summaryText(request, result, makeReport(request, result, exitCode), exitCode, page)
+  return summaryText({ ...finishedRun(parts, settings), page })
     .trim()
     .split('\n');
 }
@@ -55,12 +60,7 @@ it('one of a thing is told as one', () => {
 });
 
 describe('with --quiet', () => {
-  const said = (parts: ResultParts, isStrict = false) => {
-    const request = requestFor({});
-    const result = resultOf(parts);
-    const exitCode = exitCodeOf(result, isStrict);
-    return stopText(request, result, makeReport(request, result, exitCode), exitCode);
-  };
+  const said = (parts: ResultParts, isStrict = false) => stopText(finishedRun(parts, {}, isStrict));
 
   it('a run that is done says nothing', () => {
     expect(said({})).toBe('');

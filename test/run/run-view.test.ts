@@ -1,10 +1,8 @@
-/** What a run shows beside its progress: outages and a limit that is near, in a log and on a terminal. */
-import { PassThrough } from 'node:stream';
+/** What a run shows in a log: its sentences, outages, and a limit that is near. */
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.js';
 import type { Log } from '../../src/core/log.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
-import { createLogView, createStanding, createTerminalView } from '../../src/run/run-view.js';
+import { createLogView, createStanding } from '../../src/run/run-view.js';
 import { ledgerState } from './ledger-state.js';
 
 const NEAR = ledgerState({ quota: 100, sent: 80 });
@@ -37,7 +35,7 @@ it('a log has a line for an outage, for its end, and for a limit that is near, h
 
 it('the worker that runs share knows of an outage before they have asked', () => {
   const { log, lines } = keptLog();
-  createStanding(log, { trouble: 'status 503' }).note(progress());
+  createStanding(log, { trouble: 'status 503' })(progress());
   expect(lines).toEqual([['warn', 'status 503', 'the service is unavailable']]);
 });
 
@@ -53,25 +51,4 @@ it('a log names the run, keeps warnings apart, and has the cost before it is spe
     ['warn', 'a.csv', 'parked'],
     ['info', 'a.csv', 5, 2, '0.2', 'asking the service'],
   ]);
-});
-
-it('a terminal shows each once, with --quiet too', () => {
-  const stderr = new PassThrough();
-  const view = createTerminalView({
-    streams: { stdin: new PassThrough(), stderr },
-    settings: { quiet: true, color: false, overagePrice: '0.1', yes: false, confirmAbove: '20' },
-    clock: systemClock,
-    stop: new AbortController().signal,
-  });
-  for (const some of [
-    { trouble: 'status 503' },
-    { trouble: 'status 503' },
-    { ledger: NEAR },
-    { ledger: NEAR },
-  ])
-    view.update(progress(some));
-  expect(String(stderr.read())).toBe(
-    'the service is unavailable: status 503; trying again with one request at a time\n' +
-      'warning: 80 % of the limit of 100 requests is used\n',
-  );
 });

@@ -1,10 +1,10 @@
 /** Spool files of a test's own. */
 import { onTestFinished } from 'vitest';
-import { createSpoolFile, type SpoolFile } from '../../src/run/scan/spool-file.js';
+import { SpoolFile } from '../../src/run/scan/spool-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export async function openSpool(name = 'spool'): Promise<SpoolFile> {
-  const file = createSpoolFile(await temporaryFolder(), name);
+  const file = new SpoolFile(await temporaryFolder(), name);
   onTestFinished(() => file.close());
   return file;
 }

@@ -4,12 +4,12 @@
  */
 import { access } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { AccountNames } from '../../context/account.js';
 import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
+import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';

@@ -5,13 +5,13 @@
 import { hostname } from 'node:os';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
-import type { AccountNames } from '../../context/account.js';
 import { systemClock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
+import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
 import { createNewestData, gatherDashboard } from './gather-dashboard.js';

@@ -10,7 +10,7 @@ import type { Settings } from '../../config/settings.js';
 import {
   type EngineContext,
   openLookupWorker,
-  type WorkerSettings,
+  type WorkerContext,
   watched,
 } from '../../context/open-context.js';
 import { type OpenedService, openService } from '../../context/open-service.js';
@@ -48,7 +48,7 @@ export interface ScheduleHostOptions extends EngineContext {
 interface HostedWorker {
   readonly worker: SharedWorker;
   readonly service: Pick<OpenedService, 'service' | 'account' | 'queueName'>;
-  readonly settings: WorkerSettings;
+  readonly settings: WorkerContext['settings'];
 }
 
 /** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
@@ -114,7 +114,8 @@ function enrichScheduled(
   return withReleasers(async (releasers) => {
     const { log, graceMs } = options;
     const stateFolder = settings.state;
-    const service = watched(await openService(settings, log, releasers), options);
+    const opened = await openService(settings, log, releasers);
+    const service = { ...opened, clientFor: watched(opened.clientFor, options) };
     const context = { ...options, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
     const shared = workerToShare(service, settings, options.shared);
     const own: RunWorker = {
@@ -132,7 +133,7 @@ function enrichScheduled(
         view: createLogView(log, about, createStanding(log, shared?.worker ?? null)),
         notices,
       },
-      { ...context, traced: options.traces.traced },
+      context,
     );
     return { exitCode, sentence: sentenceOf(result), output: report.files.output };
   });
@@ -141,7 +142,7 @@ function enrichScheduled(
 /** The worker of the process where the run's own would ask the same service, with the same token, in the same way. */
 function workerToShare(
   service: Pick<OpenedService, 'service' | 'account' | 'queueName'>,
-  settings: WorkerSettings,
+  settings: WorkerContext['settings'],
   hosted: HostedWorker | null,
 ): SharedWorker | null {
   if (hosted === null) return null;

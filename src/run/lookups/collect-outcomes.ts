@@ -1,203 +1,171 @@
-/**
- * Brings outcomes from the store into the run's answers: rendered once per identifier, in the order of their numbers,
- * so that memory holds one batch at a time.
- */
-
+/** Brings outcomes into the answers of a run: rendered once per identifier, one batch in memory at a time. */
 import { parseIdentifierText } from '../../core/identifier.js';
-import type { AnswerSource, Freshness, OutcomeStatus } from '../../core/outcome.js';
+import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
+import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/freshness.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { rankOf } from '../output/join-rows.js';
-import type { AnswerView, Renderer } from '../output/output-plan.js';
-import type { RunSummary } from '../report/run-summary.js';
-import type { IdentifierSpool } from '../scan/identifier-spool.js';
-import type { Answers } from './answers.js';
+import type { Renderer } from '../output/output-plan.js';
+import { createRunSummary } from '../report/run-summary.js';
+import type { Scan } from '../scan/scan.js';
 
-export interface CollectContext {
-  readonly engine: Engine;
-  readonly identifiers: IdentifierSpool;
-  readonly answers: Answers;
-  readonly renderer: Renderer;
-  readonly keyPrefix: string;
-  readonly freshness: Freshness;
-  readonly summary: RunSummary;
-  /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
-  readonly reasons: Map<number, string>;
+/** A wanted identifier without an answer. */
+export interface Unanswered {
+  readonly index: number;
+  readonly text: string;
 }
 
-const READ_AT_ONCE = 500;
-
-/** Wanted identifiers without an answer, in order, in batches. */
-export function* unanswered(
-  context: Pick<CollectContext, 'identifiers' | 'answers'>,
-  size: number,
-): Generator<{ readonly index: number; readonly text: string }[]> {
-  let batch: { index: number; text: string }[] = [];
-  for (const { first, texts } of context.identifiers.batches()) {
-    for (const [offset, text] of texts.entries()) {
-      const index = first + offset;
-      if (!context.answers.isWanted(index) || context.answers.status(index) !== null) continue;
-      batch.push({ index, text });
-      if (batch.length < size) continue;
-      yield batch;
-      batch = [];
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
-/** Takes what the store has for wanted identifiers without an answer. How many are still without. */
-export async function collectStored(
-  context: CollectContext,
-  source: AnswerSource,
-  stop?: AbortSignal,
-): Promise<number> {
-  let missing = 0;
-  for (const batch of unanswered(context, READ_AT_ONCE)) {
-    stop?.throwIfAborted();
-    const outcomes = await context.engine.outcomes.read(
-      batch.map(({ text }) => context.keyPrefix + text),
-      context.freshness,
-    );
-    for (const [at, { index, text }] of batch.entries()) {
-      const outcome = outcomes[at];
-      if (outcome) {
-        const profile = outcome.packed === null ? null : unpackProfile(outcome.packed).toString('utf8');
-        const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
-        const comeBack = outcome.status === 'not_found' && outcome.freshUntil !== null;
-        keepAnswer(context, index, text, { ...outcome, comeBack, profile, brand }, source);
-      } else missing += 1;
-    }
-  }
-  return missing;
-}
-
-/** Takes the lookups that failed in this run. How many identifiers are still without an answer. */
-export async function collectFailed(context: CollectContext, runId: string): Promise<number> {
-  let missing = 0;
-  for (const batch of unanswered(context, READ_AT_ONCE)) {
-    const failures = await context.engine.runs.failures(
-      runId,
-      batch.map(({ text }) => context.keyPrefix + text),
-    );
-    for (const [at, { index, text }] of batch.entries()) {
-      const failure = failures[at];
-      const status = failure?.isDeferred === true ? 'deferred' : 'failed';
-      if (failure) settleUnanswered(context, index, text, status, failure.reason);
-      else missing += 1;
-    }
-  }
-  return missing;
-}
-
-/** Whatever is still without an answer was not asked, or not to the end: `reason`. */
-export function deferRest(context: CollectContext, reason: string): void {
-  for (const batch of unanswered(context, READ_AT_ONCE)) {
-    for (const { index, text } of batch) settleUnanswered(context, index, text, 'deferred', reason);
-  }
-}
-
-function settleUnanswered(
-  context: CollectContext,
-  index: number,
-  text: string,
-  status: 'failed' | 'deferred',
-  error: string,
-): void {
-  if (context.answers.status(index) !== null) return;
-  context.reasons.set(index, error);
-  context.summary.noteFailure(status, error);
-  set(context, index, status, null, {
-    status,
-    identifier: parseIdentifierText(text),
-    profile: null,
-    source: null,
-    fetchedAt: null,
-    error,
-  });
-}
-
-/** An answer as the store has it, unpacked. */
-interface CollectedAnswer {
-  readonly status: 'matched' | 'not_found';
-  /** The brand is being fetched: to be asked for once more soon. */
-  readonly comeBack: boolean;
+/** An answer of the service, unpacked. */
+interface CollectedAnswer extends Pick<FetchedAnswer, 'status' | 'comeBack' | 'fetchedAt'> {
   /** The service's JSON text, and parsed: null and empty for `not_found`. */
   readonly profile: string | null;
   readonly brand: Brand;
-  readonly fetchedAt: number;
 }
 
-/** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
-function keepAnswer(
-  context: CollectContext,
-  index: number,
-  text: string,
-  { status, comeBack, profile, brand, fetchedAt }: CollectedAnswer,
-  source: AnswerSource,
-): void {
-  if (context.answers.status(index) !== null) return;
-  const score = status === 'matched' ? qualityScoreOf(brand) : null;
-  const identifier = parseIdentifierText(text);
-  const error = comeBack ? COME_BACK_REASON : null;
-  set(context, index, status, score, { status, identifier, profile, brand, source, fetchedAt, error });
-  context.summary.noteAnswer({ status, comeBack, index, identifier: text, score, fetchedAt, source, brand });
+export interface CollectorOptions {
+  readonly engine: Pick<Engine, 'outcomes' | 'runs'>;
+  readonly scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>;
+  readonly renderer: Renderer;
+  readonly keyPrefix: string;
+  readonly freshness: Freshness;
 }
 
-function set(
-  context: CollectContext,
-  index: number,
-  status: OutcomeStatus,
-  score: number | null,
-  view: AnswerView,
-): void {
-  context.answers.set(index, status, rankOf(status, score), context.renderer.answer(view));
-}
-
-/**
- * Answers that the worker of this process fetched for this run, taken as they come: what is in memory need not be read back, unpacked
- * and parsed again. Whatever is missed here is read from the store, which is the truth.
- */
-export interface LiveCollector {
-  /** The identifiers of a chunk that is about to be queued. */
-  expect(batch: readonly { readonly index: number; readonly text: string }[]): void;
-  /** Never throws. */
-  onAnswer(answer: FetchedAnswer): void;
-  /** Takes nothing more. */
-  close(): void;
-}
-
+const READ_AT_ONCE = 500;
 /** Twice what is queued at once. With workers elsewhere most never come this way: the oldest are forgotten. */
 const EXPECTED_AT_MOST = 20_000;
 
-export function createLiveCollector(collect: CollectContext): LiveCollector {
-  const expected = new Map<string, { readonly index: number; readonly text: string }>();
-  return {
-    expect(batch) {
-      for (const each of batch) expected.set(collect.keyPrefix + each.text, each);
-      for (const key of expected.keys()) {
-        if (expected.size <= EXPECTED_AT_MOST) return;
-        expected.delete(key);
+export class OutcomeCollector {
+  readonly summary = createRunSummary(qualityTier);
+  /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
+  readonly reasons = new Map<number, string>();
+  readonly #expected = new Map<string, Unanswered>();
+
+  constructor(private readonly options: CollectorOptions) {}
+
+  /** Takes what the store has for wanted identifiers without an answer. How many are still without. */
+  takeStored(source: AnswerSource, stop?: AbortSignal): Promise<number> {
+    const { outcomes } = this.options.engine;
+    return this.#takeAll(
+      (keys) => {
+        stop?.throwIfAborted();
+        return outcomes.read(keys, this.options.freshness);
+      },
+      (unanswered, { status, packed, freshUntil, fetchedAt }) => {
+        const profile = packed === null ? null : unpackProfile(packed).toString('utf8');
+        const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
+        const comeBack = status === 'not_found' && freshUntil !== null;
+        this.#keepAnswer(unanswered, { status, comeBack, profile, brand, fetchedAt }, source);
+      },
+    );
+  }
+
+  /** Takes the lookups that failed in this run. How many identifiers are still without an answer. */
+  takeFailed(runId: string): Promise<number> {
+    const { runs } = this.options.engine;
+    return this.#takeAll(
+      (keys) => runs.failures(runId, keys),
+      (unanswered, { isDeferred, reason }) =>
+        this.#keepReason(unanswered, isDeferred === true ? 'deferred' : 'failed', reason),
+    );
+  }
+
+  /** Whatever is still without an answer was not asked, or not to the end: `reason`. */
+  deferRest(reason: string): void {
+    for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE))
+      for (const unanswered of batch) this.#keepReason(unanswered, 'deferred', reason);
+  }
+
+  /** The identifiers of a chunk that is about to be queued: their answers may come through `onAnswer`. */
+  expect(batch: readonly Unanswered[]): void {
+    for (const each of batch) this.#expected.set(this.options.keyPrefix + each.text, each);
+    for (const key of this.#expected.keys()) {
+      if (this.#expected.size <= EXPECTED_AT_MOST) return;
+      this.#expected.delete(key);
+    }
+  }
+
+  /** Takes an answer that the worker of this process fetched; what is missed here is read from the store. Never throws. */
+  onAnswer({ key, profile, ...answer }: FetchedAnswer): void {
+    const unanswered = this.#expected.get(key);
+    if (unanswered === undefined) return;
+    this.#expected.delete(key);
+    const text = profile === null ? null : profile.body.toString('utf8');
+    try {
+      this.#keepAnswer(unanswered, { ...answer, profile: text, brand: profile?.brand ?? {} }, 'api');
+    } catch {
+      // A full disk: the run meets it where it takes from the store what is missing here.
+    }
+  }
+
+  /** Expects nothing more. */
+  close(): void {
+    this.#expected.clear();
+  }
+
+  async #takeAll<T>(
+    read: (keys: readonly string[]) => Promise<readonly (T | null)[]>,
+    keep: (unanswered: Unanswered, found: T) => void,
+  ): Promise<number> {
+    let missing = 0;
+    for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE)) {
+      const found = await read(batch.map(({ text }) => this.options.keyPrefix + text));
+      for (const [at, unanswered] of batch.entries()) {
+        const each = found[at] ?? null;
+        if (each === null) missing += 1;
+        else keep(unanswered, each);
       }
-    },
-    onAnswer({ key, status, comeBack, profile, fetchedAt }) {
-      const wanted = expected.get(key);
-      if (wanted === undefined) return;
-      expected.delete(key);
-      const brand = profile?.brand ?? {};
-      const text = profile === null ? null : profile.body.toString('utf8');
-      try {
-        const answer = { status, comeBack, profile: text, brand, fetchedAt };
-        keepAnswer(collect, wanted.index, wanted.text, answer, 'api');
-      } catch {
-        // A full disk: the run meets it where it takes from the store what is missing here.
-      }
-    },
-    close() {
-      expected.clear();
-    },
-  };
+    }
+    return missing;
+  }
+
+  /** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
+  #keepAnswer({ index, text }: Unanswered, answer: CollectedAnswer, source: AnswerSource): void {
+    const { scan, renderer } = this.options;
+    if (scan.answers.status(index) !== null) return;
+    const { status, comeBack, brand } = answer;
+    const score = status === 'matched' ? qualityScoreOf(brand) : null;
+    const error = comeBack ? COME_BACK_REASON : null;
+    const view = { ...answer, identifier: parseIdentifierText(text), source, error };
+    scan.answers.set(index, status, rankOf(status, score), renderer.answer(view));
+    this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });
+  }
+
+  #keepReason({ index, text }: Unanswered, status: 'failed' | 'deferred', error: string): void {
+    const { scan, renderer } = this.options;
+    if (scan.answers.status(index) !== null) return;
+    this.reasons.set(index, error);
+    this.summary.noteFailure(status, error);
+    const identifier = parseIdentifierText(text);
+    const view = { status, identifier, profile: null, source: null, fetchedAt: null, error };
+    scan.answers.set(index, status, rankOf(status, null), renderer.answer(view));
+  }
+}
+
+/** Wanted identifiers without an answer, in batches: in the order of the file, or the most valuable ones first. */
+export function* unansweredIn(
+  { identifiers, answers, priorities }: CollectorOptions['scan'],
+  size: number,
+  order: 'file' | 'worth' = 'file',
+): Generator<Unanswered[]> {
+  const isUnanswered = (index: number) => answers.isWanted(index) && answers.status(index) === null;
+  function* all(): Generator<Unanswered> {
+    if (order === 'worth' && priorities !== null) {
+      for (const index of priorities.order(identifiers.count))
+        if (isUnanswered(index)) yield { index, text: identifiers.at(index) };
+      return;
+    }
+    for (const { first, texts } of identifiers.batches())
+      for (const [offset, text] of texts.entries())
+        if (isUnanswered(first + offset)) yield { index: first + offset, text };
+  }
+  let batch: Unanswered[] = [];
+  for (const unanswered of all()) {
+    batch.push(unanswered);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

@@ -1,63 +1,98 @@
-/**
- * What a run may cost, before it spends: requests needed, how many of them the quota covers, and what the overage
- * would cost at most. Pure.
- */
-
+/** What a run may cost and how far it may go, before it spends: by quota, overage and caps. */
 import { costOf, requestsFor } from '../../core/decimal.js';
+import { countOf } from '../../core/figures.js';
+import type { Engine } from '../../engine/engine.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { overageLeftFor, spentOf } from '../../ledger/policy.js';
+import type { RunSettings } from '../../stores/run-store.js';
+import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
 
-export interface SpendingEstimate {
-  /** Requests to be made: identifiers without a fresh answer. */
-  readonly requests: number;
-  /** Of those, covered by the quota; null while the quota is unknown. */
-  readonly withinQuota: number | null;
-  /** Overage requests at most, and their cost as exact text. */
-  readonly overageRequests: number;
-  readonly maxCost: string;
-  /** Requests that neither quota nor overage covers: they would be deferred; null while unknown. */
-  readonly deferred: number | null;
-}
+export type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
 
+/** What earlier starts of the same command sent counts too. */
 export function estimateSpending(
   requests: number,
   state: LedgerState,
   request: {
-    readonly settings: {
-      readonly overage: number;
-      readonly quotaCap: number | null;
-      readonly maxRequests: number | null;
-      readonly maxOverageRequests: number | null;
-    };
+    readonly settings: Pick<RunSettings, 'overage' | 'quotaCap' | 'maxRequests' | 'maxOverageRequests'>;
     readonly overagePrice: string;
   },
-): SpendingEstimate {
+) {
   const { overage, quotaCap, maxRequests, maxOverageRequests } = request.settings;
-  // What earlier starts of the same command sent counts too.
   const { run } = state;
-  const wanted = Math.min(
-    requests,
-    Math.max(0, (maxRequests ?? Number.POSITIVE_INFINITY) - (run?.requests ?? 0)),
-  );
+  const wanted = Math.min(requests, Math.max(0, orInfinity(maxRequests) - (run?.requests ?? 0)));
   const spent = spentOf(state);
   const isKnown = state.quota !== null || quotaCap !== null;
-  const quota = Math.min(state.quota ?? Number.POSITIVE_INFINITY, quotaCap ?? Number.POSITIVE_INFINITY);
+  const quota = Math.min(orInfinity(state.quota), orInfinity(quotaCap));
   const withinQuota = isKnown ? Math.min(wanted, Math.max(0, quota - spent)) : null;
   const overageLeft = isKnown ? Math.max(0, overage - Math.max(0, spent - quota)) : overage;
   const beyond = wanted - (withinQuota ?? 0);
-  const capLeft = run === null ? (maxOverageRequests ?? beyond) : overageLeftFor(run);
+  const capLeft = run === null ? orInfinity(maxOverageRequests) : overageLeftFor(run);
   const overageRequests = Math.min(beyond, overageLeft, capLeft);
   return {
+    /** Requests to be made: identifiers without a fresh answer. */
     requests,
+    /** Of those, covered by the quota; null while the quota is unknown. */
     withinQuota,
+    /** Overage requests at most, and their cost as exact text. */
     overageRequests,
     maxCost: costOf(overageRequests, request.overagePrice),
+    /** Requests that neither quota nor overage covers: they would be deferred; null while unknown. */
     deferred: withinQuota === null ? null : requests - withinQuota - overageRequests,
   };
+}
+
+/** Requests that this run may still send; null while no quota is known. `state` is the run's own (`accountOfRun`). */
+export function requestsLeft(state: LedgerState): number | null {
+  const { overage, quotaCap, run } = state;
+  const caps = { maxRequests: run?.maxRequests ?? null, maxOverageRequests: run?.maxOverageRequests ?? null };
+  const { withinQuota, overageRequests } = estimateSpending(Number.POSITIVE_INFINITY, state, {
+    settings: { overage, quotaCap, ...caps },
+    overagePrice: '0',
+  });
+  return withinQuota === null ? null : withinQuota + overageRequests;
+}
+
+/**
+ * Chunks that may be handed out with `--priority` before those are settled: what can be paid for, so that what is worth less
+ * waits, wherever workers are. One at least, because it finds out what is not known.
+ */
+export function chunksAhead(state: LedgerState): number {
+  return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));
+}
+
+/** The account by the run's own policy, also when it is no longer live, and by a lower cap of other live runs. */
+export async function accountOfRun(
+  engine: Pick<Engine, 'ledger'>,
+  runId: string,
+  { account, overage, quotaCap }: Pick<RunSettings, 'account' | 'overage' | 'quotaCap'>,
+): Promise<LedgerState> {
+  const state = await engine.ledger.show(account, runId);
+  const lowest = Math.min(orInfinity(quotaCap), orInfinity(state.quotaCap));
+  return { ...state, overage, quotaCap: Number.isFinite(lowest) ? lowest : null };
+}
+
+/** Of several live runs of an account the lowest limits hold: those that are not this run's own, as a sentence. */
+export function foreignTerms(
+  held: Pick<LedgerState, 'overage' | 'quotaCap'>,
+  own: Pick<LedgerState, 'overage' | 'quotaCap'>,
+): string[] {
+  const lower: string[] = [];
+  if (held.quotaCap !== null && held.quotaCap < orInfinity(own.quotaCap))
+    lower.push(`--quota ${held.quotaCap}`);
+  if (held.overage < own.overage) lower.push(`a budget of ${countOf(held.overage, 'overage request')}`);
+  if (lower.length === 0) return [];
+  return [
+    `another run of this account has ${lower.join(' and ')}: the lower holds until that run has ended, or has been dead for 30 s`,
+  ];
 }
 
 /** Whether one amount is more than another; both as plain decimal text. */
 export function isMoreThan(amount: string, other: string): boolean {
   // In millionths, because that is the most exact price anybody has.
   return requestsFor(amount, '0.000001') > requestsFor(other, '0.000001');
+}
+
+function orInfinity(limit: number | null): number {
+  return limit ?? Number.POSITIVE_INFINITY;
 }

@@ -1,60 +1,22 @@
-/**
- * From "these identifiers have no answer" to "each has one, failed, or was deferred": sweeps over what is missing,
- * wave after wave, until nothing is left or something stops the run. Parks and resumes with `--on-limit wait`.
- */
-
-import type { Clock } from '../../core/clock.js';
-import type { Log } from '../../core/log.js';
-import type { ChunkQueue } from '../../engine/engine.js';
-import { limitOf, overageLeftFor, spentOf } from '../../ledger/policy.js';
-import type { RunHalt, RunProgress, RunRecord } from '../../stores/run-store.js';
+/** Sweeps over what is missing until each identifier has an answer, failed or was deferred. Parks and resumes. */
+import { overageLeftFor, roomOf } from '../../ledger/policy.js';
+import type { RunHalt } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
-import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
+import type { BegunRun } from '../enrich-request.js';
+import type { LookupsEnd } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
-import { accountOfRun } from './account-state.js';
-import type { LiveCollector } from './collect-outcomes.js';
-import { type CollectContext, collectFailed, collectStored, unanswered } from './collect-outcomes.js';
-import {
-  awaitStragglers,
-  type DispatchContext,
-  type DispatchEnd,
-  dispatchChunks,
-  type Wake,
-  withdraw,
-} from './dispatch-chunks.js';
-import { chunksAhead, unansweredByWorth } from './priority-order.js';
+import { type OutcomeCollector, unansweredIn } from './collect-outcomes.js';
+import type { ChunkDispatcher } from './dispatch-chunks.js';
+import { accountOfRun, chunksAhead } from './spending.js';
 
-export interface SweepContext {
-  readonly collect: CollectContext;
+export interface SweepContext extends BegunRun {
+  readonly collector: OutcomeCollector;
   readonly scan: Scan;
-  readonly run: RunRecord;
-  readonly line: ChunkQueue;
-  /** null: workers elsewhere do the lookups. */
-  readonly worker: LookupWorker | null;
-  /** It serves other runs too, and is not to be stopped with this one. */
-  readonly isWorkerShared: boolean;
-  readonly waterfall: boolean;
-  readonly onLimit: 'stop' | 'wait';
-  readonly ownDomain: string | null;
-  readonly maxFailures: number | null;
-  /** How long requests under way are waited for when the run is stopped. */
-  readonly graceMs: () => number;
-  readonly stop: AbortSignal;
-  readonly wake: Wake;
-  /** Told of each chunk before it is queued. */
-  readonly expect: LiveCollector['expect'];
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly onProgress: (progress: RunProgress) => void;
+  readonly dispatcher: ChunkDispatcher;
+  /** Called with why when spending has to wait, and with null when it goes on. */
   readonly onParked: (halt: RunHalt | null) => void;
-  readonly onSilence: () => void;
 }
-
-/** How it ended; `finished`: every wanted identifier has an answer or has failed. Halted as `useless`, its answers are none. */
-export type LookupsEnd =
-  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
-  | { readonly type: 'halted'; readonly halt: RunHalt };
 
 /** Sweeps that bring nothing before the rest is deferred: the queue has lost what it was given, or nobody works. */
 const EMPTY_SWEEPS = 3;
@@ -62,19 +24,17 @@ const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
 
 export async function sweep(context: SweepContext): Promise<LookupsEnd> {
-  const { collect, run, worker } = context;
-  let chunks = 0;
+  const { request, around, collector, scan, run, dispatcher, worker } = context;
+  const { waterfall } = request.scan;
+  const ahead = async () => chunksAhead(await accountOfRun(around.engine, run.id, run.settings));
   let emptySweeps = 0;
   let hasLookedAgain = false;
   for (;;) {
-    const before = collect.answers.answered;
-    const dispatch = dispatchContext(context, chunks);
-    const end = await dispatchChunks(dispatch);
-    chunks = end.chunks;
-    if (end.type === 'halted' && isWaitedOut(end.halt) && context.onLimit === 'wait') {
-      await awaitStragglers(dispatch, chunks, context.graceMs());
-      await collectStored(collect, 'api');
-      await collectFailed(collect, run.id);
+    const before = scan.answers.answered;
+    const end = await dispatcher.dispatch(chunksOf(context), scan.priorities === null ? null : ahead);
+    if (end.type === 'halted' && isWaitedOut(end.halt) && request.onLimit === 'wait') {
+      await dispatcher.awaitStragglers(graceOf(context));
+      await takeAll(context);
       if (!(await park(context, end.halt))) return { type: 'stopped' };
       continue;
     }
@@ -82,43 +42,45 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       // The last word on a limit is the service's, where it costs nothing to ask: one answer may have been old, or odd.
       hasLookedAgain = true;
       if (await hasRoomByFreeLook(context)) {
-        await awaitStragglers(dispatch, chunks, context.graceMs());
-        await collect.engine.runs.clearHalt(run.id);
-        worker?.resumeRun(run.id);
+        await dispatcher.awaitStragglers(graceOf(context));
+        await resume(context);
         continue;
       }
     }
-    if (end.type !== 'finished' && end.type !== 'lost') return await windUp(context, dispatch, end);
-    await collectStored(collect, 'api');
-    const missing = await collectFailed(collect, run.id);
-    if (missing > 0) {
-      emptySweeps = collect.answers.answered > before ? 0 : emptySweeps + 1;
+    if (end.type !== 'finished' && end.type !== 'lost') return windUp(context, end);
+    if ((await takeAll(context)) > 0) {
+      emptySweeps = scan.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
       return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
     }
-    if (!context.waterfall || wantNextCandidates(context.scan) === 0) return finished(context);
-    if ((await collectWaves(context, context.stop)) === 0) return finished(context);
+    if (!waterfall || wantNextCandidates(scan) === 0) return finished(context);
+    if ((await takeWaves(collector, scan, waterfall, around.stop)) === 0) return finished(context);
     worker?.resumeRun(run.id);
   }
 }
 
-/**
- * Takes what the store has, and with `--waterfall` goes on to the next candidates of rows for which nothing was found,
- * until the store has no more. How many wanted identifiers are without an answer.
- */
-export async function collectWaves(
-  { collect, scan, waterfall }: Pick<SweepContext, 'collect' | 'scan' | 'waterfall'>,
+/** Takes what the store has, and with `--waterfall` for next candidates too, until it has no more. How many are without. */
+export async function takeWaves(
+  collector: OutcomeCollector,
+  scan: Scan,
+  waterfall: boolean,
   stop: AbortSignal,
 ): Promise<number> {
   for (;;) {
-    const missing = await collectStored(collect, 'stored', stop);
+    const missing = await collector.takeStored('stored', stop);
     if (!waterfall || wantNextCandidates(scan) === 0) return missing;
   }
 }
 
+/** Takes what came of chunks: answers and failures. How many identifiers are still without. */
+async function takeAll({ collector, run }: SweepContext): Promise<number> {
+  await collector.takeStored('api');
+  return collector.takeFailed(run.id);
+}
+
 /** All was asked for; but what nobody can believe is no answer, however little it is, nor is what was lost twice. */
-function finished({ collect, run }: SweepContext): LookupsEnd {
-  const { failures, identifiers } = collect.summary.facts;
+function finished({ collector, run }: SweepContext): LookupsEnd {
+  const { failures, identifiers } = collector.summary.facts;
   const hasGood = identifiers.matched + identifiers.notFound > 0;
   if ([...failures.keys()].some((reason) => isUnprovenReason(reason, hasGood)))
     return { type: 'halted', halt: unproven(run.settings.service) };
@@ -127,108 +89,68 @@ function finished({ collect, run }: SweepContext): LookupsEnd {
     : { type: 'finished' };
 }
 
-/** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
-export function whyDeferred(end: LookupsEnd): string {
-  switch (end.type) {
-    case 'finished':
-      return '';
-    case 'halted':
-      return `not asked: ${end.halt.sentence}`;
-    case 'stopped':
-      return 'not asked: the run was stopped';
-    case 'cancelled':
-      return 'not asked: the run was cancelled';
-    case 'too_many_failures':
-      return 'not asked: more lookups failed than --max-errors allows';
-  }
-}
-
-function dispatchContext(context: SweepContext, firstChunk: number): DispatchContext {
-  const { collect, scan, run, line, stop, maxFailures, wake, clock, onProgress, onSilence, log } = context;
-  return {
-    engine: collect.engine,
-    line,
-    runId: run.id,
-    chunks: chunksOf(context),
-    chunksAhead:
-      scan.priorities === null
-        ? null
-        : async () => chunksAhead(await accountOfRun(collect.engine, run.id, run.settings)),
-    firstChunk,
-    stop,
-    maxFailures,
-    wake,
-    clock,
-    onProgress,
-    onSilence,
-    log,
-  };
-}
-
-function* chunksOf({ collect, scan, expect }: SweepContext): Generator<string[]> {
-  const batches =
-    scan.priorities === null ? unanswered(collect, CHUNK_SIZE) : unansweredByWorth(scan, CHUNK_SIZE);
-  for (const batch of batches) {
-    expect(batch);
+function* chunksOf({ collector, scan }: SweepContext): Generator<string[]> {
+  for (const batch of unansweredIn(scan, CHUNK_SIZE, 'worth')) {
+    collector.expect(batch);
     yield batch.map(({ text }) => text);
   }
 }
 
+/** How long requests under way are waited for. */
+function graceOf({ request, around }: SweepContext): number {
+  return around.stop.aborted ? around.graceMs() : request.settings.timeoutMs;
+}
+
 /** Lets requests under way end, here and elsewhere, and takes their answers. */
-async function windUp(
-  context: SweepContext,
-  dispatch: DispatchContext,
-  end: DispatchEnd,
-): Promise<LookupsEnd> {
-  const { collect, run, clock } = context;
-  const worker = context.isWorkerShared ? null : context.worker;
-  const graceMs = context.graceMs();
+async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEnd> {
+  const { around, run, dispatcher } = context;
+  const { clock, engine } = around;
+  const worker = around.worker?.type === 'shared' ? null : context.worker;
+  const graceMs = graceOf(context);
   const endsAt = clock.monotonic() + graceMs;
   const stopping = worker?.stop(graceMs);
   // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
-  await collect.engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
+  await engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
   await stopping;
-  await awaitStragglers(
-    dispatch,
-    end.chunks,
-    worker ? Math.min(1_000, endsAt - clock.monotonic()) : endsAt - clock.monotonic(),
-  );
+  const leftMs = endsAt - clock.monotonic();
+  await dispatcher.awaitStragglers(worker ? Math.min(1_000, leftMs) : leftMs);
   // What the stop had parked is nobody's any more.
-  await withdraw(dispatch);
-  await collectStored(collect, 'api');
-  await collectFailed(collect, run.id);
-  if (end.type === 'halted') return { type: 'halted', halt: end.halt };
-  return { type: end.type === 'lost' || end.type === 'finished' ? 'stopped' : end.type };
+  await dispatcher.withdraw();
+  await takeAll(context);
+  return end;
 }
 
 /** Waits, without a job or a socket, until spending may be possible again. False: stopped. */
 async function park(context: SweepContext, halt: RunHalt): Promise<boolean> {
-  const { collect, run, worker, ownDomain, clock, stop } = context;
+  const { request, around, worker } = context;
+  const looksFreely = request.ownDomain !== null && worker !== null;
   context.onParked(halt);
-  for (;;) {
+  do {
     try {
-      await clock.sleep(ownDomain !== null && worker ? FREE_LOOK_MS : PAID_LOOK_MS, stop);
+      await around.clock.sleep(looksFreely ? FREE_LOOK_MS : PAID_LOOK_MS, around.stop);
     } catch {
       return false;
     }
-    if (ownDomain !== null && worker && !(await hasRoomByFreeLook(context))) continue;
-    await collect.engine.runs.clearHalt(run.id);
-    worker?.resumeRun(run.id);
-    context.onParked(null);
-    return true;
-  }
+  } while (looksFreely && !(await hasRoomByFreeLook(context)));
+  await resume(context);
+  context.onParked(null);
+  return true;
+}
+
+async function resume({ around, run, worker }: SweepContext): Promise<void> {
+  await around.engine.runs.clearHalt(run.id);
+  worker?.resumeRun(run.id);
 }
 
 /** Asks for the service's own brand, which is free, and whether the ledger knows of room afterwards; false where that cannot be asked. */
-async function hasRoomByFreeLook({ collect, run, worker, ownDomain }: SweepContext): Promise<boolean> {
+async function hasRoomByFreeLook({ request, around, run, worker }: SweepContext): Promise<boolean> {
+  const { ownDomain } = request;
   if (ownDomain === null || worker === null) return false;
   await worker.readUsage(ownDomain, run);
-  const state = await collect.engine.ledger.show(run.settings.account, run.id);
+  const state = await around.engine.ledger.show(run.settings.account, run.id);
   const { run: spending } = state;
   if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return false;
-  if (overageLeftFor(spending) === 0) return false;
-  const limit = limitOf(state);
-  return state.closedAt === null && (limit === null || spentOf(state) < limit);
+  return overageLeftFor(spending) > 0 && state.closedAt === null && roomOf(state) !== 0;
 }
 
 /** Wrong credentials and a wrong address do not pass by themselves. */

@@ -1,10 +1,10 @@
-/**
- * A notification: the content of a webhook, and which event the end of a run is.
- * Pure. Counts, money and names; no row, no brand, no token.
- */
+/** A notification as data and as an e-mail. Pure. Counts, money and names; no row, no brand, no token. */
 import { basename } from 'node:path';
 import type { NotifyEvent } from '../../config/process-settings.js';
 import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
+import { countOf, countText } from '../../core/figures.js';
+import { hasNoMatch } from '../../core/outcome.js';
+import { visibleLine, visibleLines } from '../../core/terminal-text.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';
 import { noMatchText } from '../report/headline.js';
@@ -27,21 +27,12 @@ export interface Notice {
     RunReport['requests'],
     'sent' | 'billed' | 'unreported' | 'overage' | 'overageCost'
   > | null;
-  readonly account: AccountFacts | null;
+  /** `limit`: quota and overage; null while no quota is known. `used`: requests in flight included. */
+  readonly account: ReturnType<typeof accountFacts> | null;
   /** Names without folders. */
   readonly files: { readonly output: string; readonly errors: string | null } | null;
   /** Absolute path of the JSON report. */
   readonly report: string | null;
-}
-
-interface AccountFacts {
-  readonly period: string | null;
-  readonly quota: number | null;
-  /** Quota and overage; null while no quota is known. */
-  readonly limit: number | null;
-  /** Requests in flight included. */
-  readonly used: number;
-  readonly left: number | null;
 }
 
 export interface NoticeScene {
@@ -52,41 +43,27 @@ export interface NoticeScene {
 
 /** The event of a run's end; null: a person stopped it, and knows. */
 export function eventOfEnd(exitCode: ExitCode): NotifyEvent | null {
-  switch (exitCode) {
-    case EXIT.done:
-    case EXIT.someFailed:
-      return 'finish';
-    case EXIT.limit:
-      return 'parked';
-    case EXIT.interrupted:
-      return null;
-    default:
-      return 'failure';
-  }
+  if (exitCode === EXIT.done || exitCode === EXIT.someFailed) return 'finish';
+  if (exitCode === EXIT.interrupted) return null;
+  return exitCode === EXIT.limit ? 'parked' : 'failure';
 }
 
-/** `reportPath`: where the report lies. */
+/** `reportPath`: where the report is. */
 export function noticeOfReport(
   event: NotifyEvent,
   scene: NoticeScene,
   report: RunReport,
   reportPath: string,
 ): Notice {
-  const { account, files, requests, rows } = report;
+  const { account, files, requests, rows, run } = report;
   const { sent, billed, unreported, overage, overageCost } = requests;
+  const tooMany = run.exitCode === EXIT.tooManyErrors ? 'more lookups failed than --max-errors allows' : null;
   return {
-    ...bareNotice(event, scene, report.reason ?? reasonOfExit(report.run.exitCode) ?? noMatchText(report)),
+    ...bareNotice(event, scene, report.reason ?? tooMany ?? noMatchText(report)),
     rows,
     requests: { sent, billed, unreported, overage, overageCost },
-    account:
-      account &&
-      accountFacts(
-        account.period,
-        account.quota,
-        account.limit,
-        account.sent + account.inFlight + account.others,
-      ),
-    files: { output: nameOf(files.output), errors: files.errors === null ? null : nameOf(files.errors) },
+    account: account && accountFacts(account, account.sent + account.inFlight + account.others),
+    files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
     report: reportPath,
   };
 }
@@ -105,40 +82,72 @@ export function noticeOfAccount(
   reason: string,
   state: LedgerState | null,
 ): Notice {
-  const account = state && accountFacts(state.period, state.quota, limitOf(state), spentOf(state));
+  const account = state && accountFacts({ ...state, limit: limitOf(state) }, spentOf(state));
   return { ...bareNotice(event, scene, reason), account };
 }
 
 export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: string | null): Notice {
-  return {
-    version: 1,
-    event,
-    at: new Date(scene.at).toISOString(),
-    isSample: scene.isSample,
-    run: scene.run,
-    reason,
-    rows: null,
-    requests: null,
-    account: null,
-    files: null,
-    report: null,
-  };
+  const { at, isSample, run } = scene;
+  const unknown = { rows: null, requests: null, account: null, files: null, report: null };
+  return { version: 1, event, at: new Date(at).toISOString(), isSample, run, reason, ...unknown };
 }
 
 function accountFacts(
-  period: string | null,
-  quota: number | null,
-  limit: number | null,
+  { period, quota, limit }: Pick<NonNullable<RunReport['account']>, 'period' | 'quota' | 'limit'>,
   used: number,
-): AccountFacts {
+) {
   return { period, quota, limit, used, left: limit === null ? null : Math.max(0, limit - used) };
 }
 
-function reasonOfExit(exitCode: ExitCode): string | null {
-  return exitCode === EXIT.tooManyErrors ? 'more lookups failed than --max-errors allows' : null;
+/** The notice in the words of an e-mail. */
+export function noticeMail(notice: Notice): { subject: string; text: string } {
+  const sample = notice.isSample ? '[sample data] ' : '';
+  return { subject: visibleLine(`${sample}${headline(notice)}`), text: visibleLines(linesOf(notice)) };
 }
 
-/** `-` is standard output. */
-function nameOf(path: string): string {
-  return path === '-' ? path : basename(path);
+function headline({ event, run, rows }: Notice): string {
+  switch (event) {
+    case 'finish': {
+      const failed = rows === null || rows.failed === 0 ? '' : `, ${countOf(rows.failed, 'row')} failed`;
+      const noMatch = rows !== null && hasNoMatch(rows) ? ', nothing matched' : '';
+      return `${run.label}: finished${failed || noMatch}`;
+    }
+    case 'failure':
+      return `${run.label}: failed`;
+    case 'limit':
+      return `80 % of the request limit is used (${run.label})`;
+    case 'parked':
+      return `${run.label}: parked`;
+  }
+}
+
+function linesOf({ run, reason, rows, requests, account, files, report, at }: Notice): string[] {
+  const lines: string[] = [];
+  if (reason !== null) lines.push(reason, '');
+  if (rows !== null) {
+    const named = Object.entries(rows).filter(([, value]) => value > 0);
+    const shown = named.map(([status, value]) => `${countText(value)} ${status.replace('_', ' ')}`);
+    lines.push(`rows:      ${shown.join(', ') || 'none'}`);
+  }
+  if (requests !== null) {
+    const { sent, billed, unreported } = requests;
+    const overage =
+      requests.overage > 0 ? `, ${countText(requests.overage)} as overage for ${requests.overageCost}` : '';
+    lines.push(`requests:  ${countText(sent)} sent, ${countText(billed)} billed${overage}`);
+    if (unreported > 0)
+      lines.push(`           ${countText(unreported)} more may have been billed by workers that were killed`);
+  }
+  if (account !== null) {
+    const { used, limit, left } = account;
+    const share = limit === null || left === null ? '' : ` of ${countText(limit)}, ${countText(left)} left`;
+    lines.push(`account:   ${countOf(used, 'request')} used${share}`);
+  }
+  if (files !== null) {
+    const errors = files.errors === null ? '' : `, rows to look at: ${files.errors}`;
+    lines.push(`output:    ${files.output}${errors}`);
+  }
+  if (report !== null) lines.push(`report:    ${report}`);
+  if (run.id !== null) lines.push(`run:       ${run.id}`);
+  lines.push(`time:      ${at.slice(0, 19).replace('T', ' ')} UTC`);
+  return lines;
 }

@@ -1,7 +1,6 @@
 /**
- * Notifies by webhook and e-mail: picks the events that are asked for and begins a delivery to each place. It never throws once it is
- * open, waits for nobody, and changes no exit code. What cannot be delivered now is kept in the state folder and goes out with
- * whatever command notifies the same receiver next. What is said is in `notice.ts`, how it travels in `notify`.
+ * Notifies by webhook and e-mail of the events that are asked for. Once open it never throws, waits for nobody, and changes no exit
+ * code. What cannot be delivered is kept in the state folder and goes out with whatever notifies the same receiver next.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -17,17 +16,9 @@ import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
 import { sendMail } from '../../notify/mail.js';
 import { type OutboxMessage, openOutbox } from '../../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
-import { type Notice, noticeOfAccount } from './notice.js';
-import { noticeMail } from './notice-mail.js';
+import { type Notice, noticeMail, noticeOfAccount } from './notice.js';
 
-export interface Notifier {
-  /** Begins the deliveries and returns at once. */
-  notify(notice: Notice | null): void;
-  /** Notifies of 80 % of the limit: once per account, period and limit, over all processes that share the state folder. */
-  notifyNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void;
-  /** Waits for deliveries under way: 10 s at most, 2 s after a signal. */
-  close(): Promise<void>;
-}
+export type Notifier = ReturnType<typeof openNotifier>;
 
 export interface NotifierOptions {
   readonly settings: Settings;
@@ -38,79 +29,89 @@ export interface NotifierOptions {
   readonly clock?: Clock;
 }
 
+/** A place to deliver to. `suffix`: its part of the id of a message. */
+interface Receiver extends Pick<OutboxMessage, 'channel' | 'to'> {
+  readonly suffix: string;
+  readonly send: (notice: Notice, id: string) => Promise<void>;
+}
+
 const HURRIED_MS = 2_000;
 
 /** Throws NeverStartError when the file of the secret cannot be used. */
-export function openNotifier(options: NotifierOptions): Notifier {
-  const { settings, log, stop, clock = systemClock } = options;
-  const { notifyUrl: url, notifyEmail: to, smtpUrl, notifyOn } = settings;
-  const from = settings.notifyFrom ?? to[0] ?? '';
-  const secret = readNotifySecret(settings);
-  const receivers = { webhook: url === null ? null : hashOf(url), 'e-mail': hashOf(to.join('\n')) } as const;
+export function openNotifier({ settings, stateFolder, log, stop, clock = systemClock }: NotifierOptions) {
+  const receivers = receiversOf(settings, clock);
   const seen = new Set<string>();
-  const posting = new Set<Promise<void>>();
-
-  /** null: a letter to another receiver, left by a command with other settings. */
-  function sendOf({ id, channel, to: receiver, content }: OutboxMessage): (() => Promise<void>) | null {
-    if (receiver !== receivers[channel]) return null;
-    // Letters hold what this file put into them.
-    const notice = content as Notice;
-    if (channel === 'webhook') {
-      if (url === null) return null;
-      return () => postWebhook({ url, content: notice, secret, id }, { ...WEBHOOK_TERMS, clock });
-    }
-    if (to.length === 0 || smtpUrl === null) return null;
-    const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl) };
-    return () => sendMail(server, { from, to, id, ...noticeMail(notice) });
-  }
-
+  const posting = new Set<Promise<unknown>>();
   const outbox =
-    url === null && to.length === 0
+    receivers.length === 0
       ? null
       : openOutbox({
-          folder: join(options.stateFolder, 'notified'),
+          folder: join(stateFolder, 'notified'),
           deliveries: createDeliveries(log, 'notification', clock),
           clock,
-          sendOf,
+          // null: a message to another receiver, left by a command with other settings. Messages hold what this file put into them.
+          sendOf({ id, channel, to, content }) {
+            const receiver = receivers.find((each) => each.channel === channel && each.to === to);
+            return receiver === undefined ? null : () => receiver.send(content as Notice, id);
+          },
           factsOf: ({ content }) => ({ event: (content as Notice).event, run: (content as Notice).run.id }),
         });
 
   /** `id`: the same for whoever sends the same. */
-  async function post(notice: Notice, id: string, isOnce: boolean): Promise<void> {
-    const letter = { at: clock.now(), content: notice };
-    if (receivers.webhook !== null)
-      await outbox?.post(
-        { ...letter, id: `${id}-webhook`, channel: 'webhook', to: receivers.webhook },
-        isOnce,
-      );
-    if (to.length > 0)
-      await outbox?.post({ ...letter, id: `${id}-mail`, channel: 'e-mail', to: receivers['e-mail'] }, isOnce);
-  }
-
-  function track(promise: Promise<void>): void {
-    const tracked: Promise<void> = promise.finally(() => posting.delete(tracked));
-    posting.add(tracked);
+  function post(content: Notice, id: string, isOnce: boolean): void {
+    const at = clock.now();
+    const posted = (async () => {
+      for (const { channel, to, suffix } of receivers)
+        await outbox?.post({ id: `${id}-${suffix}`, channel, to, at, content }, isOnce);
+    })().finally(() => posting.delete(posted));
+    posting.add(posted);
   }
 
   return {
-    notify(notice) {
-      if (notice !== null && notifyOn.includes(notice.event)) track(post(notice, randomUUID(), false));
+    /** Begins the deliveries and returns at once. */
+    notify(notice: Notice | null): void {
+      if (notice !== null && settings.notifyOn.includes(notice.event)) post(notice, randomUUID(), false);
     },
-    notifyNearLimit(account, state, run) {
-      if (state === null || !notifyOn.includes('limit') || !isNearLimit(state)) return;
-      if (outbox === null) return;
-      const name = hashOf(`${account}\n${state.period}\n${limitOf(state)}`);
-      if (seen.has(name)) return;
-      seen.add(name);
+    /** Notifies of 80 % of the limit: once per account, period and limit, over all processes that share the state folder. */
+    notifyNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void {
+      if (state === null || !settings.notifyOn.includes('limit') || !isNearLimit(state)) return;
+      const id = hashOf(`${account}\n${state.period}\n${limitOf(state)}`);
+      if (seen.has(id)) return;
+      seen.add(id);
       const scene = { at: clock.now(), isSample: settings.sample, run };
-      track(post(noticeOfAccount('limit', scene, '80 % of the limit is used', state), name, true));
+      post(noticeOfAccount('limit', scene, '80 % of the limit is used', state), id, true);
     },
-    async close() {
+    /** Waits for deliveries under way: 10 s at most, 2 s after a signal. */
+    async close(): Promise<void> {
       const atMostMs = stop.aborted ? HURRIED_MS : DELIVERY_MS;
       const all = Promise.all(posting).then(() => outbox?.close(atMostMs));
       await withinDeadline(all, atMostMs + 500);
     },
   };
+}
+
+function receiversOf(settings: Settings, clock: Clock): Receiver[] {
+  const { notifyUrl: url, notifyEmail: to, smtpUrl } = settings;
+  const from = settings.notifyFrom ?? to[0] ?? '';
+  const secret = readNotifySecret(settings);
+  const receivers: Receiver[] = [];
+  if (url !== null)
+    receivers.push({
+      channel: 'webhook',
+      suffix: 'webhook',
+      to: hashOf(url),
+      send: (content, id) => postWebhook({ url, content, secret, id }, { ...WEBHOOK_TERMS, clock }),
+    });
+  if (to.length > 0 && smtpUrl !== null) {
+    const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl) };
+    receivers.push({
+      channel: 'e-mail',
+      suffix: 'mail',
+      to: hashOf(to.join('\n')),
+      send: (notice, id) => sendMail(server, { from, to, id, ...noticeMail(notice) }),
+    });
+  }
+  return receivers;
 }
 
 function hashOf(text: string): string {

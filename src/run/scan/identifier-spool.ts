@@ -1,61 +1,99 @@
 /**
- * The distinct identifiers of the file on disk, in the order of their numbers: written once, read in order in
- * batches. Which of them are wanted and answered is `answers.ts`'s.
+ * The distinct identifiers of a file, numbered in the order in which they first appear: texts on disk, about 25 bytes each in
+ * memory. The first ones are recognised by their text, which is fast; the others by 128 bits of a cryptographic hash, so that two
+ * million of them fit. A mix-up would need 2^64 identifiers.
  */
+import { hash } from 'node:crypto';
 import { grown } from '../../core/growable.js';
 import type { SpoolFile } from './spool-file.js';
 
-export interface IdentifierSpool {
-  readonly count: number;
-  /** Adds the text of the next number. */
-  add(text: string): void;
-  /** The text of one number. */
-  at(index: number): string;
-  /** Texts in order, in batches; `first` is the number of the first of the batch. */
-  batches(): Generator<{ readonly first: number; readonly texts: readonly string[] }>;
-}
-
+/** So many are recognised by their text. */
+const TEXTS = 131_072;
 const READ_BYTES = 65_536;
 
-export function createIdentifierSpool(file: SpoolFile): IdentifierSpool {
-  let count = 0;
-  let starts = new Float64Array(1_024);
-  return {
-    get count() {
-      return count;
-    },
-    add(text) {
-      // Values never hold a line break: control characters make a cell invalid.
-      const line = `${text}\n`;
-      const { buffer, at } = file.room(line.length * 3);
-      starts = grown(starts, count + 2);
-      file.advance(buffer.write(line, at));
-      count += 1;
-      starts[count] = file.length;
-    },
-    at(index) {
-      file.flush();
-      const from = starts[index] ?? 0;
-      return file.read(from, (starts[index + 1] ?? 0) - from - 1).toString('utf8');
-    },
-    *batches() {
-      file.flush();
-      let position = 0;
-      let first = 0;
-      let size = READ_BYTES;
-      while (position < file.length) {
-        const chunk = file.read(position, Math.min(size, file.length - position));
-        const end = chunk.lastIndexOf(0x0a) + 1;
-        if (end === 0) {
-          size *= 2;
-          continue;
-        }
-        const texts = chunk.toString('utf8', 0, end - 1).split('\n');
-        yield { first, texts };
-        first += texts.length;
-        position += end;
-        size = READ_BYTES;
+export class IdentifierSpool {
+  /** How many distinct texts there are. */
+  count = 0;
+  readonly #texts = new Map<string, number>();
+  /** Numbers by hash, open addressing: 0 is free, else the place of the hash in `#words` plus 1. */
+  #slots = new Uint32Array(0);
+  #words = new Uint32Array(0);
+  #starts = new Float64Array(1_024);
+
+  constructor(private readonly file: SpoolFile) {}
+
+  /** The number of this text, from 0; a new text has the next one. */
+  add(text: string): number {
+    const known = this.#texts.get(text);
+    if (known !== undefined) return known;
+    if (this.count >= TEXTS) return this.#addHashed(text);
+    // The copy lets go of the chunk of the file that the text may be a part of.
+    this.#texts.set(Buffer.from(text).toString(), this.count);
+    return this.#write(text);
+  }
+
+  /** The text of one number. */
+  at(index: number): string {
+    const from = this.#starts[index] ?? 0;
+    return this.file.read(from, (this.#starts[index + 1] ?? 0) - from - 1).toString('utf8');
+  }
+
+  /** Texts in order, in batches; `first` is the number of the first of the batch. */
+  *batches(): Generator<{ readonly first: number; readonly texts: readonly string[] }> {
+    let position = 0;
+    let first = 0;
+    let size = READ_BYTES;
+    while (position < this.file.length) {
+      const chunk = this.file.read(position, Math.min(size, this.file.length - position));
+      const end = chunk.lastIndexOf(0x0a) + 1;
+      if (end === 0) {
+        size *= 2;
+        continue;
       }
-    },
-  };
+      const texts = chunk.toString('utf8', 0, end - 1).split('\n');
+      yield { first, texts };
+      first += texts.length;
+      position += end;
+      size = READ_BYTES;
+    }
+  }
+
+  #write(text: string): number {
+    // Values never hold a line break: control characters make a cell invalid.
+    const line = `${text}\n`;
+    const { buffer, at } = this.file.room(line.length * 3);
+    this.#starts = grown(this.#starts, this.count + 2);
+    this.file.advance(buffer.write(line, at));
+    this.count += 1;
+    this.#starts[this.count] = this.file.length;
+    return this.count - 1;
+  }
+
+  #addHashed(text: string): number {
+    const entry = this.count - TEXTS;
+    if ((entry + 1) * 2 > this.#slots.length) this.#growSlots();
+    const digest = hash('sha256', text, 'buffer');
+    const word = [0, 4, 8, 12].map((at) => digest.readUInt32LE(at));
+    const mask = this.#slots.length - 1;
+    let slot = (word[0] ?? 0) & mask;
+    for (let known = this.#slots[slot]; known; known = this.#slots[slot]) {
+      const at = (known - 1) * 4;
+      if (word.every((each, nth) => this.#words[at + nth] === each)) return known - 1 + TEXTS;
+      slot = (slot + 1) & mask;
+    }
+    this.#words.set(word, entry * 4);
+    this.#slots[slot] = entry + 1;
+    return this.#write(text);
+  }
+
+  #growSlots(): void {
+    const length = Math.max(65_536, this.#slots.length * 2);
+    this.#words = grown(this.#words, length * 2);
+    this.#slots = new Uint32Array(length);
+    for (let entry = 0; entry < this.count - TEXTS; entry += 1) {
+      let slot = (this.#words[entry * 4] ?? 0) & (length - 1);
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & (length - 1);
+      this.#slots[slot] = entry + 1;
+    }
+  }
 }

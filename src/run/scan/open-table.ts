@@ -1,7 +1,4 @@
-/**
- * An input, open, with its columns chosen from its beginning: a wrong path, a file that is no table and columns that are not there are
- * refused before an engine is opened and before anything is spent. The whole file is read in the scan.
- */
+/** An open input with its columns chosen from its beginning: what is wrong with them is refused before anything else opens. */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { ColumnRequest } from '../../config/column-value.js';
@@ -12,7 +9,7 @@ import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns
 import type { Input } from '../../intake/input.js';
 import { type IntakeOptions, openInput } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
-import { createPriorities, type Priorities, type PriorityRequest } from './priorities.js';
+import { Priorities, type PriorityRequest } from './priorities.js';
 
 /** What of a table is read: see the settings of the same names. */
 export interface ColumnOptions {
@@ -61,10 +58,7 @@ export async function openTable(
   }
 }
 
-/**
- * The same for a command that has no engine yet. Null for standard input and pipes: they can be read only once, are kept in the state
- * folder, which the engine makes, and so are opened after it.
- */
+/** The same before an engine is open. null: what can be read only once is kept in the state folder, which the engine makes. */
 export async function openTableEarly(
   request: Omit<TableRequest, 'stdin'>,
   stop: AbortSignal,
@@ -78,17 +72,11 @@ export async function openTableEarly(
 
 /** What of the input is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
 export function chooseFrom({ shape, sample }: Input, options: ColumnOptions): Chosen {
-  const asked = {
-    columns: shape.columns,
-    sample,
-    requested: options.requested,
-    kind: options.kind,
-    allowMismatch: options.allowMismatch,
-    // JSON lines get one key, so that no column of theirs can be ours.
-    prefix: shape.format === 'jsonl' ? '' : options.prefix,
-  };
-  const chosen = namingDelimiter(shape, () => chooseColumns(asked));
-  return { chosen, priorities: options.priority ? createPriorities(shape.columns, options.priority) : null };
+  const { columns, format } = shape;
+  // JSON lines get one key, so that no column of theirs can be ours.
+  const prefix = format === 'jsonl' ? '' : options.prefix;
+  const chosen = namingDelimiter(shape, () => chooseColumns({ ...options, columns, sample, prefix }));
+  return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
 }
 
 /** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */

@@ -1,114 +1,116 @@
 /**
- * What each distinct identifier is worth, by its number: the best of its rows counts. Numbers come before words, words
- * before blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes per identifier.
- *
- * The order says who is bought first when the limit will not cover the file; the output's order is not its business.
+ * What each distinct identifier is worth, by its number, which says who is bought first: the best of its rows counts. Numbers come
+ * before words, words before blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
  */
 
 import { NeverStartError } from '../../core/errors.js';
 import { grown } from '../../core/growable.js';
 import { columnLabel, findColumn } from '../../identify/find-column.js';
 
-/** One `--priority COLUMN[:asc|desc]`. The column may also be a position, as in `--column`. */
+/** What an identifier is worth: nothing said, a word, or a number. */
+const NONE = 0;
+const WORD = 1;
+const NUMBER = 2;
 export interface PriorityRequest {
   readonly name: string;
   /** `desc`: the highest first. */
   readonly direction: 'asc' | 'desc';
 }
 
-export interface Priorities {
-  /** Position of the column, from 0. */
-  readonly column: number;
-  /** A row at this line with this cell has this identifier. Throws `NeverStartError` (column-doubtful) on a cell that cannot be put in order. */
-  note(index: number, cell: string, line: number): void;
-  /** The numbers of `count` identifiers, most valuable first; of equals the one that came first in the file. */
-  order(count: number): Uint32Array;
-  /** What the best row says, for people; null when no row says anything. */
-  valueOf(index: number): string | null;
-  /** For people: what is bought first. */
-  readonly sentence: string;
-}
-
-const NONE = 0;
-const WORD = 1;
-const NUMBER = 2;
 /** Different words at most: what is kept of them stays small. */
 const WORDS_AT_MOST = 100_000;
 
-/** Throws `NeverStartError` (column-unknown, column-doubtful) when the header has no such column, or several. */
-export function createPriorities(columns: readonly string[], request: PriorityRequest): Priorities {
-  const { direction } = request;
-  const { column } = findColumn(columns, { name: request.name, kind: null }, '--priority');
-  const label = columnLabel(columns, column);
-  const sign = direction === 'desc' ? -1 : 1;
-  const wordNumbers = new Map<string, number>();
-  const words: string[] = [];
-  let groups = new Uint8Array(1_024);
-  let values = new Float64Array(1_024);
+export class Priorities {
+  /** Position of the column, from 0. */
+  readonly column: number;
+  /** For people: what is bought first. */
+  readonly sentence: string;
+  readonly #label: string;
+  /** -1: the highest comes first. */
+  readonly #sign: 1 | -1;
+  readonly #wordNumbers = new Map<string, number>();
+  readonly #words: string[] = [];
+  #groups = new Uint8Array(1_024);
+  #values = new Float64Array(1_024);
 
-  function fit(index: number): void {
-    groups = grown(groups, index + 1);
-    values = grown(values, index + 1);
+  /** Throws `NeverStartError` (column-unknown, column-doubtful) when the header has no such column, or several. */
+  constructor(columns: readonly string[], { name, direction }: PriorityRequest) {
+    this.column = findColumn(columns, { name, kind: null }, '--priority').column;
+    this.#label = columnLabel(columns, this.column);
+    this.#sign = direction === 'desc' ? -1 : 1;
+    this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
+  }
+
+  /** A row at this line with this cell has this identifier. Throws `NeverStartError` (column-doubtful) on a cell that cannot be put in order. */
+  note(index: number, cell: string, line: number): void {
+    this.#fit(index);
+    const said = priorityValueOf(cell);
+    if (said.type === 'none') return;
+    if (said.type === 'unclear')
+      throw doubtful(
+        'this value cannot be put in order without a guess',
+        `"${cell.trim().slice(0, 40)}" in ${this.#label}, line ${line}`,
+        'write plain numbers such as 1200.50, dates such as 2026-01-31, or words into the column of --priority, or leave --priority out',
+      );
+    const group = said.type === 'number' ? NUMBER : WORD;
+    const value = said.type === 'number' ? said.number : this.#numberOf(said.word, line);
+    if (this.#compareTo(index, group, value) >= 0) return;
+    this.#groups[index] = group;
+    this.#values[index] = value;
+  }
+
+  /** The numbers of `count` identifiers, most valuable first; of equals the one that came first in the file. */
+  order(count: number): Uint32Array {
+    if (count > 0) this.#fit(count - 1);
+    const words = this.#words;
+    const ranks = new Uint32Array(words.length);
+    const sorted = words.map((_, at) => at).sort((a, b) => compareWords(words[a] ?? '', words[b] ?? ''));
+    for (const [rank, at] of sorted.entries()) ranks[at] = rank;
+    const groups = this.#groups;
+    const keys = this.#values.slice(0, count);
+    for (let index = 0; index < count; index += 1)
+      if (groups[index] === WORD) keys[index] = ranks[keys[index] ?? 0] ?? 0;
+    return Uint32Array.from({ length: count }, (_, index) => index).sort(
+      (a, b) =>
+        (groups[b] ?? NONE) - (groups[a] ?? NONE) || this.#sign * ((keys[a] ?? 0) - (keys[b] ?? 0)) || a - b,
+    );
+  }
+
+  /** What the best row says, for people; null when no row says anything. */
+  valueOf(index: number): string | null {
+    const value = this.#values[index] ?? 0;
+    if ((this.#groups[index] ?? NONE) === NONE) return null;
+    return this.#groups[index] === WORD ? (this.#words[value] ?? null) : String(value);
+  }
+
+  #fit(index: number): void {
+    this.#groups = grown(this.#groups, index + 1);
+    this.#values = grown(this.#values, index + 1);
   }
 
   /** Below 0: the value is better than the one that the identifier has. */
-  function compareTo(index: number, group: number, value: number): number {
-    const known = groups[index] ?? NONE;
+  #compareTo(index: number, group: number, value: number): number {
+    const known = this.#groups[index] ?? NONE;
     if (known !== group) return known - group;
-    if (group === WORD) return sign * compareWords(words[value] ?? '', words[values[index] ?? 0] ?? '');
-    return sign * (value - (values[index] ?? 0));
+    const best = this.#values[index] ?? 0;
+    if (group === NUMBER) return this.#sign * (value - best);
+    return this.#sign * compareWords(this.#words[value] ?? '', this.#words[best] ?? '');
   }
 
-  function noteWord(word: string, line: number): number {
-    const known = wordNumbers.get(word);
+  #numberOf(word: string, line: number): number {
+    const known = this.#wordNumbers.get(word);
     if (known !== undefined) return known;
-    if (words.length === WORDS_AT_MOST) {
-      throw new NeverStartError({
-        code: 'column-doubtful',
-        what: `this column holds more than ${WORDS_AT_MOST.toLocaleString('en-US')} different words`,
-        subject: `${label}, line ${line}`,
-        todo: 'give --priority a column of numbers, or of few words',
-      });
-    }
-    words.push(word);
-    wordNumbers.set(word, words.length - 1);
-    return words.length - 1;
-  }
-
-  return {
-    column,
-    sentence: `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${label}`,
-    note(index, cell, line) {
-      fit(index);
-      const said = priorityValueOf(cell);
-      if (said.type === 'unclear') throw unclear(cell, label, line);
-      if (said.type === 'none') return;
-      const group = said.type === 'number' ? NUMBER : WORD;
-      const value = said.type === 'number' ? said.number : noteWord(said.word, line);
-      if (compareTo(index, group, value) >= 0) return;
-      groups[index] = group;
-      values[index] = value;
-    },
-    order(count) {
-      if (count > 0) fit(count - 1);
-      const ranks = new Uint32Array(words.length);
-      const sorted = words.map((_, at) => at).sort((a, b) => compareWords(words[a] ?? '', words[b] ?? ''));
-      for (const [rank, at] of sorted.entries()) ranks[at] = rank;
-      const keys = values.slice(0, count);
-      for (let index = 0; index < count; index += 1)
-        if (groups[index] === WORD) keys[index] = ranks[values[index] ?? 0] ?? 0;
-      const order = Uint32Array.from({ length: count }, (_, index) => index);
-      return order.sort(
-        (a, b) =>
-          (groups[b] ?? NONE) - (groups[a] ?? NONE) || sign * ((keys[a] ?? 0) - (keys[b] ?? 0)) || a - b,
+    const number = this.#words.length;
+    if (number === WORDS_AT_MOST)
+      throw doubtful(
+        `this column holds more than ${WORDS_AT_MOST.toLocaleString('en-US')} different words`,
+        `${this.#label}, line ${line}`,
+        'give --priority a column of numbers, or of few words',
       );
-    },
-    valueOf(index) {
-      const value = values[index] ?? 0;
-      if ((groups[index] ?? NONE) === NONE) return null;
-      return groups[index] === WORD ? (words[value] ?? null) : String(value);
-    },
-  };
+    this.#words.push(word);
+    this.#wordNumbers.set(word, number);
+    return number;
+  }
 }
 
 /** By code unit: the same order on every machine. */
@@ -116,13 +118,8 @@ function compareWords(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function unclear(cell: string, label: string, line: number): NeverStartError {
-  return new NeverStartError({
-    code: 'column-doubtful',
-    what: 'this value cannot be put in order without a guess',
-    subject: `"${cell.trim().slice(0, 40)}" in ${label}, line ${line}`,
-    todo: 'write plain numbers such as 1200.50, dates such as 2026-01-31, or words into the column of --priority, or leave --priority out',
-  });
+function doubtful(what: string, subject: string, todo: string): NeverStartError {
+  return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
 }
 
 /**

@@ -1,6 +1,5 @@
 /**
- * The rows of the input on disk, as they stood, each with what its cells came to. Written in the first pass and read
- * in order as often as needed, so that memory does not grow with the number of rows.
+ * The rows of the input on disk, as they stood, each with what its cells came to, so that memory does not grow with them.
  *
  * A record: length (u32), kind (u8), count of candidates (u8), candidate numbers (u32 each), length of the reason
  * (u16), reason, raw text. All UTF-8, little-endian.
@@ -21,15 +20,6 @@ export interface SpooledRow {
   readonly raw: string;
 }
 
-export interface RowSpool {
-  readonly count: number;
-  add(kind: RowKind, candidates: readonly number[], reason: string, raw: string): void;
-  /** All rows in order, in batches. */
-  rows(): Generator<readonly SpooledRow[]>;
-  /** The same without reading more of a row than is asked for. */
-  records(): Generator<readonly RowRecord[]>;
-}
-
 /** A row as it lies on disk: `length` bytes at `at`. */
 export interface RowRecord {
   readonly number: number;
@@ -43,51 +33,47 @@ const READ_BYTES = 1_048_576;
 const CANDIDATES_AT_MOST = 255;
 const REASON_AT_MOST = 1_000;
 
-export function createRowSpool(file: SpoolFile): RowSpool {
-  let count = 0;
-  return {
-    get count() {
-      return count;
-    },
-    add(kind, candidates, reason, raw) {
-      const few = candidates.slice(0, CANDIDATES_AT_MOST);
-      // Half of a pair of surrogates would become U+FFFD.
-      const short = reason.slice(0, REASON_AT_MOST).replace(/[\ud800-\udbff]$/, '');
-      const { buffer, at } = file.room(FIXED_BYTES + few.length * 4 + (short.length + raw.length) * 3);
-      let to = at + 4;
-      buffer[to++] = ROW_KINDS.indexOf(kind);
-      buffer[to++] = few.length;
-      for (const candidate of few) to = buffer.writeUInt32LE(candidate, to);
-      const reasonBytes = short === '' ? 0 : buffer.write(short, to + 2);
-      to = buffer.writeUInt16LE(reasonBytes, to) + reasonBytes;
-      to += buffer.write(raw, to);
-      buffer.writeUInt32LE(to - at, at);
-      file.advance(to - at);
-      count += 1;
-    },
-    *rows() {
-      for (const batch of this.records()) yield batch.map(readRow);
-    },
-    *records() {
-      file.flush();
-      let position = 0;
-      let number = 0;
-      while (position < file.length) {
-        const buffer = readWhole(file, position);
-        const batch: RowRecord[] = [];
-        let at = 0;
-        while (at + 4 <= buffer.length) {
-          const length = buffer.readUInt32LE(at);
-          if (at + length > buffer.length) break;
-          number += 1;
-          batch.push({ number, buffer, at, length });
-          at += length;
-        }
-        position += at;
-        yield batch;
+export class RowSpool {
+  /** How many rows there are. */
+  count = 0;
+
+  constructor(private readonly file: SpoolFile) {}
+
+  add(kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
+    const few = candidates.slice(0, CANDIDATES_AT_MOST);
+    // Half of a pair of surrogates would become U+FFFD.
+    const short = reason.slice(0, REASON_AT_MOST).replace(/[\ud800-\udbff]$/, '');
+    const { buffer, at } = this.file.room(FIXED_BYTES + few.length * 4 + (short.length + raw.length) * 3);
+    let to = at + 4;
+    buffer[to++] = ROW_KINDS.indexOf(kind);
+    buffer[to++] = few.length;
+    for (const candidate of few) to = buffer.writeUInt32LE(candidate, to);
+    const reasonBytes = short === '' ? 0 : buffer.write(short, to + 2);
+    to = buffer.writeUInt16LE(reasonBytes, to) + reasonBytes;
+    to += buffer.write(raw, to);
+    buffer.writeUInt32LE(to - at, at);
+    this.file.advance(to - at);
+    this.count += 1;
+  }
+
+  /** All rows in order, in batches, as they lie on disk: nothing is read of them but what is asked for. */
+  *records(): Generator<readonly RowRecord[]> {
+    let number = 0;
+    for (let position = 0; position < this.file.length; ) {
+      const buffer = readWhole(this.file, position);
+      const batch: RowRecord[] = [];
+      let at = 0;
+      while (at + 4 <= buffer.length) {
+        const length = buffer.readUInt32LE(at);
+        if (at + length > buffer.length) break;
+        number += 1;
+        batch.push({ number, buffer, at, length });
+        at += length;
       }
-    },
-  };
+      position += at;
+      yield batch;
+    }
+  }
 }
 
 /** At least one whole record from `position` on. */

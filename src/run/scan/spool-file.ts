@@ -1,75 +1,89 @@
-/**
- * A private file that is written once from start to end and then read, in order or by position: where everything goes
- * that is as large as the input. What the bytes mean is the callers'.
- */
+/** A private file for what is as large as the input: written once from start to end, read by position. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailFileError } from '../../core/errors.js';
 import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-file.js';
 
 const BUFFER_BYTES = 1_048_576;
+const LEAST_DISK_BYTES = 200 * 1_048_576;
 
-export interface SpoolFile {
-  /** Bytes written so far: the position of the next byte. */
-  readonly length: number;
-  /** Room for `bytes` bytes; the caller fills it at once and calls `advance`. */
-  room(bytes: number): { readonly buffer: Buffer; readonly at: number };
-  advance(bytes: number): void;
-  /** Everything written is readable afterwards. */
-  flush(): void;
-  /** Reads exactly `bytes` bytes at `position`. */
-  read(position: number, bytes: number): Buffer;
-  close(): Promise<void>;
-}
+/** Throws FailFileError `output-unwritable` when it cannot be made, and later when the disk is full. */
+export class SpoolFile {
+  readonly #file: ReturnType<typeof openPrivateFileSync>;
+  #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  #filled = 0;
+  #flushed = 0;
+  #isOpen = true;
 
-/** Creates a private file in `folder`. Throws FailFileError `output-unwritable` here and in `advance` when the disk is full. */
-export function createSpoolFile(folder: string, label: string): SpoolFile {
-  const { fd, name } = orFail(folder, () => openPrivateFileSync(folder, label));
-  let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-  let filled = 0;
-  let flushed = 0;
-  let isOpen = true;
-
-  function flush(): void {
-    let from = 0;
-    while (from < filled) {
-      from += orFail(folder, () => writeSync(fd, buffer, from, filled - from, flushed + from));
-    }
-    flushed += filled;
-    filled = 0;
+  /** `folder` exists. */
+  constructor(
+    private readonly folder: string,
+    private readonly label: string,
+  ) {
+    this.#file = this.#orFail(() => openPrivateFileSync(folder, label));
   }
 
-  return {
-    get length() {
-      return flushed + filled;
-    },
-    room(bytes) {
-      if (filled + bytes > buffer.length) flush();
-      if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes);
-      return { buffer, at: filled };
-    },
-    advance(bytes) {
-      filled += bytes;
-    },
-    flush,
-    read(position, bytes) {
-      const target = Buffer.allocUnsafe(bytes);
-      let from = 0;
-      while (from < bytes) {
-        const got = readSync(fd, target, from, bytes - from, position + from);
-        if (got === 0) throw new Error(`the spool of ${label} ends before byte ${position + bytes}`);
-        from += got;
-      }
-      return target;
-    },
-    async close() {
-      if (!isOpen) return;
-      isOpen = false;
-      closeSync(fd);
-      if (name !== null) rmSync(name, { force: true });
-    },
-  };
+  /** Bytes written so far: the position of the next byte. */
+  get length(): number {
+    return this.#flushed + this.#filled;
+  }
+
+  /** Room for `bytes` bytes; the caller fills it at once and calls `advance`. */
+  room(bytes: number): { readonly buffer: Buffer; readonly at: number } {
+    if (this.#filled + bytes > this.#buffer.length) this.#flush();
+    if (bytes > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(bytes);
+    return { buffer: this.#buffer, at: this.#filled };
+  }
+
+  advance(bytes: number): void {
+    this.#filled += bytes;
+  }
+
+  /** Reads exactly `bytes` bytes at `position`. */
+  read(position: number, bytes: number): Buffer {
+    if (position + bytes > this.#flushed) this.#flush();
+    const target = Buffer.allocUnsafe(bytes);
+    let from = 0;
+    while (from < bytes) {
+      const got = readSync(this.#file.fd, target, from, bytes - from, position + from);
+      if (got === 0) throw new Error(`the spool of ${this.label} ends before byte ${position + bytes}`);
+      from += got;
+    }
+    return target;
+  }
+
+  async close(): Promise<void> {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    closeSync(this.#file.fd);
+    if (this.#file.name !== null) rmSync(this.#file.name, { force: true });
+  }
+
+  #flush(): void {
+    let from = 0;
+    while (from < this.#filled) {
+      const at = from;
+      from += this.#orFail(() =>
+        writeSync(this.#file.fd, this.#buffer, at, this.#filled - at, this.#flushed + at),
+      );
+    }
+    this.#flushed += this.#filled;
+    this.#filled = 0;
+  }
+
+  #orFail<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      throw new FailFileError({
+        code: 'output-unwritable',
+        subject: this.folder,
+        todo: 'make room on the disk of the state folder (--state DIR), then run again',
+        cause: error,
+      });
+    }
+  }
 }
 
 /** The folder below the state folder where private files of runs are made; what dead processes left there is removed. */
@@ -80,15 +94,16 @@ export async function openSpoolFolder(stateFolder: string): Promise<string> {
   return folder;
 }
 
-function orFail<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
+/** Nothing is bought that could not be kept. Throws FailFileError `disk-low` when one of the folders has less than 200 MB left. */
+export async function assertDiskRoom(folders: Iterable<string>): Promise<void> {
+  for (const folder of new Set(folders)) {
+    const facts = await statfs(folder).catch(() => null);
+    const left = facts === null ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
+    if (left >= LEAST_DISK_BYTES) continue;
     throw new FailFileError({
-      code: 'output-unwritable',
-      subject: path,
-      todo: 'make room on the disk of the state folder (--state DIR), then run again',
-      cause: error,
+      code: 'disk-low',
+      subject: `${folder} has ${Math.floor(left / 1_048_576)} MB left`,
+      todo: 'make room for at least 200 MB (or move it: --state, -o), then run again',
     });
   }
 }

@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
-import { accountNames } from '../../../src/context/account.js';
+import { accountNames } from '../../../src/context/open-service.js';
 import { createReleasers, type Releasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { openDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';

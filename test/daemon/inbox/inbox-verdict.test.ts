@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../../src/core/errors.js';
 import { verdictOfError, verdictOfResult } from '../../../src/daemon/inbox/inbox-verdict.js';
-import type { LookupsEnd } from '../../../src/run/lookups/sweep.js';
+import type { LookupsEnd } from '../../../src/run/run-end.js';
 import type { RunHalt } from '../../../src/stores/run-store.js';
 import { HOPELESS_REASON } from '../../../src/worker/retry-policy.js';
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OUTCOME_STATUSES } from '../../../src/core/outcome.js';
-import { createAnswers } from '../../../src/run/lookups/answers.js';
+import { Answers } from '../../../src/run/lookups/answers.js';
 import { openSpool } from '../spools.js';
 
 const RANK = { group: 0, score: 0.5 };
@@ -10,14 +10,14 @@ const RENDERED = { before: ',matched,Acme', after: ',x' };
 
 describe('what is wanted', () => {
   it('is wanted once', async () => {
-    const answers = createAnswers(await openSpool());
+    const answers = new Answers(await openSpool());
     expect([answers.want(3), answers.want(3), answers.want(0)]).toEqual([true, false, true]);
     expect([answers.isWanted(3), answers.isWanted(0), answers.isWanted(1)]).toEqual([true, true, false]);
     expect(answers.wanted).toBe(2);
   });
 
   it('has no status before it has an answer', async () => {
-    const answers = createAnswers(await openSpool());
+    const answers = new Answers(await openSpool());
     answers.want(0);
     expect(answers.status(0)).toBeNull();
     expect(answers.status(99)).toBeNull();
@@ -25,7 +25,7 @@ describe('what is wanted', () => {
   });
 
   it('is answered once, though an answer may be replaced', async () => {
-    const answers = createAnswers(await openSpool());
+    const answers = new Answers(await openSpool());
     answers.want(0);
     answers.set(0, 'deferred', { group: 3, score: 0 }, { before: ',deferred', after: '' });
     expect(answers.rendered(0).before).toBe(',deferred');
@@ -38,7 +38,7 @@ describe('what is wanted', () => {
 });
 
 it('any answers come back by their numbers, however many', async () => {
-  const answers = createAnswers(await openSpool());
+  const answers = new Answers(await openSpool());
   const answer = fc.record({
     index: fc.integer({ min: 0, max: 5_000 }),
     status: fc.constantFrom(...OUTCOME_STATUSES),
@@ -70,7 +70,7 @@ it('any answers come back by their numbers, however many', async () => {
 });
 
 it('more texts than are kept at hand are read again from disk', async () => {
-  const answers = createAnswers(await openSpool());
+  const answers = new Answers(await openSpool());
   const before = 'x'.repeat(500_000);
   for (let index = 0; index < 50; index += 1)
     answers.set(index, 'matched', RANK, { before, after: `,${index}` });
@@ -83,7 +83,7 @@ it('more texts than are kept at hand are read again from disk', async () => {
 });
 
 it('the first row of an identifier is remembered until rows are joined anew', async () => {
-  const answers = createAnswers(await openSpool());
+  const answers = new Answers(await openSpool());
   answers.want(5);
   expect([answers.firstRow(5, 12), answers.firstRow(5, 13), answers.firstRow(5, 12)]).toEqual([12, 12, 12]);
   answers.forgetRows();

@@ -1,13 +1,10 @@
 /** Answers taken as this process fetches them: which are taken, what they come to, and what is left to the store. */
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/engine/engine.js';
-import { qualityTier } from '../../../src/lookup/brand.js';
-import { createAnswers } from '../../../src/run/lookups/answers.js';
-import type { CollectContext } from '../../../src/run/lookups/collect-outcomes.js';
-import { createLiveCollector, type LiveCollector } from '../../../src/run/lookups/collect-outcomes.js';
+import { Answers } from '../../../src/run/lookups/answers.js';
+import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { createRenderer } from '../../../src/run/output/render.js';
-import { createRunSummary } from '../../../src/run/report/run-summary.js';
-import { createIdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
+import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import type { FetchedAnswer } from '../../../src/worker/worker-listener.js';
 import { planFor } from '../output/plans.js';
 import { openSpool } from '../spools.js';
@@ -27,82 +24,79 @@ function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer 
   };
 }
 
-async function begin(count: number): Promise<{ collect: CollectContext; live: LiveCollector }> {
-  const answers = createAnswers(await openSpool('answers'));
-  const identifiers = createIdentifierSpool(await openSpool('identifiers'));
+async function begin(count: number) {
+  const answers = new Answers(await openSpool('answers'));
+  const identifiers = new IdentifierSpool(await openSpool('identifiers'));
   for (let index = 0; index < count; index += 1) {
     identifiers.add(`domain:b${index}.com`);
     answers.want(index);
   }
-  const collect: CollectContext = {
+  const options = {
     // Nothing may be asked of it.
     engine: {} as Engine,
-    identifiers,
-    answers,
+    scan: { identifiers, answers, priorities: null },
     renderer: createRenderer(planFor({ fields: ['name', 'source', 'fetched_at'] })),
     keyPrefix: 'service:',
     freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
-    summary: createRunSummary(qualityTier),
-    reasons: new Map(),
   };
-  const live = createLiveCollector(collect);
+  const collector = new OutcomeCollector(options);
   const batch = Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` }));
-  live.expect(batch);
-  return { collect, live };
+  collector.expect(batch);
+  return { options, answers, collector };
 }
 
 describe('an answer of this process', () => {
   it('counts for its identifier, with its text, its date and its score', async () => {
-    const { collect, live } = await begin(2);
-    live.onAnswer(answer('domain:b1.com'));
-    expect([collect.answers.status(0), collect.answers.status(1)]).toEqual([null, 'matched']);
-    expect(collect.answers.rendered(1).before).toBe(
+    const { answers, collector } = await begin(2);
+    collector.onAnswer(answer('domain:b1.com'));
+    expect([answers.status(0), answers.status(1)]).toEqual([null, 'matched']);
+    expect(answers.rendered(1).before).toBe(
       ',matched,b1.com,Brand of domain:b1.com,api,2030-01-15T12:00:00.000Z,',
     );
-    expect(collect.answers.rank(1).score).toBe(0.5);
-    expect(collect.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
+    expect(answers.rank(1).score).toBe(0.5);
+    expect(collector.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
   });
 
   it('may say that there is no such brand', async () => {
-    const { collect, live } = await begin(1);
-    live.onAnswer(answer('domain:b0.com', { status: 'not_found', profile: null }));
-    expect(collect.answers.status(0)).toBe('not_found');
-    expect(collect.summary.facts.identifiers.notFound).toBe(1);
+    const { answers, collector } = await begin(1);
+    collector.onAnswer(answer('domain:b0.com', { status: 'not_found', profile: null }));
+    expect(answers.status(0)).toBe('not_found');
+    expect(collector.summary.facts.identifiers.notFound).toBe(1);
   });
 
   it('is taken once, however often it is told', async () => {
-    const { collect, live } = await begin(1);
+    const { answers, collector } = await begin(1);
     for (let time = 0; time < 2; time += 1) {
-      live.expect([{ index: 0, text: 'domain:b0.com' }]);
-      live.onAnswer(answer('domain:b0.com'));
+      collector.expect([{ index: 0, text: 'domain:b0.com' }]);
+      collector.onAnswer(answer('domain:b0.com'));
     }
-    expect([collect.answers.answered, collect.summary.facts.identifiers.matched]).toEqual([1, 1]);
+    expect([answers.answered, collector.summary.facts.identifiers.matched]).toEqual([1, 1]);
   });
 
   it('is left to the store when it is of another run, of another service, or late', async () => {
-    const { collect, live } = await begin(1);
-    live.onAnswer(answer('domain:stranger.com'));
-    live.onAnswer(answer('domain:b0.com', { key: 'other:domain:b0.com' }));
-    live.close();
-    live.onAnswer(answer('domain:b0.com'));
-    expect(collect.answers.answered).toBe(0);
+    const { answers, collector } = await begin(1);
+    collector.onAnswer(answer('domain:stranger.com'));
+    collector.onAnswer(answer('domain:b0.com', { key: 'other:domain:b0.com' }));
+    collector.close();
+    collector.onAnswer(answer('domain:b0.com'));
+    expect(answers.answered).toBe(0);
   });
 
   it('is left to the store, and not counted, when it cannot be kept', async () => {
-    const { collect, live } = await begin(1);
-    const full = { ...collect.renderer, answer: () => expect.fail('the disk is full') };
-    const failing = createLiveCollector({ ...collect, renderer: full });
+    const { options, answers, collector } = await begin(1);
+    const full = { ...options.renderer, answer: () => expect.fail('the disk is full') };
+    const failing = new OutcomeCollector({ ...options, renderer: full });
     failing.expect([{ index: 0, text: 'domain:b0.com' }]);
     failing.onAnswer(answer('domain:b0.com'));
-    expect([collect.answers.answered, collect.summary.facts.identifiers.matched]).toEqual([0, 0]);
-    live.onAnswer(answer('domain:b0.com'));
-    expect(collect.answers.answered).toBe(1);
+    expect([answers.answered, failing.summary.facts.identifiers.matched]).toEqual([0, 0]);
+    collector.onAnswer(answer('domain:b0.com'));
+    expect(answers.answered).toBe(1);
   });
 
   it('is left to the store when 20,000 others were queued after it', async () => {
-    const { collect, live } = await begin(20_001);
-    live.onAnswer(answer('domain:b0.com'));
-    live.onAnswer(answer('domain:b1.com'));
-    expect([collect.answers.status(0), collect.answers.status(1)]).toEqual([null, 'matched']);
+    const { answers, collector } = await begin(20_001);
+    collector.onAnswer(answer('domain:b0.com'));
+    collector.onAnswer(answer('domain:b1.com'));
+    expect([answers.status(0), answers.status(1)]).toEqual([null, 'matched']);
   });
 });

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
-import { createWake, dispatchChunks } from '../../../src/run/lookups/dispatch-chunks.js';
+import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
 import type { RunProgress } from '../../../src/stores/run-store.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
@@ -13,11 +13,9 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
   let queued = 0;
   let done = 0;
   let mostAhead = 0;
-  const clock = systemClock;
-  const wake = createWake(clock);
   const beat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
-    wake.wake();
+    dispatcher.wake();
     return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
   };
   const add = async (chunks: readonly unknown[]) => {
@@ -25,22 +23,20 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     queued += chunks.length;
     mostAhead = Math.max(mostAhead, queued - done);
   };
-  const end = await dispatchChunks({
+  const dispatcher = new ChunkDispatcher({
     engine: { runs: { heartbeat: beat } } as unknown as Engine,
-    line: { add } as unknown as ChunkQueue,
+    queue: { add } as unknown as ChunkQueue,
     runId: 'run',
-    chunks: Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]),
-    chunksAhead: null,
-    firstChunk: 0,
     stop: new AbortController().signal,
     maxFailures: null,
-    wake,
-    clock,
+    clock: systemClock,
+    log: silentLog(),
     onProgress: () => undefined,
     onSilence: () => undefined,
-    log: silentLog(),
   });
-  expect(end).toEqual({ type: 'finished', chunks: 301 });
+  const chunks = Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]);
+  expect(await dispatcher.dispatch(chunks, null)).toEqual({ type: 'finished' });
+  expect(queued).toBe(301);
   // The first goes alone, at once.
   expect(added).toEqual([1, ...Array(15).fill(20)]);
   expect(mostAhead).toBeGreaterThan(180);

@@ -1,33 +1,7 @@
-/** What a run says before it spends, and while it waits. */
+/** What a run says while it waits, and when nothing matches. */
 import { describe, expect, it } from 'vitest';
-import { foreignTerms, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
+import { noMatchWarning, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
 import { ledgerState } from '../ledger-state.js';
-
-describe('limits of other runs of the account', () => {
-  it.each([
-    [
-      { overage: 0, quotaCap: null },
-      { overage: 0, quotaCap: null },
-    ],
-    [
-      { overage: 30, quotaCap: 100 },
-      { overage: 30, quotaCap: 100 },
-    ],
-    [
-      { overage: 0, quotaCap: 100 },
-      { overage: 0, quotaCap: 100 },
-    ],
-  ])('%j are not spoken of by a run with %j', (held, own) => {
-    expect(foreignTerms(held, own)).toEqual([]);
-  });
-
-  it('are said where they are lower, until when included', () => {
-    const [notice] = foreignTerms({ overage: 3, quotaCap: 100 }, { overage: 30, quotaCap: null });
-    expect(notice).toBe(
-      'another run of this account has --quota 100 and a budget of 3 overage requests: the lower holds until that run has ended, or has been dead for 30 s',
-    );
-  });
-});
 
 describe('a run that waits for permits of a killed one', () => {
   const endsAt = Date.UTC(2026, 10, 22, 1, 30, 5);
@@ -53,4 +27,28 @@ describe('a run that waits for permits of a killed one', () => {
   it('where no quota is known too, because only few may be out then', () => {
     expect(strandedNotice(ledgerState({ now, held: 8 }), alone)).toContain('8 permits of a killed run');
   });
+});
+
+const CHOICES = [
+  { column: 0, name: 'website', kind: 'ticker' },
+  { column: 2, name: '', kind: 'isin' },
+] as const;
+const stored = (matched: number) => ({
+  identifiers: { matched, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: matched },
+});
+
+it.each([
+  [19, 0, 0, false],
+  [20, 0, 0, true],
+  [500, 0, 0, true],
+  [500, 1, 0, false],
+  [500, 0, 1, false],
+])('%i not found, %i matched, %i known from before: %s', (notFound, matched, known, isWarned) => {
+  expect(noMatchWarning({ matched, notFound }, stored(known), CHOICES) !== null).toBe(isWarned);
+});
+
+it('names each column and its kind', () => {
+  expect(noMatchWarning({ matched: 0, notFound: 20 }, stored(0), CHOICES)).toContain(
+    'is column "website" (ticker), then 3 (isin) right?',
+  );
 });

@@ -2,8 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
-import { estimateSpending, isMoreThan } from '../../../src/run/lookups/spending.js';
-import { ledgerState } from '../ledger-state.js';
+import {
+  chunksAhead,
+  estimateSpending,
+  foreignTerms,
+  isMoreThan,
+  requestsLeft,
+} from '../../../src/run/lookups/spending.js';
+import { ledgerState, runSpending } from '../ledger-state.js';
 
 interface Limits {
   readonly overage: number;
@@ -107,5 +113,73 @@ describe('amounts', () => {
     ['9', '20', false],
   ])('%s is more than %s: %s', (amount, other, expected) => {
     expect(isMoreThan(amount, other)).toBe(expected);
+  });
+});
+
+describe('what a run may still send', () => {
+  it.each([
+    { state: {}, left: null },
+    { state: { quota: 100 }, left: 100 },
+    { state: { quota: 100, sent: 20, held: 5, others: 10 }, left: 65 },
+    { state: { quota: 100, quotaCap: 40, sent: 30 }, left: 10 },
+    { state: { quotaCap: 40 }, left: 40 },
+    { state: { quota: 100, sent: 120 }, left: 0 },
+    { state: { quota: 100, sent: 90, overage: 50 }, left: 60 },
+    { state: { quota: 100, sent: 120, overage: 50 }, left: 30 },
+    { state: { quota: 100, sent: 90, overage: 50, run: runSpending({ maxOverageRequests: 5 }) }, left: 15 },
+    {
+      state: {
+        quota: 100,
+        sent: 103,
+        overage: 50,
+        run: runSpending({ maxOverageRequests: 5, overageRequests: 3 }),
+      },
+      left: 2,
+    },
+    { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 12 }) }, left: 18 },
+    { state: { quota: 100, run: runSpending({ maxRequests: 30, requests: 31 }) }, left: 0 },
+    { state: { run: runSpending({ maxRequests: 30 }) }, left: null },
+  ])('$state leaves $left', ({ state, left }) => {
+    expect(requestsLeft(ledgerState(state))).toBe(left);
+  });
+});
+
+describe('chunks ahead', () => {
+  it.each([
+    [null, 1],
+    [0, 1],
+    [49, 1],
+    [50, 1],
+    [100, 2],
+    [149, 2],
+    [1_000_000, 20_000],
+  ])('with %j left: %j', (quota, chunks) => {
+    expect(chunksAhead(ledgerState({ quota }))).toBe(chunks);
+  });
+});
+
+describe('limits of other runs of the account', () => {
+  it.each([
+    [
+      { overage: 0, quotaCap: null },
+      { overage: 0, quotaCap: null },
+    ],
+    [
+      { overage: 30, quotaCap: 100 },
+      { overage: 30, quotaCap: 100 },
+    ],
+    [
+      { overage: 0, quotaCap: 100 },
+      { overage: 0, quotaCap: 100 },
+    ],
+  ])('%j are not spoken of by a run with %j', (held, own) => {
+    expect(foreignTerms(held, own)).toEqual([]);
+  });
+
+  it('are said where they are lower, until when included', () => {
+    const [notice] = foreignTerms({ overage: 3, quotaCap: 100 }, { overage: 30, quotaCap: null });
+    expect(notice).toBe(
+      'another run of this account has --quota 100 and a budget of 3 overage requests: the lower holds until that run has ended, or has been dead for 30 s',
+    );
   });
 });

@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
-import { qualityTier } from '../../../src/lookup/brand.js';
-import { createAnswers } from '../../../src/run/lookups/answers.js';
-import { createWake } from '../../../src/run/lookups/dispatch-chunks.js';
-import { type LookupsEnd, type SweepContext, sweep, whyDeferred } from '../../../src/run/lookups/sweep.js';
+import type { EnrichRequest, EnrichSurroundings } from '../../../src/run/enrich-request.js';
+import { Answers } from '../../../src/run/lookups/answers.js';
+import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
+import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
+import { type SweepContext, sweep } from '../../../src/run/lookups/sweep.js';
 import { createRenderer } from '../../../src/run/output/render.js';
-import { createRunSummary } from '../../../src/run/report/run-summary.js';
-import { createIdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
+import { type LookupsEnd, whyDeferred } from '../../../src/run/run-end.js';
+import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import type { Scan } from '../../../src/run/scan/scan.js';
 import type { RunHalt, RunProgress, RunRecord } from '../../../src/stores/run-store.js';
 import { unprovenReason } from '../../../src/worker/halt-reasons.js';
@@ -41,7 +42,16 @@ interface World {
   readonly seen: string[];
 }
 
-async function begin(some: Partial<SweepContext> = {}, count = 3) {
+/** What a test says of its run. */
+interface Said {
+  readonly onLimit?: 'wait';
+  readonly ownDomain?: string;
+  readonly maxFailures?: number;
+  readonly worker?: LookupWorker;
+  readonly isWorkerShared?: boolean;
+}
+
+async function begin(said: Said = {}) {
   const clock = createHandClock();
   const stopping = new AbortController();
   const world: World = {
@@ -57,13 +67,13 @@ async function begin(some: Partial<SweepContext> = {}, count = 3) {
   };
   const answered = new Set<string>();
   const finished = new Set<number>();
-  const answers = createAnswers(await openSpool('answers'));
-  const identifiers = createIdentifierSpool(await openSpool('identifiers'));
-  for (let index = 0; index < count; index += 1) {
+  const answers = new Answers(await openSpool('answers'));
+  const identifiers = new IdentifierSpool(await openSpool('identifiers'));
+  for (let index = 0; index < 3; index += 1) {
     identifiers.add(`domain:b${index}.com`);
     answers.want(index);
   }
-  const line = {
+  const queue = {
     async add(chunks: readonly ChunkData[]) {
       for (const { chunk, identifiers: texts } of chunks) {
         world.seen.push(`chunk ${chunk}`);
@@ -109,37 +119,41 @@ async function begin(some: Partial<SweepContext> = {}, count = 3) {
     ledger: { show: async () => ledgerState(world.ledger) },
   } as unknown as Engine;
   const scan = { identifiers, answers, priorities: null } as Partial<Scan> as Scan;
-  const run = { id: 'run', settings: runSettings() } as Partial<RunRecord> as RunRecord;
+  const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = said;
+  const settings = runSettings({ timeoutMs: 5_000 });
+  const stop = stopping.signal;
   const context: SweepContext = {
-    collect: {
+    request: { scan: { waterfall: false }, settings, onLimit, ownDomain } as EnrichRequest,
+    around: {
       engine,
-      identifiers,
-      answers,
+      stop,
+      clock,
+      worker: isWorkerShared ? { type: 'shared' } : null,
+      graceMs: () => 5_000,
+    } as Partial<EnrichSurroundings> as EnrichSurroundings,
+    run: { id: 'run', settings } as Partial<RunRecord> as RunRecord,
+    progress: null,
+    worker,
+    collector: new OutcomeCollector({
+      engine,
+      scan,
       renderer: createRenderer(planFor({ fields: ['name'] })),
       keyPrefix: 'service:',
       freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
-      summary: createRunSummary(qualityTier),
-      reasons: new Map(),
-    },
+    }),
     scan,
-    run,
-    line,
-    worker: null,
-    isWorkerShared: false,
-    waterfall: false,
-    onLimit: 'stop',
-    ownDomain: null,
-    maxFailures: null,
-    graceMs: () => 5_000,
-    stop: stopping.signal,
-    wake: createWake(clock),
-    expect: () => undefined,
-    clock,
-    log: silentLog(),
-    onProgress: () => undefined,
+    dispatcher: new ChunkDispatcher({
+      engine,
+      queue,
+      runId: 'run',
+      stop,
+      maxFailures: said.maxFailures ?? null,
+      clock,
+      log: silentLog(),
+      onProgress: () => undefined,
+      onSilence: () => world.seen.push('silence'),
+    }),
     onParked: (halt) => world.seen.push(halt ? 'parked' : 'goes on'),
-    onSilence: () => world.seen.push('silence'),
-    ...some,
   };
   return { world, context, answers };
 }
@@ -191,7 +205,7 @@ describe('all that was asked for', () => {
 });
 
 describe('what stops a run', () => {
-  it.each<[string, Partial<RunProgress>, Partial<SweepContext>, LookupsEnd, string]>([
+  it.each<[string, Partial<RunProgress>, Said, LookupsEnd, string]>([
     ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }, 'stopped: cancelled'],
     [
       'more failures than are allowed',

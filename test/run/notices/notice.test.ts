@@ -1,16 +1,16 @@
 /** What is told of runs, as data and as an e-mail. */
 import { describe, expect, it } from 'vitest';
 import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.js';
-import { exitCodeOf } from '../../../src/run/exit-code.js';
 import {
   bareNotice,
   eventOfEnd,
+  noticeMail,
   noticeOfAccount,
   noticeOfError,
   noticeOfReport,
 } from '../../../src/run/notices/notice.js';
-import { noticeMail } from '../../../src/run/notices/notice-mail.js';
 import { makeReport } from '../../../src/run/report/report.js';
+import { exitCodeOf } from '../../../src/run/run-end.js';
 import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
 import { ledgerState, runSpending } from '../ledger-state.js';
 

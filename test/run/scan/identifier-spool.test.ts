@@ -1,20 +1,26 @@
 /** Distinct identifiers on disk: each by its number, all of them in order. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createIdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
+import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import { openSpool } from '../spools.js';
+
+/** So many texts are kept as text; what follows is kept as a hash. */
+const TEXTS = 131_072;
 
 const line = fc
   .string({ unit: 'binary', maxLength: 80 })
   .map((value) => `auto:${value.replaceAll('\n', '')}`);
 
-it('any texts come back by number and in order', async () => {
+it('any texts have numbers, the same one has the same, and come back by number and in order', async () => {
   const texts: string[] = [];
-  const spool = createIdentifierSpool(await openSpool());
+  const spool = new IdentifierSpool(await openSpool());
   fc.assert(
     fc.property(fc.array(line, { maxLength: 100 }), (more) => {
-      for (const text of more) spool.add(text);
-      texts.push(...more);
+      for (const text of more) {
+        const known = texts.indexOf(text);
+        expect(spool.add(text)).toBe(known < 0 ? texts.length : known);
+        if (known < 0) texts.push(text);
+      }
       expect(spool.count).toBe(texts.length);
       expect([...spool.batches()].flatMap((batch) => batch.texts)).toEqual(texts);
       for (const [at, text] of texts.entries()) if (at % 7 === 0) expect(spool.at(at)).toBe(text);
@@ -24,7 +30,7 @@ it('any texts come back by number and in order', async () => {
 });
 
 it('each batch says the number of its first', async () => {
-  const spool = createIdentifierSpool(await openSpool());
+  const spool = new IdentifierSpool(await openSpool());
   const texts = Array.from({ length: 20_000 }, (_, at) => `domain:b${at}.example`);
   for (const text of texts) spool.add(text);
   const batches = [...spool.batches()];
@@ -36,7 +42,7 @@ it('each batch says the number of its first', async () => {
 });
 
 it('a text longer than one reading comes back whole', async () => {
-  const spool = createIdentifierSpool(await openSpool());
+  const spool = new IdentifierSpool(await openSpool());
   const texts = ['ticker:A', `ticker:${'é'.repeat(200_000)}`, 'ticker:B'];
   for (const text of texts) spool.add(text);
   expect([...spool.batches()].flatMap((batch) => batch.texts)).toEqual(texts);
@@ -44,9 +50,38 @@ it('a text longer than one reading comes back whole', async () => {
 });
 
 it('can be added to after it was read', async () => {
-  const spool = createIdentifierSpool(await openSpool());
+  const spool = new IdentifierSpool(await openSpool());
   spool.add('isin:US0378331005');
   expect(spool.at(0)).toBe('isin:US0378331005');
   spool.add('isin:DE0007164600');
   expect([...spool.batches()]).toEqual([{ first: 0, texts: ['isin:US0378331005', 'isin:DE0007164600'] }]);
+});
+
+it('numbers are those of a map far beyond the texts that it keeps as they are', async () => {
+  const spool = new IdentifierSpool(await openSpool());
+  const known = new Map<string, number>();
+  let state = 1;
+  for (let round = 0; round < 500_000; round += 1) {
+    // Marsaglia's xorshift: random enough, and the same every time.
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    const text = `domain:${(state >>> 0) % 300_000}.example`;
+    const index = known.get(text) ?? known.size;
+    known.set(text, index);
+    const found = spool.add(text);
+    if (found !== index) throw new Error(`${text} is number ${found}, should be ${index}`);
+  }
+  expect(known.size).toBeGreaterThan(TEXTS * 1.5);
+  expect(spool.count).toBe(known.size);
+});
+
+it('texts at the border between the two ways are found again', async () => {
+  const spool = new IdentifierSpool(await openSpool());
+  const text = (at: number) => `ticker:${at}`;
+  for (let at = 0; at < TEXTS + 70_000; at += 1) spool.add(text(at));
+  for (const at of [0, TEXTS - 1, TEXTS, TEXTS + 1, TEXTS + 32_767, TEXTS + 32_768, TEXTS + 69_999]) {
+    expect(spool.add(text(at))).toBe(at);
+  }
+  expect(spool.add('ticker:new')).toBe(TEXTS + 70_000);
 });

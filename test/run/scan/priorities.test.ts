@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
-import { unansweredByWorth } from '../../../src/run/lookups/priority-order.js';
+import { unansweredIn } from '../../../src/run/lookups/collect-outcomes.js';
 import type { ColumnOptions } from '../../../src/run/scan/open-table.js';
-import { createPriorities } from '../../../src/run/scan/priorities.js';
+import { Priorities, priorityValueOf } from '../../../src/run/scan/priorities.js';
 import type { ScanOptions } from '../../../src/run/scan/scan.js';
 import { scanText } from '../scanned.js';
 
@@ -12,7 +12,7 @@ const COLUMNS = ['id', 'worth'];
 
 /** Numbers of identifiers, best first; `cells[n]` are those of identifier n's rows. */
 function orderOf(cells: readonly (readonly string[])[], direction: 'asc' | 'desc' = 'desc'): number[] {
-  const priorities = createPriorities(COLUMNS, { name: 'worth', direction });
+  const priorities = new Priorities(COLUMNS, { name: 'worth', direction });
   for (const [index, own] of cells.entries()) for (const cell of own) priorities.note(index, cell, index + 2);
   return [...priorities.order(cells.length)];
 }
@@ -59,7 +59,7 @@ describe('the order', () => {
   });
 
   it('knows what the best row says', () => {
-    const priorities = createPriorities(COLUMNS, { name: 'worth', direction: 'desc' });
+    const priorities = new Priorities(COLUMNS, { name: 'worth', direction: 'desc' });
     priorities.note(0, '3', 2);
     priorities.note(0, '7.50', 3);
     priorities.note(1, 'Gold', 4);
@@ -86,18 +86,18 @@ describe('what would be a guess stops the run before it spends', () => {
   });
 
   it('an unknown column, with the nearest name', () => {
-    const error = refusal(() => createPriorities(COLUMNS, { name: 'wrth', direction: 'desc' }));
+    const error = refusal(() => new Priorities(COLUMNS, { name: 'wrth', direction: 'desc' }));
     expect(error.code).toBe('column-unknown');
     expect(error.message).toContain('"worth"');
   });
 
   it('two columns of one name, with the flag that settles it', () => {
-    const error = refusal(() => createPriorities(['worth', 'worth'], { name: 'worth', direction: 'desc' }));
+    const error = refusal(() => new Priorities(['worth', 'worth'], { name: 'worth', direction: 'desc' }));
     expect(error.message).toContain('--priority position:1 or --priority position:2');
   });
 
   it('more different words than are kept', () => {
-    const priorities = createPriorities(COLUMNS, { name: 'worth', direction: 'desc' });
+    const priorities = new Priorities(COLUMNS, { name: 'worth', direction: 'desc' });
     for (let at = 0; at < 100_000; at += 1) priorities.note(at, `w${at}`, at);
     priorities.note(0, 'w5', 0);
     expect(() => priorities.note(0, 'one more', 7)).toThrow(/100,000 different words: "worth", line 7/);
@@ -110,7 +110,7 @@ describe('in real files', () => {
     options: Partial<ScanOptions & ColumnOptions> & { name?: string },
   ): Promise<string[]> {
     const { scan } = await scanText(text, options);
-    return [...unansweredByWorth(scan, 2)].flat().map(({ text: identifier }) => identifier);
+    return [...unansweredIn(scan, 2, 'worth')].flat().map(({ text: identifier }) => identifier);
   }
   const WEBSITE = { name: 'website', kind: 'domain' } as const;
 
@@ -149,7 +149,65 @@ describe('in real files', () => {
     });
     scan.answers.set(2, 'not_found', { group: 2, score: 0 }, { before: '', after: '' });
     scan.answers.want(3);
-    const left = [...unansweredByWorth(scan, 50)].flat().map(({ text: identifier }) => identifier);
+    const left = [...unansweredIn(scan, 50, 'worth')].flat().map(({ text: identifier }) => identifier);
     expect(left).toEqual(['domain:y.com', 'domain:a.com']);
+  });
+});
+
+describe('a cell of the priority column', () => {
+  it.each([
+    ['1200', 1_200],
+    [' 42 ', 42],
+    ['-3.5', -3.5],
+    ['+7', 7],
+    ['.5', 0.5],
+    ['3.', 3],
+    ['1e6', 1_000_000],
+    ['007', 7],
+    ['0', 0],
+  ])('%j is the number %j', (cell, number) => {
+    expect(priorityValueOf(cell)).toEqual({ type: 'number', number });
+  });
+
+  it.each([
+    ['Gold', 'gold'],
+    [' tier 1 ', 'tier 1'],
+    ['n/a', 'n/a'],
+    ['-', '-'],
+    ['2026-01-31', '2026-01-31'],
+    ['2026-01-31T10:00:00Z', '2026-01-31t10:00:00z'],
+    ['2026-01', '2026-01'],
+    ['Q1', 'q1'],
+    ['Größe', 'größe'],
+    ['NaN', 'nan'],
+    ['Infinity', 'infinity'],
+  ])('%j is the word %j', (cell, word) => {
+    expect(priorityValueOf(cell)).toEqual({ type: 'word', word });
+  });
+
+  it.each(['', ' ', '\t'])('%j says nothing', (cell) => {
+    expect(priorityValueOf(cell)).toEqual({ type: 'none' });
+  });
+
+  it.each([
+    '1,200',
+    '1.200,50',
+    '1 200',
+    '1_000',
+    '$900',
+    '€ 1200',
+    'EUR 900',
+    'USD900',
+    '(500)',
+    '50%',
+    '11-50',
+    '10k',
+    '31.12.2026',
+    '12/31/2026',
+    '0x10',
+    '1e999',
+    '--5',
+  ])('%j would need a guess', (cell) => {
+    expect(priorityValueOf(cell)).toEqual({ type: 'unclear' });
   });
 });

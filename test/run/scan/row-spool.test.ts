@@ -1,7 +1,7 @@
 /** Rows on disk come back as they stood. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRowSpool, ROW_KINDS, type RowKind, type RowSpool } from '../../../src/run/scan/row-spool.js';
+import { ROW_KINDS, type RowKind, RowSpool, readRow } from '../../../src/run/scan/row-spool.js';
 import { openSpool } from '../spools.js';
 
 interface Added {
@@ -15,7 +15,7 @@ function addAll(spool: RowSpool, rows: readonly Added[]): void {
   for (const { kind, candidates, reason, raw } of rows) spool.add(kind, candidates, reason, raw);
 }
 
-const readAll = (spool: RowSpool) => [...spool.rows()].flat();
+const readAll = (spool: RowSpool) => [...spool.records()].flat().map(readRow);
 
 /** Any text that can come out of a decoder: every character, alone and together, but no half of a pair. */
 const text = fc.oneof(
@@ -33,7 +33,7 @@ const row: fc.Arbitrary<Added> = fc.record({
 
 it('any rows come back as they were, in their order, as often as they are read', async () => {
   const rows: Added[] = [];
-  const spool = createRowSpool(await openSpool());
+  const spool = new RowSpool(await openSpool());
   fc.assert(
     fc.property(fc.array(row, { maxLength: 30 }), (more) => {
       rows.push(...more);
@@ -48,7 +48,7 @@ it('any rows come back as they were, in their order, as often as they are read',
 });
 
 it('rows that lie across two readings, and rows longer than one, come back whole', async () => {
-  const spool = createRowSpool(await openSpool());
+  const spool = new RowSpool(await openSpool());
   const lengths = [10, 1_048_560, 30, 2_500_000, 5, 700_000, 700_000, 1];
   addAll(
     spool,
@@ -60,12 +60,12 @@ it('rows that lie across two readings, and rows longer than one, come back whole
 });
 
 it('no rows are no batches', async () => {
-  expect([...createRowSpool(await openSpool()).rows()]).toEqual([]);
+  expect([...new RowSpool(await openSpool()).records()]).toEqual([]);
 });
 
 describe('what is too much is cut', () => {
   it('candidates after the 255th', async () => {
-    const spool = createRowSpool(await openSpool());
+    const spool = new RowSpool(await openSpool());
     const many = Array.from({ length: 300 }, (_, at) => at);
     spool.add('asked', many, '', 'raw');
     spool.add('asked', [7], '', 'next');
@@ -76,7 +76,7 @@ describe('what is too much is cut', () => {
   });
 
   it('a reason after a thousand characters, none of them in half', async () => {
-    const spool = createRowSpool(await openSpool());
+    const spool = new RowSpool(await openSpool());
     spool.add('invalid', [], '€'.repeat(5_000), 'raw');
     spool.add('invalid', [], `x${'🧸'.repeat(5_000)}`, 'raw');
     const [euros, bears] = readAll(spool);
@@ -86,7 +86,7 @@ describe('what is too much is cut', () => {
   });
 
   it('the raw text never', async () => {
-    const spool = createRowSpool(await openSpool());
+    const spool = new RowSpool(await openSpool());
     spool.add('unreadable', [], 'why', 'x'.repeat(3_000_000));
     expect(readAll(spool)[0]?.raw).toHaveLength(3_000_000);
   });

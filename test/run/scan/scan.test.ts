@@ -1,6 +1,7 @@
 /** The first pass over real files: rows as they stand, identifiers by number, and what is wrong. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { readRow } from '../../../src/run/scan/row-spool.js';
 import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { scanText } from '../scanned.js';
 
@@ -9,7 +10,7 @@ const TICKER = { name: 'ticker', kind: 'ticker' } as const;
 const RANK = { group: 2, score: 0 };
 const RENDERED = { before: '', after: '' };
 
-const rowsOf = (scan: Scan) => [...scan.rows.rows()].flat();
+const rowsOf = (scan: Scan) => [...scan.rows.records()].flat().map(readRow);
 
 const CUSTOMERS = `id,website,ticker
 1,https://www.acme.com/about,ACME

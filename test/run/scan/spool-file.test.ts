@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createSpoolFile, type SpoolFile } from '../../../src/run/scan/spool-file.js';
+import { SpoolFile } from '../../../src/run/scan/spool-file.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { openSpool } from '../spools.js';
 
@@ -20,7 +20,6 @@ it('any pieces can be read again by position, in any order', async () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 40 }), (pieces) => {
       const written = pieces.map((bytes) => ({ bytes, position: append(file, bytes) }));
-      file.flush();
       for (const { bytes, position } of written.reverse()) {
         expect(file.read(position, bytes.length).equals(bytes)).toBe(true);
       }
@@ -37,7 +36,6 @@ it('pieces larger than its buffer are kept whole', async () => {
     append(file, large),
     append(file, Buffer.from('after')),
   ];
-  file.flush();
   expect(file.length).toBe(3_000_011);
   expect(file.read(positions[1] ?? 0, large.length).equals(large)).toBe(true);
   expect(file.read(positions[2] ?? 0, 5).toString()).toBe('after');
@@ -49,15 +47,13 @@ it('room that is not used up takes no place', async () => {
   file.advance(buffer.write('short', at));
   expect(file.length).toBe(5);
   append(file, Buffer.from('!'));
-  file.flush();
   expect(file.read(0, 6).toString()).toBe('short!');
 });
 
 it('has no name while it is open, so that a killed process leaves nothing', async () => {
   const folder = await temporaryFolder();
-  const file = createSpoolFile(folder, 'rows');
+  const file = new SpoolFile(folder, 'rows');
   append(file, Buffer.from('a row of a customer'));
-  file.flush();
   expect(readdirSync(folder)).toEqual([]);
   expect(file.read(0, 5).toString()).toBe('a row');
   await file.close();
@@ -67,13 +63,12 @@ it('has no name while it is open, so that a killed process leaves nothing', asyn
 it('reading beyond its end is an error, not a short answer', async () => {
   const file = await openSpool();
   append(file, Buffer.from('abc'));
-  file.flush();
   expect(() => file.read(1, 3)).toThrow('ends before byte 4');
 });
 
 it('a file that cannot be made says where and what to do', async () => {
   const folder = join(await temporaryFolder(), 'missing');
-  expect(() => createSpoolFile(folder, 'rows')).toThrow(
+  expect(() => new SpoolFile(folder, 'rows')).toThrow(
     `an output cannot be written: ${folder}; make room on the disk`,
   );
 });

@@ -1,8 +1,8 @@
 /** What a run ends with: one table. */
 import { expect, it } from 'vitest';
 import type { StatusCounts } from '../../src/core/outcome.js';
-import { exitCodeOf } from '../../src/run/exit-code.js';
-import type { LookupsEnd } from '../../src/run/lookups/sweep.js';
+import type { LookupsEnd } from '../../src/run/run-end.js';
+import { exitCodeOf } from '../../src/run/run-end.js';
 import { halted, resultOf } from '../commands/results.js';
 
 const DONE: LookupsEnd = { type: 'finished' };

@@ -1,6 +1,7 @@
 /** The key of a run: the same command on the same content, and nothing else, is the same key. */
 import { expect, it } from 'vitest';
-import { type KeyRequest, newRunId, runKey } from '../../src/run/run-key.js';
+import { type KeyRequest, runKey } from '../../src/run/enrich-request.js';
+import { newRunId } from '../../src/run/run-record.js';
 
 const REQUEST: KeyRequest = {
   intake: { hasHeader: true, skipLines: 0, limit: null },

@@ -1,6 +1,6 @@
 /** Names that runs and workers agree on without talking. */
 import { describe, expect, it } from 'vitest';
-import { accountName, accountNames, queueName } from '../../src/context/account.js';
+import { accountName, accountNames, queueName } from '../../src/context/open-service.js';
 
 const SERVICE = 'https://brands.example';
 const TOKEN = 'tok-3ecret-value';

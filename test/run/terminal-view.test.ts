@@ -1,8 +1,11 @@
-/** Progress for people: the words, the bar, and when it is silent. */
+/** A run for people: the words, the bar, what is said once, the question before money is spent, and when it is silent. */
+import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/core/clock.js';
+import { InterruptedError } from '../../src/core/errors.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
-import { createProgressView, progressText } from '../../src/run/progress-view.js';
+import { createTerminalView, progressText } from '../../src/run/terminal-view.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
 const ASKING: EnrichProgress = {
@@ -72,7 +75,7 @@ describe('the words', () => {
 
 interface Screen {
   readonly written: string[];
-  readonly view: ReturnType<typeof createProgressView>;
+  readonly view: ReturnType<typeof createTerminalView>;
   pass(ms: number): void;
 }
 
@@ -83,12 +86,12 @@ function createScreen(
   const written: string[] = [];
   let now = 1_000_000;
   const stream = { isTTY, columns, write: (text: string) => written.push(text) };
-  const view = createProgressView({
-    stream: stream as unknown as NodeJS.WritableStream & { isTTY?: boolean; columns?: number },
-    isQuiet,
-    hasColor,
-    overagePrice: '0.1',
-    now: () => now,
+  const stderr = stream as unknown as NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
+  const view = createTerminalView({
+    streams: { stdin: new PassThrough(), stderr },
+    settings: { quiet: isQuiet, color: hasColor, overagePrice: '0.1', yes: false, confirmAbove: '20' },
+    clock: { monotonic: () => now },
+    stop: new AbortController().signal,
   });
   return {
     written,
@@ -213,4 +216,79 @@ it('--quiet is silent but for warnings', () => {
   expect(written).toEqual([]);
   view.warn('warning');
   expect(written).toEqual(['warning\n']);
+});
+
+it('an outage and a limit that is near are said once each, with --quiet too', () => {
+  const { view, written } = createScreen({ isQuiet: true });
+  const near = ledgerState({ quota: 100, sent: 80 });
+  for (const some of [
+    { trouble: 'status 503' },
+    { trouble: 'status 503' },
+    { ledger: near },
+    { ledger: near },
+  ])
+    view.update({ ...ASKING, ...some });
+  expect(written).toEqual([
+    'the service is unavailable: status 503; trying again with one request at a time\n',
+    'warning: 80 % of the limit of 100 requests is used\n',
+  ]);
+});
+
+const ESTIMATE = { requests: 1_500, withinQuota: 1_000, overageRequests: 400, maxCost: '40', deferred: 100 };
+
+function question(isTTY = true) {
+  const stdin = Object.assign(new PassThrough(), { isTTY });
+  const stderr = Object.assign(new PassThrough(), { isTTY, columns: 80 });
+  const ask = (some: { yes?: boolean; confirmAbove?: string } = {}) =>
+    createTerminalView({
+      streams: { stdin, stderr },
+      settings: { quiet: false, color: false, overagePrice: '0.1', yes: false, confirmAbove: '20', ...some },
+      clock: systemClock,
+      stop: new AbortController().signal,
+    }).confirm(ESTIMATE);
+  return { stdin, ask, said: () => String(stderr.read()) };
+}
+
+describe('the question before money is spent', () => {
+  it.each([
+    ['y\n', true],
+    ['Yes\n', true],
+    ['n\n', false],
+    ['\n', false],
+    ['perhaps\n', false],
+  ])('the answer %j is %s', async (answer, isAgreed) => {
+    const { stdin, ask } = question();
+    const agreed = ask();
+    stdin.write(answer);
+    expect(await agreed).toBe(isAgreed);
+  });
+
+  it('the end of the input is a no', async () => {
+    const { stdin, ask } = question();
+    const agreed = ask();
+    stdin.end();
+    expect(await agreed).toBe(false);
+  });
+
+  it('Ctrl-C is an interruption, and nothing was spent', async () => {
+    const { stdin, ask } = question();
+    const agreed = ask();
+    stdin.write('\u0003');
+    await expect(agreed).rejects.toThrow(InterruptedError);
+    await expect(agreed).rejects.toMatchObject({ exitCode: 130 });
+  });
+
+  it.each([{ yes: true }, { confirmAbove: '40' }])('nothing is asked with %j', async (some) => {
+    const { ask, said } = question();
+    expect(await ask(some)).toBe(true);
+    expect(said()).toBe(
+      '1,500 identifiers to ask for, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
+    );
+  });
+});
+
+it('elsewhere nothing is asked, and the cost is said', async () => {
+  const { ask, said } = question(false);
+  expect(await ask()).toBe(true);
+  expect(said()).toMatch(/^1,500 identifiers to ask for, [^\n]*\n$/);
 });

@@ -1,0 +1,47 @@
+/** How the lookups of a run ended, and what follows: the words in its rows and the exit code of its process. Pure. */
+import { EXIT, type ExitCode, worstExit } from '../core/errors.js';
+import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
+import type { RunHalt } from '../stores/run-store.js';
+
+/** `finished`: every wanted identifier has an answer or has failed. Halted as `useless`, its answers are none. */
+export type LookupsEnd =
+  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
+  | { readonly type: 'halted'; readonly halt: RunHalt };
+
+const ENDS: Record<Exclude<LookupsEnd['type'], 'halted'>, { exitCode: ExitCode; whyDeferred: string }> = {
+  finished: { exitCode: EXIT.done, whyDeferred: '' },
+  stopped: { exitCode: EXIT.interrupted, whyDeferred: 'not asked: the run was stopped' },
+  cancelled: { exitCode: EXIT.interrupted, whyDeferred: 'not asked: the run was cancelled' },
+  too_many_failures: {
+    exitCode: EXIT.tooManyErrors,
+    whyDeferred: 'not asked: more lookups failed than --max-errors allows',
+  },
+};
+
+const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
+  credentials: EXIT.credentials,
+  limit: EXIT.limit,
+  throttled: EXIT.limit,
+  doubtful: EXIT.limit,
+  unreachable: EXIT.trouble,
+  lost: EXIT.trouble,
+  useless: EXIT.trouble,
+};
+
+/** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
+export function whyDeferred(end: LookupsEnd): string {
+  return end.type === 'halted' ? `not asked: ${end.halt.sentence}` : ENDS[end.type].whyDeferred;
+}
+
+/** `isStrict`: invalid rows count as failed ones, and so does a whole run in which nothing matched. */
+export function exitCodeOf(
+  { end, written }: { readonly end: LookupsEnd; readonly written: { readonly counts: StatusCounts } },
+  isStrict: boolean,
+): ExitCode {
+  const { counts } = written;
+  const hasFailed = counts.failed > 0 || (isStrict && (counts.invalid > 0 || hasNoMatch(counts)));
+  return worstExit([
+    end.type === 'halted' ? EXIT_OF_HALT[end.halt.why] : ENDS[end.type].exitCode,
+    hasFailed ? EXIT.someFailed : EXIT.done,
+  ]);
+}

@@ -1,0 +1,173 @@
+/** A run for people, on standard error: a bar or lines of progress, sentences, and the question before it spends. */
+import { createInterface } from 'node:readline/promises';
+import type { Settings } from '../config/settings.js';
+import type { Clock } from '../core/clock.js';
+import { costOf } from '../core/decimal.js';
+import { InterruptedError } from '../core/errors.js';
+import { countOf, countText, durationText } from '../core/figures.js';
+import type { Streams } from '../core/terminal-text.js';
+import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
+import { isNearLimit, limitOf, roomOf } from '../ledger/policy.js';
+import type { EnrichProgress } from './enrich-request.js';
+import { isMoreThan, type SpendingEstimate } from './lookups/spending.js';
+import type { RunView } from './run-view.js';
+
+export interface TerminalViewOptions {
+  readonly streams: Pick<Streams, 'stdin' | 'stderr'>;
+  readonly settings: Pick<Settings, 'quiet' | 'color' | 'overagePrice' | 'yes' | 'confirmAbove'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly stop: AbortSignal;
+}
+
+const BAR_EVERY_MS = 100;
+const LINE_EVERY_MS = 10_000;
+const BAR_WIDTH = 24;
+/** The rate is measured over about so long. */
+const RATE_WINDOW_MS = 10_000;
+
+/** Shows nothing but warnings with `--quiet`. */
+export function createTerminalView(options: TerminalViewOptions): RunView {
+  const { settings, clock } = options;
+  const { stdin, stderr } = options.streams;
+  const isTerminal = stderr.isTTY === true;
+  const isBar = isTerminal && !settings.quiet;
+  const everyMs = isBar ? BAR_EVERY_MS : LINE_EVERY_MS;
+  const marks: Mark[] = [];
+  const warned = new Set<string>();
+  let shownAt = isBar ? Number.NEGATIVE_INFINITY : clock.monotonic();
+  let isBarShown = false;
+
+  const clear = () => {
+    if (isBarShown) printControlled(stderr, '\r\u001b[2K');
+    isBarShown = false;
+  };
+  const warn = (sentence: string) => {
+    clear();
+    printText(stderr, `${visibleLine(sentence)}\n`);
+  };
+  const notice = (sentence: string) => {
+    if (!settings.quiet) warn(sentence);
+  };
+  /** Progress repeats what it says. */
+  const warnOnce = (what: string, sentence: string) => {
+    if (!warned.has(what)) warn(sentence);
+    warned.add(what);
+  };
+  const showProgress = (progress: EnrichProgress) => {
+    const at = clock.monotonic();
+    if (settings.quiet || at - shownAt < everyMs) return;
+    shownAt = at;
+    marks.push({ at, answered: progress.answered });
+    while (marks.length > 2 && at - (marks[0]?.at ?? at) > RATE_WINDOW_MS) marks.shift();
+    const text = visibleLine(progressText(progress, rateOf(marks), settings.overagePrice));
+    if (!isBar) {
+      printText(stderr, `${text}\n`);
+      return;
+    }
+    const width = (stderr.columns ?? 80) - 1;
+    const line =
+      progress.phase === 'reading' ? text.slice(0, width) : barLine(progress, text, width, settings.color);
+    clear();
+    printControlled(stderr, line);
+    isBarShown = true;
+  };
+
+  return {
+    update(progress) {
+      showProgress(progress);
+      const { trouble, ledger } = progress;
+      if (trouble !== null)
+        warnOnce('outage', `the service is unavailable: ${trouble}; trying again with one request at a time`);
+      if (ledger !== null && isNearLimit(ledger))
+        warnOnce(
+          'limit',
+          `warning: 80 % of the limit of ${countText(limitOf(ledger) ?? 0)} requests is used`,
+        );
+    },
+    notice,
+    warn,
+    async confirm(estimate) {
+      notice(estimateText(estimate));
+      const isWorthAsking = isMoreThan(estimate.maxCost, settings.confirmAbove);
+      return settings.yes || stdin.isTTY !== true || !isTerminal || !isWorthAsking || ask(options);
+    },
+    end: clear,
+  };
+}
+
+function estimateText({
+  requests,
+  withinQuota,
+  overageRequests,
+  maxCost,
+  deferred,
+}: SpendingEstimate): string {
+  const parts = [`${countOf(requests, 'identifier')} to ask for`];
+  if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
+  if (overageRequests > 0)
+    parts.push(`up to ${countText(overageRequests)} as overage for at most ${maxCost}`);
+  if (deferred !== null && deferred > 0) parts.push(`${countText(deferred)} beyond the limit`);
+  return parts.join(', ');
+}
+
+/** False: a person said no, or ended the input. Throws `InterruptedError` for Ctrl-C, and the reason of `stop`. */
+async function ask({ streams: { stdin, stderr }, stop }: TerminalViewOptions): Promise<boolean> {
+  const prompt = createInterface({ input: stdin, output: stderr });
+  try {
+    // Neither would end the question by itself: on a terminal Ctrl-C is a key, and Ctrl-D closes the input.
+    const broken = new Promise<string>((resolve, reject) => {
+      prompt.once('SIGINT', () => {
+        const todo = 'nothing was spent or written; run again';
+        reject(new InterruptedError({ code: 'interrupted', subject: 'the question "spend it?"', todo }));
+      });
+      prompt.once('close', () => resolve('n'));
+    });
+    const answer = await Promise.race([prompt.question('spend it? [y/N] ', { signal: stop }), broken]);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    prompt.close();
+  }
+}
+
+interface Mark {
+  readonly at: number;
+  readonly answered: number;
+}
+
+function rateOf(marks: readonly Mark[]): number | null {
+  const first = marks[0];
+  const last = marks.at(-1);
+  if (!first || !last || last.at - first.at < 500) return null;
+  return ((last.answered - first.answered) * 1_000) / (last.at - first.at);
+}
+
+/** One line of plain words: rows, lookups, rate, time left, requests billed, money, what is left. */
+export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
+  const { phase, rows, answered, wanted, ledger } = progress;
+  if (phase === 'reading' || phase === 'writing') return `${phase}: ${countOf(rows, 'row')}`;
+  const parts = [`${countText(answered)}/${countOf(wanted, 'lookup')}`];
+  if (phase === 'parked') parts.push('parked');
+  if (rate !== null && rate > 0)
+    parts.push(`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`);
+  if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
+  parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
+  if (progress.trouble !== null) parts.push(`waiting: ${progress.trouble}`);
+  if (ledger) {
+    const limit = limitOf(ledger);
+    const overage = ledger.run?.overageBilled ?? 0;
+    if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
+    if (limit !== null) parts.push(`${countText(roomOf(ledger) ?? 0)} of ${countText(limit)} left`);
+    if (ledger.isPaused) parts.push('paused');
+  }
+  return parts.join(', ');
+}
+
+/** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */
+function barLine(progress: EnrichProgress, text: string, width: number, hasColor: boolean): string {
+  const share = progress.wanted > 0 ? progress.answered / progress.wanted : 0;
+  const full = Math.round(Math.min(1, share) * BAR_WIDTH);
+  const done = '█'.repeat(full).slice(0, width);
+  const rest = '░'.repeat(BAR_WIDTH - full).slice(0, width - done.length);
+  const words = ` ${text}`.slice(0, Math.max(0, width - BAR_WIDTH));
+  return hasColor ? `\u001b[36m${done}\u001b[2m${rest}\u001b[0m${words}` : `${done}${rest}${words}`;
+}
