@@ -1,12 +1,10 @@
 /**
  * Catalogues of any size (`brand-enrich generate-catalogue`), all of it invented: the coverage that the
- * specification asks for (2,000 crypto symbols, 10,000 ETF tickers of more than 300 providers), and
- * beyond. Lines depend on the options alone and come one by one, so memory stays flat and the same
- * options give the same file.
+ * specification asks for (2,000 crypto symbols, 10,000 ETF tickers of more than 300 providers), and beyond. Lines
+ * depend on the options alone and come one by one, so memory stays flat and the same options give the same file.
  *
- * Types, tags and nulls take turns by the brand's number, so that some fifty brands hold all that is
- * documented. Four of five brands are exactly as specified; every fifth is as live services send them,
- * with nulls and gaps inside.
+ * Types, tags and nulls take turns by the brand's number, so that some fifty brands hold all that is documented.
+ * Four of five brands are exactly as specified; every fifth is as live services send them, with nulls and gaps inside.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -16,15 +14,6 @@ import { createGzip } from 'node:zlib';
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { systemWords } from '../core/system-error.js';
 import type { AdultStatus } from './catalogue.js';
-import {
-  makeCompany,
-  makeLiveCompany,
-  makeName,
-  makeProse,
-  makeProviderCompany,
-  makeProviderName,
-  makeSentence,
-} from './generate-company.js';
 import {
   type Chance,
   createChance,
@@ -56,8 +45,8 @@ export async function writeCatalogue(path: string, options: GenerateOptions): Pr
   const temporary = `${path}.${process.pid}.tmp`;
   const text = Readable.from(batches(generateCatalogue(options)), { objectMode: false });
   try {
-    if (path.endsWith('.gz')) await pipeline(text, createGzip({ level: 1 }), createWriteStream(temporary));
-    else await pipeline(text, createWriteStream(temporary));
+    const packed = path.endsWith('.gz') ? [createGzip({ level: 1 })] : [];
+    await pipeline([text, ...packed, createWriteStream(temporary)]);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -117,19 +106,13 @@ export interface GenerateOptions {
 
 /** The size of a usual answer (`figures.md` of the design measures with 2 kB). */
 const BODY_BYTES = 2_048;
-const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'] as const;
-const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'] as const;
-const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'] as const;
-const LOGO_TAGS: readonly (readonly string[])[] = [
-  [],
-  ['photographic'],
-  [],
-  ['portrait'],
-  ['photographic', 'portrait'],
-];
-const LOGO_FORMATS = ['svg', 'png', 'webp'] as const;
-const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'] as const;
-const FONT_ORIGINS = ['google', 'custom', 'system'] as const;
+const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'];
+const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'];
+const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'];
+const LOGO_TAGS = [[], ['photographic'], [], ['portrait'], ['photographic', 'portrait']];
+const LOGO_FORMATS = ['svg', 'png', 'webp'];
+const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'];
+const FONT_ORIGINS = ['google', 'custom', 'system'];
 
 /** Line `index` of the catalogue, without a line end. */
 function makeLine(index: number, coverage: GenerateOptions): string {
@@ -152,7 +135,7 @@ function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: G
   const called = isProvider ? makeProviderName(index) : makeName(chance);
   const domain = generatedDomain(index);
   const id = generatedId(index);
-  const company = isProvider ? makeProviderCompany(index, chance) : makeCompany(index, chance);
+  const company = makeCompany(index, chance, isProvider);
   // A brand without a description has the prose there is in the other one, so that all weigh the same.
   const prose = index % 10 === 7 ? 'description' : 'longDescription';
   const brand = {
@@ -250,17 +233,128 @@ function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions
   return index % 1_000 === 499 ? 'flagged' : 'withheld';
 }
 
-function etfsOf(index: number, coverage: GenerateOptions): string[] {
-  const tickers: string[] = [];
-  if (index >= coverage.etfProviders) return tickers;
-  for (let n = index; n < coverage.etfTickers; n += coverage.etfProviders) tickers.push(generatedEtf(n));
-  return tickers;
+function etfsOf(index: number, { etfProviders, etfTickers }: GenerateOptions): string[] {
+  if (index >= etfProviders) return [];
+  return everyNth(index, etfProviders, etfTickers).map(generatedEtf);
 }
 
 /** Coins follow the providers, so that a brand seldom is both. */
-function cryptoOf(index: number, coverage: GenerateOptions): string[] {
-  const symbols: string[] = [];
-  const first = (index - coverage.etfProviders + coverage.brands) % coverage.brands;
-  for (let n = first; n < coverage.cryptoSymbols; n += coverage.brands) symbols.push(generatedCrypto(n));
-  return symbols;
+function cryptoOf(index: number, { etfProviders, brands, cryptoSymbols }: GenerateOptions): string[] {
+  return everyNth((index - etfProviders + brands) % brands, brands, cryptoSymbols).map(generatedCrypto);
+}
+
+/** `first`, `first + step` and so on, below `end`. */
+function everyNth(first: number, step: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, Math.ceil((end - first) / step)) }, (_, n) => first + n * step);
+}
+
+/** Lower bounds of the bands in which such services give the number of employees. */
+export const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001];
+
+const LOCATION = ['city', 'country', 'countryCode', 'region', 'state', 'subregion'];
+const PLACES = [
+  ['Hamburg', 'Germany', 'DE', 'Europe', 'Hamburg', 'Western Europe'],
+  ['Lyon', 'France', 'FR', 'Europe', 'Auvergne-Rhone-Alpes', 'Western Europe'],
+  ['Leeds', 'United Kingdom', 'GB', 'Europe', 'England', 'Northern Europe'],
+  ['Osaka', 'Japan', 'JP', 'Asia', 'Osaka', 'Eastern Asia'],
+  ['Denver', 'United States', 'US', 'Americas', 'Colorado', 'Northern America'],
+  ['Perth', 'Australia', 'AU', 'Oceania', 'Western Australia', 'Australia and New Zealand'],
+].map((values) => Object.fromEntries(LOCATION.map((name, at) => [name, values[at]])));
+/** ETF providers are in the US and in Europe. */
+const PROVIDER_PLACES = PLACES.filter((place) => place.region === 'Europe' || place.countryCode === 'US');
+
+const trade = (slug: string, name: string, emoji: string) => ({ id: `ind_${slug}`, slug, name, emoji });
+const FINANCE = trade('finance', 'Finance', '💰');
+const FUNDS = [trade('asset-management', 'Asset Management', '📈'), FINANCE] as const;
+/** Industries, each with the one above it. */
+const INDUSTRIES = [
+  [trade('software', 'Software', '💻'), trade('technology', 'Technology', '🔌')],
+  [trade('banking', 'Banking', '🏦'), FINANCE],
+  [trade('clothing', 'Clothing', '👕'), trade('retail', 'Retail', '🛒')],
+  [trade('hospitals', 'Hospitals', '🏥'), trade('health', 'Health', '💊')],
+  [trade('railways', 'Railways', '🚆'), trade('transport', 'Transport', '🚚')],
+] as const;
+const PRIVATE_KINDS = [
+  ...['PRIVATELY_HELD', 'EDUCATIONAL', 'PRIVATELY_HELD', 'GOVERNMENT_AGENCY'],
+  ...['NON_PROFIT', 'PARTNERSHIP', 'SELF_EMPLOYED', 'SELF_OWNED'],
+];
+
+/** The `company` object of a brand, as the specification writes it. */
+function makeCompany(index: number, chance: Chance, isProvider: boolean) {
+  const [{ id, ...industry }, parent] = isProvider ? FUNDS : chance.pick(INDUSTRIES);
+  const location = isProvider ? turn(PROVIDER_PLACES, index) : chance.pick(PLACES);
+  return {
+    employees: chance.pick(EMPLOYEE_BANDS),
+    financialIdentifiers: {
+      isin: isListed(index) ? [generatedIsin(index)] : [],
+      ticker: isListed(index) ? [generatedTicker(index)] : [],
+    },
+    foundedYear: chance.between(1850, 2024),
+    industries: [{ id, score: Math.round(chance.fraction() * 100) / 100, ...industry, parent: [parent] }],
+    kind: isListed(index) ? 'PUBLIC_COMPANY' : turn(PRIVATE_KINDS, index),
+    location,
+  };
+}
+
+/** The same as live services send it: the industry's parent an object or null, no company at all, or null leaves. */
+function makeLiveCompany(index: number, company: ReturnType<typeof makeCompany>) {
+  const form = Math.floor(index / 5) % 4;
+  if (form === 2) return null;
+  if (form === 3) return emptied(company);
+  const industries = company.industries.map((industry) => ({
+    ...industry,
+    parent: form === 0 ? industry.parent[0] : null,
+  }));
+  return { ...company, industries };
+}
+
+/** With null in the place of every list and value. */
+function emptied(object: object): object {
+  const isObject = (value: unknown) => typeof value === 'object' && !Array.isArray(value);
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, isObject(value) ? emptied(value) : null]),
+  );
+}
+
+// ASCII only, and it compresses like the descriptions of real companies: what an answer weighs in a store depends on it.
+const listed = (text: string) => text.split(', ');
+const FIRST = listed('Alder, Bright, Cobalt, Dover, Elm, Fern, Granite, Harbor, Iris, Juniper');
+const SECOND = listed('bridge, field, forge, gate, line, mark, port, stone, wave, works');
+const FUND = [' ETFs', ' Index Funds', ' Asset Management', ' Exchange Funds'];
+const FORM = ['', ' Group', ' Labs', ' Partners', ' Holding', ' Systems', ' Trading', ' Studio'];
+const WHO = listed('small shops, hospitals, city councils, growers, airlines, schools, builders');
+const WHAT = listed('invoices, sensors, furniture, spare parts, software, packaging, cloth');
+const HOW = listed('on time, at a fair price, by subscription, in small series, to order');
+const WHERE = listed('in the north, across the coast, in forty countries, at home, overseas');
+const VERB = listed('supplies, designs, repairs, tests, rents out, finances, delivers');
+const START = listed('The company, Its oldest branch, A team of engineers, The family behind it');
+
+/** A company name such as `Cobaltforge Labs`. */
+function makeName(chance: Chance): string {
+  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
+}
+
+/** The invented name of the ETF provider `index`: no two are alike. */
+function makeProviderName(index: number): string {
+  const [firsts, seconds] = [FIRST.length, SECOND.length];
+  const name = `${turn(FIRST, index)}${turn(SECOND, Math.floor(index / firsts))}`;
+  const form = turn(FUND, Math.floor(index / (firsts * seconds)));
+  const round = Math.floor(index / (firsts * seconds * FUND.length));
+  return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
+}
+
+/** One sentence, without a full stop, about whoever `subject` is. */
+function makeSentence(chance: Chance, subject: string): string {
+  return `${subject} ${chance.pick(VERB)} ${chance.pick(WHAT)} for ${chance.pick(WHO)} ${chance.pick(HOW)}`;
+}
+
+/** Prose of exactly `length` characters, cut in mid-sentence and closed with a full stop. */
+function makeProse(chance: Chance, name: string, length: number): string {
+  if (length < 1) return '';
+  let text = makeSentence(chance, name);
+  while (text.length < length) {
+    const year = chance.between(1900, 2024);
+    text += `. ${makeSentence(chance, chance.pick(START))} ${chance.pick(WHERE)} since ${year}`;
+  }
+  return `${text.slice(0, length - 1)}.`;
 }

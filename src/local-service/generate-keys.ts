@@ -1,9 +1,9 @@
 /**
- * The keys of generated brands, each a function of a number, so that a test or a benchmark can name
- * what a generated catalogue holds without reading it; and the repeatable chance behind the rest. No
- * key comes out twice; crypto symbols and tickers share some on purpose, as they do in the world.
+ * The keys of generated brands, each a function of a number, so that a test or a benchmark can name what a
+ * catalogue holds without reading it; and the repeatable chance behind the rest. No key comes out twice; crypto
+ * symbols and tickers share some on purpose, as in the world.
  */
-import { readIsin } from '../core/isin.js';
+import { isIsin } from '../core/isin.js';
 
 /** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
 export function generatedDomain(index: number): string {
@@ -38,11 +38,7 @@ export function generatedCrypto(n: number): string {
 /** The ISIN of a listed brand, with its check digit. */
 export function generatedIsin(index: number): string {
   const first11 = `${ISIN_PREFIXES[index % ISIN_PREFIXES.length]}${String(index).padStart(9, '0')}`;
-  for (let digit = 0; digit < 9; digit += 1) {
-    const isin = readIsin(`${first11}${digit}`);
-    if (isin !== null) return isin;
-  }
-  return `${first11}9`;
+  return [...'0123456789'].map((digit) => first11 + digit).find(isIsin) ?? first11;
 }
 
 /** Every third brand is a listed company, with a ticker and an ISIN. */
@@ -72,7 +68,7 @@ export interface Chance {
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
   /** One of these. `choices` must not be empty. */
-  pick<const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number];
+  pick<T>(choices: readonly T[]): T;
   /** So many hexadecimal digits. */
   hex(digits: number): string;
 }
@@ -90,11 +86,7 @@ export function createChance(seed: number, index: number): Chance {
   return {
     fraction,
     between,
-    pick: (choices) => choices[between(0, choices.length - 1)] ?? choices[0],
-    hex(digits) {
-      let text = '';
-      for (let i = 0; i < digits; i += 1) text += between(0, 15).toString(16);
-      return text;
-    },
+    pick: <T>(choices: readonly T[]) => choices[between(0, choices.length - 1)] as T,
+    hex: (digits) => Array.from({ length: digits }, () => between(0, 15).toString(16)).join(''),
   };
 }

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { isIsin } from '../../src/core/isin.js';
 import {
+  EMPLOYEE_BANDS,
   type GenerateOptions,
   generateCatalogue,
   isAsLive,
   writeCatalogue,
 } from '../../src/local-service/generate-catalogue.js';
-import { EMPLOYEE_BANDS } from '../../src/local-service/generate-company.js';
 import {
   generatedCrypto,
   generatedDomain,
