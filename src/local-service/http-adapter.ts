@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type HttpListener, listenHttp } from '../core/listen-http.js';
-import type { Service, ServiceResponse } from './service-request.js';
+import { emptyAnswer, type Service, type ServiceResponse } from './service-request.js';
 
 /** Longer than the pools of clients keep a connection, so that none is closed under a request just sent. */
 const KEEP_ALIVE_MS = 75_000;
@@ -43,7 +43,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     const { method = 'GET', url = '/' } = request;
     const answer = (result: ServiceResponse) => send(response, result, isClosing);
     if (lacksHost(request)) {
-      answer(refusal(400, clock));
+      answer(emptyAnswer(400, clock.now()));
       return;
     }
     try {
@@ -57,7 +57,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     refuse(socket, statusOf(error), clock);
   });
-  server.on('checkExpectation', (_request, response) => send(response, refusal(417, clock), true));
+  server.on('checkExpectation', (_request, response) => send(response, emptyAnswer(417, clock.now()), true));
   server.on('connect', (_request, socket: Socket) => refuse(socket, 405, clock, { allow: 'GET, HEAD' }));
   const todo = 'choose another --port or --host';
   const listener = await listenHttp(server, { host, port, purpose: 'local service', todo });
@@ -92,16 +92,6 @@ function lacksHost(request: IncomingMessage): boolean {
   return request.httpVersion === '1.1' && request.headers.host === undefined;
 }
 
-function refusal(status: number, clock: Clock, more: Readonly<Record<string, string>> = {}): ServiceResponse {
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': '2',
-    date: new Date(clock.now()).toUTCString(),
-    ...more,
-  };
-  return { status, headers, body: Buffer.from('{}') };
-}
-
 /** Ends a connection on which no request was read. One that never said a word is closed without one. */
 function refuse(
   socket: Socket,
@@ -113,7 +103,7 @@ function refuse(
     socket.destroy();
     return;
   }
-  const { headers, body } = refusal(status, clock, { ...more, connection: 'close' });
+  const { headers, body } = emptyAnswer(status, clock.now(), { ...more, connection: 'close' });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', ''].join('\r\n');
   socket.end(head + body, () => socket.destroy());

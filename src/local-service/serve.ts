@@ -12,8 +12,7 @@ import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Accounts, createAccounts, loadAccounts, parseAccounts } from './accounts.js';
 import { createService, type LocalService } from './create-service.js';
-import { NO_FAULTS, parseFaults } from './fault-settings.js';
-import { withFaults } from './faults.js';
+import { parseFaults, withFaults } from './faults.js';
 import { listen } from './http-adapter.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { monthOf, openStatementFile, type Statement, type StatementFile, statementOf } from './statements.js';
@@ -41,7 +40,7 @@ export interface ServeOptions {
   readonly ownDomain?: string | undefined;
   /** A line per billed request is appended here. */
   readonly journal?: string | undefined;
-  /** `KEY=VALUE` texts (`fault-settings.ts`). */
+  /** `KEY=VALUE` texts (`faults.ts`). */
   readonly faults?: readonly string[] | undefined;
   /** Counts billed requests per identifier. */
   readonly trace?: boolean | undefined;
@@ -89,8 +88,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     releasers.push(() => service.close());
     const months = setInterval(() => service.closeMonths(), MONTH_CHECK_MS).unref();
     releasers.push(() => clearInterval(months));
-    const isFaulty = JSON.stringify(faults) !== JSON.stringify(NO_FAULTS);
-    const listener = await listen(isFaulty ? withFaults(service, faults, clock) : service, {
+    const listener = await listen(options.faults?.length ? withFaults(service, faults, clock) : service, {
       host,
       port: options.port,
       clock,

@@ -28,6 +28,20 @@ export interface ServiceResponse {
   readonly cut?: 'before-headers' | 'in-body';
 }
 
+/** An error as the specification shows errors: JSON, `{}`, and without usage headers. */
+export function emptyAnswer(
+  status: number,
+  nowMs: number,
+  headers: Readonly<Record<string, string>> = {},
+): ServiceResponse {
+  const date = new Date(nowMs).toUTCString();
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': '2', date, ...headers },
+    body: Buffer.from('{}'),
+  };
+}
+
 export interface Service {
   /** Never rejects for anything that a request says; every request has an answer. */
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>;
