@@ -7,22 +7,18 @@ import { join } from 'node:path';
 import { systemClock } from '../core/clock.js';
 import { isRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { createService, type LocalService } from '../local-service/create-service.js';
 import { loadCatalogue } from '../local-service/load-catalogue.js';
+import { LocalService } from '../local-service/local-service.js';
 import { DEFAULT_OWN_DOMAIN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
 
 /** Usage is kept in memory. Throws FailFileError when the package's catalogue is missing. */
 export async function openSampleService(log: Log): Promise<LocalService> {
-  return createService({
+  return new LocalService({
     catalogue: await loadCatalogue(sampleCatalogue()),
     accounts: demoAccounts(),
     ownDomain: DEFAULT_OWN_DOMAIN,
     clock: systemClock,
     log,
-    usageFile: undefined,
-    statementFile: undefined,
-    journalFile: undefined,
-    trace: undefined,
   });
 }
 

@@ -1,20 +1,8 @@
 /**
- * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a JSON file:
- *
- * {
- * "smtp": { "url": "smtp://user:password@mail.example:587", "from": "brands@brand-service.example" },
- * "accounts": [{
- * "name": "data-team", "tokenSha256": "<64 hex digits>", "plan": "paid", "quota": 5000,
- * "overageBudget": 100, "overagePrice": 0.1, "period": "month",
- * "notices": { "webhook": "https://hooks.example/usage", "email": "data-team@example.com" }
- * }]
- * }
- *
- * Required: `name`, `quota` and one of `tokenSha256` and `token`. A `token` in clear is hashed while
- * reading and kept nowhere; the file is never written. Usage is counted under the name, so a token may
- * be changed and the usage stays.
+ * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a JSON file (its
+ * fields are in README.md), which is never written. A token in clear is hashed while reading and kept nowhere. Usage
+ * is counted under the name, so a token may be changed and the usage stays.
  */
-
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
@@ -37,13 +25,24 @@ export interface MailSettings {
   readonly from: string;
 }
 
-export interface Accounts {
-  readonly all: readonly Account[];
-  readonly mail: MailSettings | null;
-  /** Names of accounts whose token stands in the file in clear: worth a warning. */
-  readonly inClear: readonly string[];
-  /** The account of an `Authorization` header; undefined without valid credentials. */
-  authenticate(authorization: string | undefined): Account | undefined;
+/** `inClear`: names of accounts whose token stands in the file in clear: worth a warning. */
+export class Accounts {
+  constructor(
+    readonly all: readonly Account[],
+    readonly mail: MailSettings | null = null,
+    readonly inClear: readonly string[] = [],
+  ) {}
+
+  /**
+   * The account of an `Authorization` header; undefined without valid credentials. Every hash is compared, in constant
+   * time and to the end, whether or not an earlier one was equal.
+   */
+  authenticate(authorization: string | undefined): Account | undefined {
+    const token = bearerToken(authorization);
+    if (token === null) return undefined;
+    const hash = hashToken(token);
+    return this.all.filter(({ tokenHash }) => timingSafeEqual(tokenHash, hash)).at(-1);
+  }
 }
 
 /** The specification's defaults ("Limits"). */
@@ -103,24 +102,21 @@ export function parseAccounts(text: string, source: string): Accounts {
   }
   const all = parsed.data.accounts.map(toAccount);
   const mail = parsed.data.smtp ?? null;
+  const names = all.map(({ name }) => name);
+  const hashes = all.map(({ tokenHash }) => tokenHash.toString('hex'));
+  const unsendable = all.filter(({ notices }) => notices.email !== null && mail === null);
   const problems = [
-    ...repeated(all.map((account) => account.name)).map((name) => `two accounts are named ${name}`),
-    ...repeated(all.map((account) => account.tokenHash.toString('hex'))).map(
-      () => 'two accounts share a token',
-    ),
-    ...all
-      .filter((account) => account.notices.email !== null && mail === null)
-      .map((account) => `${account.name}: notices.email needs smtp`),
+    ...repeated(names).map((name) => `two accounts are named ${name}`),
+    ...repeated(hashes).map(() => 'two accounts share a token'),
+    ...unsendable.map(({ name }) => `${name}: notices.email needs smtp`),
   ];
   if (problems.length > 0) throw unusable(source, problems);
-  const inClear = parsed.data.accounts
-    .filter((entry) => entry.token !== undefined)
-    .map((entry) => entry.name);
-  return createAccounts(all, { mail, inClear });
+  const inClear = parsed.data.accounts.filter(({ token }) => token !== undefined).map(({ name }) => name);
+  return new Accounts(all, mail, inClear);
 }
 
-/** Reads an accounts file. Throws `NeverStartError` when it cannot be read or is not as described above. */
-export async function loadAccounts(path: string): Promise<Accounts> {
+/** Reads an accounts file. Throws `NeverStartError` when it cannot be read or used. */
+export function loadAccounts(path: string): Accounts {
   let text: string;
   try {
     text = readPlainFileSync(path);
@@ -128,22 +124,6 @@ export async function loadAccounts(path: string): Promise<Accounts> {
     throw unusable(path, [systemWords(error)]);
   }
   return parseAccounts(text, path);
-}
-
-/** Puts accounts together that were not read from a file. */
-export function createAccounts(
-  all: readonly Account[],
-  options: { mail?: MailSettings | null; inClear?: readonly string[] } = {},
-): Accounts {
-  return {
-    all,
-    mail: options.mail ?? null,
-    inClear: options.inClear ?? [],
-    authenticate(authorization) {
-      const token = bearerToken(authorization);
-      return token === null ? undefined : findHolder(all, token);
-    },
-  };
 }
 
 function toAccount(entry: z.infer<typeof accountSchema>): Account {
@@ -177,20 +157,4 @@ export function hashToken(token: string): Buffer {
 export function bearerToken(authorization: string | undefined): string | null {
   const match = /^bearer +([^\s]+) *$/i.exec(authorization ?? '');
   return match?.[1] ?? null;
-}
-
-/**
- * The holder of the token. Every hash is compared, in constant time and to the end, whether or not an earlier one
- * was equal.
- */
-export function findHolder<T extends { readonly tokenHash: Buffer }>(
-  holders: readonly T[],
-  token: string,
-): T | undefined {
-  const hash = hashToken(token);
-  let found: T | undefined;
-  for (const holder of holders) {
-    if (timingSafeEqual(holder.tokenHash, hash)) found = holder;
-  }
-  return found;
 }

@@ -10,7 +10,7 @@ import { NeverStartError } from '../core/errors.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
 import { bearerToken } from './accounts.js';
 import { createChance } from './generate-keys.js';
-import { emptyAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';
+import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';
 
 /** A share of requests, 0 to 1. */
 const SHARE = { form: '0.1 or 10%', read: readShare, none: 0 };
@@ -133,14 +133,14 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
   const withoutAsking = (rolls: Rolls): ServiceResponse | null => {
     const now = clock.now();
     const sinceStart = now - startedAt - faults['outage-from'];
-    if (sinceStart >= 0 && sinceStart < faults['outage-for']) return emptyAnswer(503, now);
-    if (rolls.drop < faults.drop) return { ...emptyAnswer(503, now), cut: 'before-headers' };
+    if (sinceStart >= 0 && sinceStart < faults['outage-for']) return jsonAnswer(503, now);
+    if (rolls.drop < faults.drop) return { ...jsonAnswer(503, now), cut: 'before-headers' };
     if (isTooMany(now)) {
       const after = faults['retry-after'];
-      return emptyAnswer(429, now, after > 0 ? { 'retry-after': String(after) } : {});
+      return jsonAnswer(429, now, after > 0 ? { 'retry-after': String(after) } : {});
     }
-    if (rolls.error < faults[500]) return emptyAnswer(500, now);
-    return rolls.error < faults[500] + faults[503] ? emptyAnswer(503, now) : null;
+    if (rolls.error < faults[500]) return jsonAnswer(500, now);
+    return rolls.error < faults[500] + faults[503] ? jsonAnswer(503, now) : null;
   };
 
   const ask = async (request: ServiceRequest, rolls: Rolls): Promise<ServiceResponse> => {

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES }
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type HttpListener, listenHttp } from '../core/listen-http.js';
-import { emptyAnswer, type Service, type ServiceResponse } from './service-request.js';
+import { jsonAnswer, type Service, type ServiceResponse } from './service-request.js';
 
 /** Longer than the pools of clients keep a connection, so that none is closed under a request just sent. */
 const KEEP_ALIVE_MS = 75_000;
@@ -43,7 +43,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     const { method = 'GET', url = '/' } = request;
     const answer = (result: ServiceResponse) => send(response, result, isClosing);
     if (lacksHost(request)) {
-      answer(emptyAnswer(400, clock.now()));
+      answer(jsonAnswer(400, clock.now()));
       return;
     }
     try {
@@ -57,7 +57,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     refuse(socket, statusOf(error), clock);
   });
-  server.on('checkExpectation', (_request, response) => send(response, emptyAnswer(417, clock.now()), true));
+  server.on('checkExpectation', (_request, response) => send(response, jsonAnswer(417, clock.now()), true));
   server.on('connect', (_request, socket: Socket) => refuse(socket, 405, clock, { allow: 'GET, HEAD' }));
   const todo = 'choose another --port or --host';
   const listener = await listenHttp(server, { host, port, purpose: 'local service', todo });
@@ -103,7 +103,7 @@ function refuse(
     socket.destroy();
     return;
   }
-  const { headers, body } = emptyAnswer(status, clock.now(), { ...more, connection: 'close' });
+  const { headers, body } = jsonAnswer(status, clock.now(), { ...more, connection: 'close' });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', ''].join('\r\n');
   socket.end(head + body, () => socket.destroy());

@@ -4,8 +4,7 @@
  */
 
 import type { Identifier } from '../core/identifier.js';
-import type { AllowNsfw } from '../lookup/routes.js';
-import { BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
+import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
 
 export interface ServiceRequest {
   readonly method: string;
@@ -28,17 +27,21 @@ export interface ServiceResponse {
   readonly cut?: 'before-headers' | 'in-body';
 }
 
-/** An error as the specification shows errors: JSON, `{}`, and without usage headers. */
-export function emptyAnswer(
+const EMPTY_OBJECT: Buffer = Buffer.from('{}');
+
+/** An answer in JSON; errors are `{}`, as the specification shows them. */
+export function jsonAnswer(
   status: number,
   nowMs: number,
   headers: Readonly<Record<string, string>> = {},
+  body = EMPTY_OBJECT,
 ): ServiceResponse {
   const date = new Date(nowMs).toUTCString();
+  const length = String(body.length);
   return {
     status,
-    headers: { 'content-type': 'application/json', 'content-length': '2', date, ...headers },
-    body: Buffer.from('{}'),
+    headers: { 'content-type': 'application/json', 'content-length': length, date, ...headers },
+    body,
   };
 }
 
@@ -60,17 +63,18 @@ export type Asked =
  * broken percent escape are 400. Other query parameters are ignored.
  */
 export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): Asked {
-  const mark = request.path.indexOf('?');
-  const path = mark < 0 ? request.path : request.path.slice(0, mark);
-  if (!path.startsWith(BRANDS_PATH)) return { type: 'refused', status: 404, isOutside: true };
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return { type: 'refused', status: 405, isOutside: true };
-  }
+  const refused = (status: 400 | 404 | 405, isOutside = false): Asked => ({
+    type: 'refused',
+    status,
+    isOutside,
+  });
+  const [path = '', ...query] = request.path.split('?');
+  if (!path.startsWith(BRANDS_PATH)) return refused(404, true);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refused(405, true);
   const route = parseLookupPath(path);
-  if (route === null) return { type: 'refused', status: isDecodable(path) ? 404 : 400, isOutside: false };
-  const allowNsfw = mark < 0 ? 'unset' : readAllowNsfw(request.path.slice(mark + 1));
-  if (allowNsfw === null) return { type: 'refused', status: 400, isOutside: false };
-  return { type: 'lookup', route, allowNsfw };
+  if (route === null) return refused(isDecodable(path) ? 404 : 400);
+  const allowNsfw = readAllowNsfw(query.join('?'));
+  return allowNsfw === null ? refused(400) : { type: 'lookup', route, allowNsfw };
 }
 
 /** null: not a value that the parameter may have. */

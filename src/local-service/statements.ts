@@ -7,8 +7,9 @@
  * beyond                             refused with 429
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { z } from 'zod';
 import { type Decimal, decimalText, multiply, wholeTimes } from '../core/decimal.js';
+import { appendLine, readLines } from './line-file.js';
 
 export interface PlanTerms {
   readonly plan: 'free' | 'paid';
@@ -37,6 +38,8 @@ export function isPastNotice(terms: PlanTerms, used: number): boolean {
   return used * 5 > terms.quota * 4;
 }
 
+type StatedAccount = { readonly name: string } & PlanTerms;
+
 /** The month's bill of one account. Amounts are exact decimals in the currency of the price. */
 export interface Statement {
   readonly account: string;
@@ -57,7 +60,7 @@ export interface Statement {
  * the budget was lowered in the course of the month.
  */
 export function statementOf(
-  account: { readonly name: string } & PlanTerms,
+  account: StatedAccount,
   month: string,
   used: number,
   isFinal: boolean,
@@ -81,60 +84,35 @@ export function monthOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 7);
 }
 
-/** First moment of the month after the one that `nowMs` lies in. */
-export function nextMonthStart(nowMs: number): number {
-  const date = new Date(nowMs);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
-}
+/** The statements of closed months. */
+export class StatementFile {
+  readonly #closed = new Map<string, Statement>();
 
-export interface StatementFile {
-  find(account: string, month: string): Statement | undefined;
-  /** Appends and syncs. Throws when the file cannot be written. */
-  add(statement: Statement): void;
-}
-
-/** `path` null keeps statements in memory only. */
-export function openStatementFile(path: string | null): StatementFile {
-  const statements = new Map<string, Statement>();
-  for (const statement of path === null ? [] : readStatements(path)) {
-    statements.set(statementKey(statement.account, statement.month), statement);
+  /** `path` null keeps statements in memory only. */
+  constructor(private readonly path: string | null) {
+    for (const statement of path === null ? [] : readLines(path, statementLine)) this.#keep(statement);
   }
-  return {
-    find: (account, month) => statements.get(statementKey(account, month)),
-    add(statement) {
-      if (path !== null) appendLine(path, JSON.stringify(statement));
-      statements.set(statementKey(statement.account, statement.month), statement);
-    },
-  };
-}
 
-/** The statements of a file in the order in which they were written; none when there is no such file. */
-function readStatements(path: string): Statement[] {
-  if (!existsSync(path)) return [];
-  return readFileSync(path, 'utf8').split('\n').flatMap(parseLine);
-}
+  /** The statement of a month: as it was closed, or from the usage so far. `current` is the month of now. */
+  of(account: StatedAccount, month: string, used: number, current: string): Statement {
+    const closed = this.#closed.get(`${month} ${account.name}`);
+    return closed ?? statementOf(account, month, used, month < current);
+  }
 
-/** Begins on a line of its own, whatever a crash left at the end of the file. */
-function appendLine(path: string, line: string): void {
-  const isTorn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8'));
-  const descriptor = openSync(path, 'a', 0o600);
-  try {
-    writeSync(descriptor, `${isTorn ? '\n' : ''}${line}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+  /** Closes a month: appends and syncs. False when it is closed already. Throws when the file cannot be written. */
+  close(statement: Statement): boolean {
+    if (this.#closed.has(`${statement.month} ${statement.account}`)) return false;
+    if (this.path !== null) appendLine(this.path, JSON.stringify(statement));
+    this.#keep(statement);
+    return true;
+  }
+
+  #keep(statement: Statement): void {
+    this.#closed.set(`${statement.month} ${statement.account}`, statement);
   }
 }
 
-function parseLine(line: string): Statement[] {
-  try {
-    const statement = JSON.parse(line) as Statement;
-    return typeof statement.account === 'string' && typeof statement.month === 'string' ? [statement] : [];
-  } catch {
-    return [];
-  }
-}
-
-function statementKey(account: string, month: string): string {
-  return `${month} ${account}`;
-}
+/** What is written once is not judged again: whose and of which month is all that has to be there. */
+const statementLine = z.custom<Statement>(
+  (line) => z.looseObject({ account: z.string(), month: z.string() }).safeParse(line).success,
+);

@@ -36,7 +36,7 @@ describe('accounts', () => {
     const path = join(temporaryFolder(), 'accounts.json');
     const text = JSON.stringify({ accounts: [{ name: 'data', token: 'very-secret-word', quota: 5 }] });
     await writeFile(path, text);
-    const accounts = await loadAccounts(path);
+    const accounts = loadAccounts(path);
     expect(accounts.inClear).toEqual(['data']);
     expect(
       JSON.stringify(accounts.all, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
@@ -130,11 +130,11 @@ describe('accounts', () => {
   it('a named pipe is refused, not waited for', async () => {
     const path = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    await expect(loadAccounts(path)).rejects.toThrow('it is not a regular file');
+    expect(() => loadAccounts(path)).toThrow('it is not a regular file');
     await expect(loadCatalogue(path)).rejects.toThrow('it is not a regular file');
   });
 
-  it('a missing file is named', async () => {
-    await expect(loadAccounts('/nowhere/accounts.json')).rejects.toThrow('/nowhere/accounts.json');
+  it('a missing file is named', () => {
+    expect(() => loadAccounts('/nowhere/accounts.json')).toThrow('/nowhere/accounts.json');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bearerToken, findHolder, hashToken } from '../../src/local-service/accounts.js';
+import { Accounts, bearerToken, hashToken } from '../../src/local-service/accounts.js';
+import { accountsOf } from './tiny-service.js';
 
 describe('credentials', () => {
   it.each([
@@ -17,12 +18,13 @@ describe('credentials', () => {
     expect(bearerToken(header)).toBe(token);
   });
 
-  it('a token finds its holder wherever it stands, and no other', () => {
-    const holders = ['one', 'two', 'three'].map((name) => ({ name, tokenHash: hashToken(`token-${name}`) }));
-    for (const { name } of holders) expect(findHolder(holders, `token-${name}`)?.name).toBe(name);
-    expect(findHolder(holders, 'token-four')).toBeUndefined();
-    expect(findHolder(holders, 'token-on')).toBeUndefined();
-    expect(findHolder([], 'token-one')).toBeUndefined();
+  it('a token finds its account wherever it stands, and no other', () => {
+    const names = ['one', 'two', 'three'];
+    const accounts = accountsOf(...names.map((name) => ({ name, quota: 1 })));
+    for (const name of names) expect(accounts.authenticate(`Bearer token-${name}`)?.name).toBe(name);
+    expect(accounts.authenticate('Bearer token-four')).toBeUndefined();
+    expect(accounts.authenticate('Bearer token-on')).toBeUndefined();
+    expect(new Accounts([]).authenticate('Bearer token-one')).toBeUndefined();
   });
 
   it('a hash is the SHA-256 that sha256sum prints', () => {

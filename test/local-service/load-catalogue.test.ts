@@ -51,7 +51,7 @@ describe('loading', () => {
     const catalogue = await loadCatalogue(await fileOf(`${lines.join('\n')}\n`));
     expect(catalogue.size).toBe(40);
     for (let index = 0; index < 40; index += 1)
-      expect(catalogue.byDomain(generatedDomain(index))).toBeDefined();
+      expect(catalogue.find('domain', generatedDomain(index))).toBeDefined();
   });
 
   test.each<[string, (text: string) => string | Buffer]>([
@@ -77,7 +77,7 @@ describe('loading', () => {
     const catalogue = await loadCatalogue(
       await fileOf(`{"keys": ${keys} , "brand" : ${body} , "adult":"none"}`),
     );
-    expect(catalogue.byId('id_x')?.body.toString()).toBe(body);
+    expect(catalogue.find('id', 'id_x')?.body.toString()).toBe(body);
   });
 
   test('reads lines that are longer than one read of the file', async () => {
@@ -86,7 +86,7 @@ describe('loading', () => {
     });
     const catalogue = await loadCatalogue(await fileOf([long, ...lines.slice(1)].join('\n')));
     expect(catalogue.size).toBe(40);
-    expect(catalogue.byDomain(generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
+    expect(catalogue.find('domain', generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
   });
 
   test('accepts leaves that are null, as live services send them', async () => {

@@ -1,0 +1,49 @@
+/** Files of JSON lines that grow at their end: usage, statements, the log of billed requests. */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import type { z } from 'zod';
+
+/** The lines that are of this form; none when there is no such file. Torn and foreign lines are passed over. */
+export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [schema.parse(JSON.parse(line))];
+      } catch {
+        return [];
+      }
+    });
+}
+
+/** Appends one line and syncs it. It begins on a line of its own, whatever a crash left at the end of the file. */
+export function appendLine(path: string, line: string): void {
+  const isTorn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8'));
+  const file = new LineFile(openSync(path, 'a', 0o600));
+  try {
+    file.append(`${isTorn ? '\n' : ''}${line}\n`);
+    fsyncSync(file.descriptor);
+  } finally {
+    file.close();
+  }
+}
+
+/** A file that stays open for appending. */
+export class LineFile {
+  #left: Buffer = Buffer.alloc(0);
+
+  constructor(readonly descriptor: number) {}
+
+  /**
+   * The operating system has all of it on return. Throws when the disk does not take it; what is left goes first with
+   * the next call.
+   */
+  append(lines: string): void {
+    this.#left = Buffer.concat([this.#left, Buffer.from(lines, 'utf8')]);
+    while (this.#left.length > 0) this.#left = this.#left.subarray(writeSync(this.descriptor, this.#left));
+  }
+
+  close(): void {
+    closeSync(this.descriptor);
+  }
+}

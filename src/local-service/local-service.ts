@@ -1,0 +1,217 @@
+/**
+ * The local service. Every request passes these checks, in this order:
+ *
+ * not /v2/brands/ -> 404    other method -> 405    no valid credentials -> 401
+ * malformed -> 400, no route -> 404    own brand domain or HEAD -> free
+ * quota, overage and budget used up -> 429    else billed: 200 or 404
+ *
+ * A billed answer is sent only after its request is on record.
+ */
+import { openSync } from 'node:fs';
+import type { Clock } from '../core/clock.js';
+import { FailFileError } from '../core/errors.js';
+import { type Identifier, identifierText } from '../core/identifier.js';
+import type { Log } from '../core/log.js';
+import { systemWords } from '../core/system-error.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
+import type { Account, Accounts } from './accounts.js';
+import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
+import { LineFile } from './line-file.js';
+import { Meter } from './meter.js';
+import {
+  askedIdentifier,
+  jsonAnswer,
+  readRequest,
+  type Service,
+  type ServiceRequest,
+  type ServiceResponse,
+} from './service-request.js';
+import { type Statement, StatementFile } from './statements.js';
+import { UsageJournal } from './usage-journal.js';
+import { Notifier } from './usage-notice.js';
+
+export interface LocalServiceOptions {
+  /** The own brand is added when it is not there. */
+  readonly catalogue: Catalogue;
+  readonly accounts: Accounts;
+  /** The service's own brand domain: asking for it is free, and it is always there. */
+  readonly ownDomain: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where usage is kept; in memory when absent. One process at a time (`usage-lock.ts`). */
+  readonly usageFile?: string | undefined;
+  /** Where statements of closed months are kept; in memory when absent. */
+  readonly statementFile?: string | undefined;
+  /** One line per billed request is appended here. */
+  readonly journalFile?: string | undefined;
+  /** Counts billed requests per identifier in memory, for tests. Default false. */
+  readonly trace?: boolean | undefined;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+export class LocalService implements Service {
+  readonly #journal: UsageJournal;
+  readonly #billed: BilledLog;
+  readonly #notifier: Notifier;
+  readonly #meter: Meter;
+  #isClosed = false;
+  #isMemoryOnly = false;
+
+  /** Throws `FailFileError` when one of the files cannot be kept. */
+  constructor(private readonly options: LocalServiceOptions) {
+    const { accounts, clock, log } = options;
+    addOwnBrand(options.catalogue, options.ownDomain);
+    this.#journal = new UsageJournal(options.usageFile ?? null);
+    this.#billed = new BilledLog(options.journalFile ?? null, options.trace ?? false);
+    const shared = { accounts: accounts.all, journal: this.#journal, clock, log };
+    this.#notifier = new Notifier({ ...shared, mail: accounts.mail });
+    const statements = new StatementFile(options.statementFile ?? null);
+    this.#meter = new Meter({ ...shared, statements, notifier: this.#notifier });
+    this.#meter.closeMonths();
+  }
+
+  handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse> {
+    const { catalogue, accounts, ownDomain } = this.options;
+    const { method } = request;
+    if (this.#isClosed) return this.#answer(method, 503);
+    const asked = readRequest(request);
+    if (asked.type === 'refused' && asked.isOutside) {
+      return this.#answer(method, asked.status, asked.status === 405 ? { allow: 'GET, HEAD' } : {});
+    }
+    const account = accounts.authenticate(request.authorization);
+    if (account === undefined) return this.#answer(method, 401, { 'www-authenticate': 'Bearer' });
+    if (asked.type === 'refused') return this.#answer(method, asked.status, this.#usageHeaders(account));
+
+    const { route, allowNsfw } = asked;
+    const isOwn = asksForOwnDomain(route, ownDomain);
+    if (!isOwn && this.#meter.isSpent(account)) {
+      return this.#answer(method, 429, this.#usageHeaders(account));
+    }
+    const entry = findBrand(catalogue, route, allowNsfw);
+    const status = entry === undefined ? 404 : 200;
+    const isFree = isOwn || method === 'HEAD';
+    if (!isFree) {
+      this.#meter.count(account);
+      this.#billed.note(this.options.clock.now(), account.name, askedIdentifier(route), status);
+    }
+    const answer = this.#answer(method, status, this.#usageHeaders(account), entry?.body);
+    return isFree ? answer : this.#recorded(answer);
+  }
+
+  /** The statement of an account for a month (`YYYY-MM`, default the current one). Undefined: no such account, or a lifetime quota. */
+  statement(name: string, month?: string): Statement | undefined {
+    const account = this.options.accounts.all.find((candidate) => candidate.name === name);
+    return account && this.#meter.statement(account, month);
+  }
+
+  /** How often each identifier (`kind:value`) was billed; empty without `trace`. */
+  get billedCounts(): ReadonlyMap<string, number> {
+    return this.#billed.counts;
+  }
+
+  /** Writes the statements of months that are over; requests do it too, this is for a service nobody asks. */
+  closeMonths(): void {
+    this.#meter.closeMonths();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    // Until the last word of a delivery is in the journal.
+    await this.#notifier.close();
+    for (const file of [this.#journal, this.#billed]) {
+      try {
+        file.close();
+      } catch (error) {
+        const words = 'what was counted last could not be recorded, and is lost';
+        this.options.log.error({ error: systemWords(error) }, words);
+      }
+    }
+  }
+
+  #answer(
+    method: string,
+    status: number,
+    headers: Readonly<Record<string, string>> = {},
+    body?: Buffer,
+  ): ServiceResponse {
+    const answer = jsonAnswer(status, this.options.clock.now(), headers, body);
+    return method === 'HEAD' ? { ...answer, body: NO_BODY } : answer;
+  }
+
+  #usageHeaders(account: Account): Readonly<Record<string, string>> {
+    return { [QUOTA_HEADER]: String(account.quota), [USAGE_HEADER]: String(this.#meter.usage(account)) };
+  }
+
+  /** What was counted is billed, whether the disk took it or not. */
+  async #recorded(response: ServiceResponse): Promise<ServiceResponse> {
+    const { log } = this.options;
+    try {
+      await this.#journal.written();
+      this.#billed.write();
+      if (this.#isMemoryOnly) log.info('usage is recorded again');
+      this.#isMemoryOnly = false;
+    } catch (error) {
+      if (!this.#isMemoryOnly) {
+        const consequence = 'it is counted in memory until it can be, and lost when this process is killed';
+        log.error({ error: systemWords(error) }, `usage cannot be recorded: ${consequence}`);
+      }
+      this.#isMemoryOnly = true;
+    }
+    return response;
+  }
+}
+
+/** A line per billed request, and counts of them for tests. */
+class BilledLog {
+  readonly counts = new Map<string, number>();
+  readonly #file: LineFile | null;
+  #lines = '';
+
+  /** Appends to `path`, null: to no file. Throws `FailFileError` when it cannot be opened. */
+  constructor(
+    path: string | null,
+    private readonly isTraced: boolean,
+  ) {
+    this.#file = path === null ? null : new LineFile(openLog(path));
+  }
+
+  /** `asked`: the kind of the explicit route, `id` or `auto` on the generic one; the value as sent. */
+  note(atMs: number, account: string, asked: Identifier, status: number): void {
+    const text = identifierText(asked);
+    if (this.isTraced) this.counts.set(text, (this.counts.get(text) ?? 0) + 1);
+    if (this.#file === null) return;
+    const time = new Date(atMs).toISOString();
+    this.#lines += `${JSON.stringify({ time, account, kind: asked.kind, identifier: asked.value, status })}\n`;
+  }
+
+  /** Writes what was noted since the last call; the operating system has it on return. */
+  write(): void {
+    const lines = this.#lines;
+    this.#lines = '';
+    this.#file?.append(lines);
+  }
+
+  close(): void {
+    try {
+      this.write();
+    } finally {
+      this.#file?.close();
+    }
+  }
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, 'a', 0o600);
+  } catch (error) {
+    throw new FailFileError({
+      code: 'output-unwritable',
+      what: 'the journal cannot be written',
+      subject: path,
+      todo: 'name a file in a folder that can be written to',
+      cause: error,
+    });
+  }
+}
