@@ -4,7 +4,7 @@
  * allowed.
  */
 import { nearest } from '../core/nearest.js';
-import { pathBeforeRoutes } from '../lookup/routes.js';
+import { pathBeforeRoutes } from '../lookup/protocol.js';
 import { accepted, oneText, refused, type ValueKind } from './parse-value.js';
 
 const BASE_URL_EXAMPLE = 'the address without credentials or query, for example https://api.example.com';

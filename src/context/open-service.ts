@@ -9,8 +9,7 @@ import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
-import { createHttpSend } from '../lookup/http-send.js';
-import { createServiceSend } from '../lookup/send.js';
+import { createHttpSend } from '../lookup/send.js';
 import { type AccountNames, accountName, accountNames } from './account.js';
 
 export interface OpenedService extends AccountNames {
@@ -32,9 +31,10 @@ export async function openService(
   if (settings.sample) {
     const { openSampleService } = await import('./sample.js');
     const { DEFAULT_OWN_DOMAIN, DEMO_TOKEN } = await import('../local-service/serve.js');
+    const { sendTo } = await import('../local-service/service-request.js');
     const service = await openSampleService(log);
     releasers.push(() => service.close());
-    const client = createClient(createServiceSend(service), DEMO_TOKEN);
+    const client = createClient(sendTo(service), DEMO_TOKEN);
     return {
       ...accountNames(SAMPLE_SERVICE, DEMO_TOKEN, null),
       clientFor: (name) => (name === SAMPLE_SERVICE ? client : null),

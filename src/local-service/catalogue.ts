@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
-import type { AllowNsfw, LookupRoute } from '../lookup/routes.js';
+import type { AllowNsfw, LookupRoute } from '../lookup/protocol.js';
 
 /**
  * `flagged`: adult, returned unless `allowNsfw` is false. `withheld`: adult, returned only when `allowNsfw` is

@@ -7,7 +7,7 @@
  */
 import type { Clock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import { bearerToken } from './accounts.js';
 import { createChance } from './generate-keys.js';
 import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';

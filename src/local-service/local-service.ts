@@ -13,7 +13,7 @@ import { FailFileError } from '../core/errors.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
 import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import type { Account, Accounts } from './accounts.js';
 import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
 import { LineFile } from './line-file.js';

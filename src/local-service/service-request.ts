@@ -4,7 +4,8 @@
  */
 
 import type { Identifier } from '../core/identifier.js';
-import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
+import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/protocol.js';
+import type { Send } from '../lookup/send.js';
 
 export interface ServiceRequest {
   readonly method: string;
@@ -50,6 +51,14 @@ export interface Service {
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>;
   /** Everything metered is on disk when this resolves. Safe to call twice. */
   close(): Promise<void>;
+}
+
+/** Sends to a service in this process, without a socket: for `--sample`. */
+export function sendTo(service: Service): Send {
+  return async ({ path, authorization }) => {
+    const { status, headers, body } = await service.handle({ method: 'GET', path, authorization });
+    return { type: 'answer', status, headers, body, damage: null };
+  };
 }
 
 export type Asked =

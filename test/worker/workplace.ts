@@ -12,9 +12,9 @@ import { createGovernor } from '../../src/ledger/governor.js';
 import { parseAccounts } from '../../src/local-service/accounts.js';
 import { Catalogue } from '../../src/local-service/catalogue.js';
 import { LocalService } from '../../src/local-service/local-service.js';
+import { sendTo } from '../../src/local-service/service-request.js';
 import { type Client, createClient } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { createServiceSend } from '../../src/lookup/send.js';
 import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
 import { createBreaker } from '../../src/worker/breaker.js';
@@ -108,7 +108,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
     trace: true,
   });
   releasers.push(() => service.close());
-  const inProcess = createClient(createServiceSend(service), 'token');
+  const inProcess = createClient(sendTo(service), 'token');
   const queue = engine.openQueue(QUEUE);
   releasers.push(() => queue.close());
 
