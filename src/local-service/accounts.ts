@@ -9,41 +9,6 @@ import { parseDecimal } from '../core/decimal.js';
 import { NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
-import type { PlanTerms } from './statements.js';
-
-export interface Account extends PlanTerms {
-  readonly name: string;
-  readonly tokenHash: Buffer;
-  /** Where the 80 % notice goes besides the log. */
-  readonly notices: { readonly webhook: string | null; readonly email: string | null };
-}
-
-/** The mail server that notices go through. */
-export interface MailSettings {
-  /** `smtp://` or `smtps://`, credentials included. */
-  readonly url: string;
-  readonly from: string;
-}
-
-/** `inClear`: names of accounts whose token stands in the file in clear: worth a warning. */
-export class Accounts {
-  constructor(
-    readonly all: readonly Account[],
-    readonly mail: MailSettings | null = null,
-    readonly inClear: readonly string[] = [],
-  ) {}
-
-  /**
-   * The account of an `Authorization` header; undefined without valid credentials. Every hash is compared, in constant
-   * time and to the end, whether or not an earlier one was equal.
-   */
-  authenticate(authorization: string | undefined): Account | undefined {
-    const token = bearerToken(authorization);
-    if (token === null) return undefined;
-    const hash = hashToken(token);
-    return this.all.filter(({ tokenHash }) => timingSafeEqual(tokenHash, hash)).at(-1);
-  }
-}
 
 /** The specification's defaults ("Limits"). */
 const DEFAULT_OVERAGE_BUDGET = 100;
@@ -75,12 +40,44 @@ const accountSchema = z
   })
   .refine((account) => (account.token === undefined) !== (account.tokenSha256 === undefined), {
     message: 'needs either tokenSha256 or token',
-  });
+  })
+  .transform(({ token, tokenSha256, notices, ...terms }) => ({
+    ...terms,
+    tokenHash: token === undefined ? Buffer.from(tokenSha256 ?? '', 'hex') : hashToken(token),
+    /** Whether the token stands in the file as it is: worth a warning. */
+    isInClear: token !== undefined,
+    /** Where the 80 % notice goes besides the log. */
+    notices: { webhook: notices?.webhook ?? null, email: notices?.email ?? null },
+  }));
+export type Account = Readonly<z.output<typeof accountSchema>>;
+
+/** `smtp://` or `smtps://`, credentials included. */
+const mailSchema = z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) });
+/** The mail server that notices go through. */
+export type MailSettings = Readonly<z.output<typeof mailSchema>>;
 
 const fileSchema = z.strictObject({
-  smtp: z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) }).optional(),
+  smtp: mailSchema.optional(),
   accounts: z.array(accountSchema).min(1),
 });
+
+export class Accounts {
+  constructor(
+    readonly all: readonly Account[],
+    readonly mail: MailSettings | null = null,
+  ) {}
+
+  /**
+   * The account of an `Authorization` header; undefined without valid credentials. Every hash is compared, in constant
+   * time and to the end, whether or not an earlier one was equal.
+   */
+  authenticate(authorization: string | undefined): Account | undefined {
+    const token = bearerToken(authorization);
+    if (token === null) return undefined;
+    const hash = hashToken(token);
+    return this.all.filter(({ tokenHash }) => timingSafeEqual(tokenHash, hash)).at(-1);
+  }
+}
 
 /**
  * Reads the text of an accounts file. Throws `NeverStartError` naming `source` and listing every problem at once;
@@ -100,8 +97,7 @@ export function parseAccounts(text: string, source: string): Accounts {
       parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`),
     );
   }
-  const all = parsed.data.accounts.map(toAccount);
-  const mail = parsed.data.smtp ?? null;
+  const { accounts: all, smtp: mail = null } = parsed.data;
   const names = all.map(({ name }) => name);
   const hashes = all.map(({ tokenHash }) => tokenHash.toString('hex'));
   const unsendable = all.filter(({ notices }) => notices.email !== null && mail === null);
@@ -111,8 +107,7 @@ export function parseAccounts(text: string, source: string): Accounts {
     ...unsendable.map(({ name }) => `${name}: notices.email needs smtp`),
   ];
   if (problems.length > 0) throw unusable(source, problems);
-  const inClear = parsed.data.accounts.filter(({ token }) => token !== undefined).map(({ name }) => name);
-  return new Accounts(all, mail, inClear);
+  return new Accounts(all, mail);
 }
 
 /** Reads an accounts file. Throws `NeverStartError` when it cannot be read or used. */
@@ -124,15 +119,6 @@ export function loadAccounts(path: string): Accounts {
     throw unusable(path, [systemWords(error)]);
   }
   return parseAccounts(text, path);
-}
-
-function toAccount(entry: z.infer<typeof accountSchema>): Account {
-  const { token, tokenSha256, notices, ...terms } = entry;
-  return {
-    ...terms,
-    tokenHash: token === undefined ? Buffer.from(tokenSha256 ?? '', 'hex') : hashToken(token),
-    notices: { webhook: notices?.webhook ?? null, email: notices?.email ?? null },
-  };
 }
 
 function repeated(texts: readonly string[]): string[] {

@@ -8,16 +8,14 @@
  * A billed answer is sent only after its request is on record.
  */
 import { openSync } from 'node:fs';
-import type { Clock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
-import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
-import type { Account, Accounts } from './accounts.js';
+import type { Account } from './accounts.js';
 import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
 import { LineFile } from './line-file.js';
-import { Meter } from './meter.js';
+import { Meter, type MeterOptions } from './meter.js';
 import {
   askedIdentifier,
   jsonAnswer,
@@ -26,22 +24,13 @@ import {
   type ServiceRequest,
   type ServiceResponse,
 } from './service-request.js';
-import { type Statement, StatementFile } from './statements.js';
-import { UsageJournal } from './usage-journal.js';
-import { Notifier } from './usage-notice.js';
+import type { Statement } from './statements.js';
 
-export interface LocalServiceOptions {
+export interface LocalServiceOptions extends MeterOptions {
   /** The own brand is added when it is not there. */
   readonly catalogue: Catalogue;
-  readonly accounts: Accounts;
-  /** The service's own brand domain: asking for it is free, and it is always there. */
+  /** The service's own brand domain: asking for it is free. */
   readonly ownDomain: string;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** Where usage is kept; in memory when absent. One process at a time (`usage-lock.ts`). */
-  readonly usageFile?: string | undefined;
-  /** Where statements of closed months are kept; in memory when absent. */
-  readonly statementFile?: string | undefined;
   /** One line per billed request is appended here. */
   readonly journalFile?: string | undefined;
   /** Counts billed requests per identifier in memory, for tests. Default false. */
@@ -51,24 +40,16 @@ export interface LocalServiceOptions {
 const NO_BODY = Buffer.alloc(0);
 
 export class LocalService implements Service {
-  readonly #journal: UsageJournal;
   readonly #billed: BilledLog;
-  readonly #notifier: Notifier;
   readonly #meter: Meter;
   #isClosed = false;
   #isMemoryOnly = false;
 
   /** Throws `FailFileError` when one of the files cannot be kept. */
   constructor(private readonly options: LocalServiceOptions) {
-    const { accounts, clock, log } = options;
     addOwnBrand(options.catalogue, options.ownDomain);
-    this.#journal = new UsageJournal(options.usageFile ?? null);
     this.#billed = new BilledLog(options.journalFile ?? null, options.trace ?? false);
-    const shared = { accounts: accounts.all, journal: this.#journal, clock, log };
-    this.#notifier = new Notifier({ ...shared, mail: accounts.mail });
-    const statements = new StatementFile(options.statementFile ?? null);
-    this.#meter = new Meter({ ...shared, statements, notifier: this.#notifier });
-    this.#meter.closeMonths();
+    this.#meter = new Meter(options);
   }
 
   handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse> {
@@ -118,11 +99,9 @@ export class LocalService implements Service {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // Until the last word of a delivery is in the journal.
-    await this.#notifier.close();
-    for (const file of [this.#journal, this.#billed]) {
+    for (const each of [this.#meter, this.#billed]) {
       try {
-        file.close();
+        await each.close();
       } catch (error) {
         const words = 'what was counted last could not be recorded, and is lost';
         this.options.log.error({ error: systemWords(error) }, words);
@@ -148,7 +127,7 @@ export class LocalService implements Service {
   async #recorded(response: ServiceResponse): Promise<ServiceResponse> {
     const { log } = this.options;
     try {
-      await this.#journal.written();
+      await this.#meter.written();
       this.#billed.write();
       if (this.#isMemoryOnly) log.info('usage is recorded again');
       this.#isMemoryOnly = false;

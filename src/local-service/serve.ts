@@ -10,7 +10,7 @@ import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { createReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { Accounts, loadAccounts, parseAccounts } from './accounts.js';
+import { type Accounts, hashToken, loadAccounts, parseAccounts } from './accounts.js';
 import { parseFaults, withFaults } from './faults.js';
 import { listen } from './http-adapter.js';
 import { loadCatalogue } from './load-catalogue.js';
@@ -67,7 +67,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
   const faults = parseFaults(options.faults ?? []);
   const accounts = options.accounts === undefined ? demoAccounts() : loadAccounts(options.accounts);
-  for (const account of accounts.inClear) {
+  for (const { name: account } of accounts.all.filter(({ isInClear }) => isInClear)) {
     log.warn({ account }, 'the accounts file holds this token in clear; write its SHA-256 as tokenSha256');
   }
   const catalogue = await loadCatalogue(options.catalogue ?? sampleCatalogue());
@@ -148,8 +148,8 @@ function filesBeside(accounts: string) {
 
 /** One free account that anybody on this machine may use. */
 export function demoAccounts(): Accounts {
-  const demo = { name: 'demo', token: DEMO_TOKEN, plan: 'free', quota: DEMO_QUOTA };
-  return new Accounts(parseAccounts(JSON.stringify({ accounts: [demo] }), 'demo account').all);
+  const demo = { name: 'demo', tokenSha256: hashToken(DEMO_TOKEN).toString('hex'), quota: DEMO_QUOTA };
+  return parseAccounts(JSON.stringify({ accounts: [demo] }), 'demo account');
 }
 
 function firstLine(url: string, brands: number, accounts: Accounts, options: ServeOptions): string {

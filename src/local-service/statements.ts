@@ -41,37 +41,21 @@ export function isPastNotice(terms: PlanTerms, used: number): boolean {
 type StatedAccount = { readonly name: string } & PlanTerms;
 
 /** The month's bill of one account. Amounts are exact decimals in the currency of the price. */
-export interface Statement {
-  readonly account: string;
-  /** `YYYY-MM`, UTC. */
-  readonly month: string;
-  readonly plan: 'free' | 'paid';
-  readonly quota: number;
-  readonly requests: number;
-  readonly overageRequests: number;
-  readonly overagePrice: string;
-  readonly overageOwed: string;
-  /** Whether the month is over: nothing is added any more. */
-  readonly isFinal: boolean;
-}
+export type Statement = Readonly<ReturnType<typeof statementOf>>;
 
 /**
  * The statement for so many requests on these terms. What is owed never passes the budget, even where the quota or
- * the budget was lowered in the course of the month.
+ * the budget was lowered in the course of the month. `isFinal`: the month is over, nothing is added any more.
  */
-export function statementOf(
-  account: StatedAccount,
-  month: string,
-  used: number,
-  isFinal: boolean,
-): Statement {
-  const overageRequests = Math.min(Math.max(0, used - account.quota), overageAllowance(account));
+export function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
+  const overageRequests = Math.min(Math.max(0, requests - account.quota), overageAllowance(account));
   return {
     account: account.name,
+    /** `YYYY-MM`, UTC. */
     month,
     plan: account.plan,
     quota: account.quota,
-    requests: used,
+    requests,
     overageRequests,
     overagePrice: decimalText(account.overagePrice),
     overageOwed: decimalText(multiply(account.overagePrice, overageRequests)),

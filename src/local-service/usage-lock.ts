@@ -4,6 +4,7 @@
  * It guards one machine (one network namespace), not a file shared between machines.
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { realpath, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -34,29 +35,26 @@ function socketName(path: string): string {
 }
 
 /** null: the name is taken. */
-function tryListen(name: string): Promise<Server | null> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy());
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
-    );
-    server.listen(name, () => {
-      server.unref();
-      resolve(server);
-    });
-  });
+async function tryListen(name: string): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy()).listen(name);
+  try {
+    await once(server, 'listening');
+    return server.unref();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
+    throw error;
+  }
 }
 
 /** Whether the name was a file that nobody listens behind; then it is gone. */
 async function removeIfDead(name: string): Promise<boolean> {
-  const isAlive = await new Promise<boolean>((resolve) => {
-    const socket = connect(name, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
-  });
-  if (isAlive) return false;
+  const socket = connect(name);
+  const failure = await once(socket, 'connect').then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code,
+  );
+  socket.destroy();
+  if (failure !== 'ECONNREFUSED') return false;
   await rm(name, { force: true });
   return true;
 }

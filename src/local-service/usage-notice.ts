@@ -10,16 +10,8 @@ import type { Log } from '../core/log.js';
 import { type Channel, createDeliveries, type Deliveries } from '../notify/deliveries.js';
 import { sendMail } from '../notify/mail.js';
 import { postWebhook, WEBHOOK_TERMS } from '../notify/webhook.js';
-import type { Account, MailSettings } from './accounts.js';
+import type { Account, Accounts } from './accounts.js';
 import type { NoticeState, UsageJournal } from './usage-journal.js';
-
-export interface NotifierOptions {
-  readonly accounts: readonly Account[];
-  readonly mail: MailSettings | null;
-  readonly journal: UsageJournal;
-  readonly clock: Clock;
-  readonly log: Log;
-}
 
 /** Where an account is notified besides the log. */
 export function channelsOf({ notices }: Account): Channel[] {
@@ -34,20 +26,23 @@ export class Notifier {
   #isClosed = false;
 
   /** Begins at once with what an earlier process still owed. */
-  constructor(private readonly options: NotifierOptions) {
-    const { accounts, journal, clock, log } = options;
+  constructor(
+    private readonly journal: UsageJournal,
+    private readonly service: { readonly accounts: Accounts; readonly clock: Clock; readonly log: Log },
+  ) {
+    const { accounts, clock, log } = service;
     this.#deliveries = createDeliveries(log, 'usage notice', clock);
     for (const { account: name, period } of journal.list()) {
-      const account = accounts.find((candidate) => candidate.name === name);
+      const account = accounts.all.find((candidate) => candidate.name === name);
       if (account !== undefined) this.#begin(account, period);
     }
   }
 
   /** Begins the delivery of a notice that the journal holds, and returns at once. */
   notify(account: Account, period: string): void {
-    const { notice } = this.options.journal.read(account.name, period);
+    const { notice } = this.journal.read(account.name, period);
     const facts = { account: account.name, period, requests: notice?.requests, quota: notice?.quota };
-    this.options.log.warn(facts, 'usage is past 80 % of the quota');
+    this.service.log.warn(facts, 'usage is past 80 % of the quota');
     this.#begin(account, period);
   }
 
@@ -58,7 +53,7 @@ export class Notifier {
   }
 
   #begin(account: Account, period: string): void {
-    const { notice } = this.options.journal.read(account.name, period);
+    const { notice } = this.journal.read(account.name, period);
     for (const channel of notice?.open ?? []) void this.#deliver(account, period, channel, notice);
   }
 
@@ -69,7 +64,7 @@ export class Notifier {
     notice: NoticeState | null,
   ): Promise<void> {
     if (notice === null) return;
-    const { journal, log } = this.options;
+    const { journal } = this;
     const send = this.#sendOf(account, period, channel, notice);
     if (send !== null) {
       // A kill from here on is followed by another try, not by none.
@@ -83,7 +78,7 @@ export class Notifier {
     const open = count.notice.open.filter((each) => each !== channel);
     journal.change({ ...count, notice: { ...count.notice, open } });
     await journal.written().catch((error) => {
-      log.error({ account: account.name, error: errorText(error) }, 'usage cannot be recorded');
+      this.service.log.error({ account: account.name, error: errorText(error) }, 'usage cannot be recorded');
     });
   }
 
@@ -94,7 +89,7 @@ export class Notifier {
     channel: Channel,
     { requests, quota }: NoticeState,
   ): (() => Promise<void>) | null {
-    const { mail, clock } = this.options;
+    const { clock, accounts } = this.service;
     const id = createHash('sha256').update(`${name}\n${period}`).digest('hex').slice(0, 32);
     if (channel === 'webhook') {
       if (notices.webhook === null) return null;
@@ -102,15 +97,16 @@ export class Notifier {
       const message = { url: notices.webhook, content, secret: null, id };
       return () => postWebhook(message, { ...WEBHOOK_TERMS, clock });
     }
-    if (notices.email === null || mail === null) return null;
+    if (notices.email === null || accounts.mail === null) return null;
+    const { from, url } = accounts.mail;
     const when = period === 'lifetime' ? 'in all' : `in ${period}`;
     const message = {
-      from: mail.from,
+      from,
       to: [notices.email],
       id,
       subject: `${name}: more than 80 % of the request quota is used`,
       text: `The account ${name} has made ${requests} of ${quota} requests ${when}.\n`,
     };
-    return () => sendMail({ url: mail.url, allowsPlain: true }, message);
+    return () => sendMail({ url, allowsPlain: true }, message);
   }
 }
