@@ -1,7 +1,6 @@
 /**
- * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a JSON file (its
- * fields are in README.md), which is never written. A token in clear is hashed while reading and kept nowhere. Usage
- * is counted under the name, so a token may be changed and the usage stays.
+ * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a
+ * JSON file (README.md has its fields). A token in clear is hashed while reading and kept nowhere.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
@@ -10,10 +9,6 @@ import { NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
 
-/** The specification's defaults ("Limits"). */
-const DEFAULT_OVERAGE_BUDGET = 100;
-const DEFAULT_OVERAGE_PRICE = 0.1;
-
 const amount = z.union([z.number(), z.string()]).transform((value, context) => {
   const decimal = parseDecimal(value);
   if (decimal !== null) return decimal;
@@ -21,6 +16,7 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
   return z.NEVER;
 });
 
+/** With the defaults of the specification ("Limits"). */
 const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(100),
@@ -32,10 +28,8 @@ const accountSchema = z
     plan: z.enum(['free', 'paid']).default('free'),
     quota: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
     period: z.enum(['month', 'lifetime']).default('month'),
-    overageBudget: amount.prefault(DEFAULT_OVERAGE_BUDGET),
-    overagePrice: amount
-      .refine((price) => price.units > 0n, 'must be more than 0')
-      .prefault(DEFAULT_OVERAGE_PRICE),
+    overageBudget: amount.prefault(100),
+    overagePrice: amount.refine((price) => price.units > 0n, 'must be more than 0').prefault(0.1),
     notices: z.strictObject({ webhook: z.url().optional(), email: z.email().optional() }).optional(),
   })
   .refine((account) => (account.token === undefined) !== (account.tokenSha256 === undefined), {
@@ -67,10 +61,7 @@ export class Accounts {
     readonly mail: MailSettings | null = null,
   ) {}
 
-  /**
-   * The account of an `Authorization` header; undefined without valid credentials. Every hash is compared, in constant
-   * time and to the end, whether or not an earlier one was equal.
-   */
+  /** The account of an `Authorization` header. Every hash is compared, in constant time. */
   authenticate(authorization: string | undefined): Account | undefined {
     const token = bearerToken(authorization);
     if (token === null) return undefined;
@@ -80,8 +71,8 @@ export class Accounts {
 }
 
 /**
- * Reads the text of an accounts file. Throws `NeverStartError` naming `source` and listing every problem at once;
- * values are not repeated in it, since they may be secrets.
+ * Reads the text of an accounts file. Throws `NeverStartError` that lists every problem at once, but
+ * repeats no values, which may be secrets.
  */
 export function parseAccounts(text: string, source: string): Accounts {
   let json: unknown;

@@ -1,10 +1,8 @@
 /**
- * Catalogues of any size (`brand-enrich generate-catalogue`), all of it invented: the coverage that the
- * specification asks for (2,000 crypto symbols, 10,000 ETF tickers of more than 300 providers), and beyond. Lines
- * depend on the options alone and come one by one, so memory stays flat and the same options give the same file.
- *
- * Types, tags and nulls take turns by the brand's number, so that some fifty brands hold all that is documented.
- * Four of five brands are exactly as specified; every fifth is as live services send them, with nulls and gaps inside.
+ * Invented catalogues of any size. Lines depend on the options alone and come one by one, so memory
+ * stays flat and the same options give the same file. Types, tags and nulls take turns by the
+ * brand's number, so that some fifty brands hold all that is documented. Four of five brands are
+ * exactly as specified; every fifth has nulls and gaps inside, as live services send them.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -30,15 +28,15 @@ import {
 /** Text written at once: one write per brand would cost more than making it. */
 const WRITE_CHARS = 256 * 1024;
 
-/** Lines of a catalogue file, without line ends. Throws `NeverStartError` (`usage-invalid`) on impossible numbers. */
+/** Lines of a catalogue, without line ends. Throws `NeverStartError` on impossible numbers. */
 export function* generateCatalogue(options: GenerateOptions): Generator<string, void, undefined> {
   check(options);
   for (let index = 0; index < options.brands; index += 1) yield makeLine(index, options);
 }
 
 /**
- * Writes a generated catalogue; gzip when the name ends in `.gz`. The name appears when the file is complete.
- * Throws `NeverStartError` like {@link generateCatalogue} and `FailFileError` (`output-unwritable`).
+ * Writes a catalogue; gzip when the name ends in `.gz`. The name appears when the file is complete.
+ * Throws `NeverStartError` on impossible numbers and `FailFileError` (`output-unwritable`).
  */
 export async function writeCatalogue(path: string, options: GenerateOptions): Promise<void> {
   check(options);
@@ -74,11 +72,10 @@ function check(options: GenerateOptions): void {
   const problems = Object.entries(options)
     .filter(([name, value]) => !Number.isSafeInteger(value) || (value < 0 && name !== 'seed'))
     .map(([name, value]) => `${name} is ${value}, not a whole number`);
-  if (options.etfProviders > options.brands)
-    problems.push(`${options.etfProviders} ETF providers in ${options.brands} brands`);
-  if (options.etfTickers > 0 && options.etfProviders === 0)
-    problems.push('ETF tickers without ETF providers');
-  if (options.cryptoSymbols > 0 && options.brands === 0) problems.push('crypto symbols without brands');
+  const { brands, cryptoSymbols, etfTickers, etfProviders } = options;
+  if (etfProviders > brands) problems.push(`${etfProviders} ETF providers in ${brands} brands`);
+  if (etfTickers > 0 && etfProviders === 0) problems.push('ETF tickers without ETF providers');
+  if (cryptoSymbols > 0 && brands === 0) problems.push('crypto symbols without brands');
   if (problems.length === 0) return;
   throw new NeverStartError({
     code: 'usage-invalid',
@@ -100,12 +97,10 @@ export interface GenerateOptions {
   readonly etfProviders: number;
   /** Other seeds give other texts, scores and companies; the keys stay the same. */
   readonly seed: number;
-  /** Bytes of one Brand as JSON, exactly, unless its fields alone are longer (some 1,700). Default 2,048. */
+  /** Bytes of one Brand as JSON, unless its fields alone are longer (some 1,700). Default 2,048. */
   readonly bodyBytes?: number;
 }
 
-/** The size of a usual answer (`figures.md` of the design measures with 2 kB). */
-const BODY_BYTES = 2_048;
 const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'];
 const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'];
 const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'];
@@ -131,12 +126,12 @@ function makeLine(index: number, coverage: GenerateOptions): string {
 
 function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: GenerateOptions): string {
   const isProvider = index < coverage.etfProviders;
-  const isLive = isAsLive(index);
   const called = isProvider ? makeProviderName(index) : makeName(chance);
   const domain = generatedDomain(index);
   const id = generatedId(index);
+  const draft = { index, chance, id, isLive: isAsLive(index) };
   const company = makeCompany(index, chance, isProvider);
-  // A brand without a description has the prose there is in the other one, so that all weigh the same.
+  // Without a long description the prose is in the other one, so that all brands weigh the same.
   const prose = index % 10 === 7 ? 'description' : 'longDescription';
   const brand = {
     id,
@@ -146,17 +141,17 @@ function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: G
     description: index % 10 === 5 ? null : `${makeSentence(chance, called)}.`,
     longDescription: prose === 'longDescription' ? '' : null,
     links: makeLinks(index, domain),
-    logos: makeLogos(index, chance, id, isLive),
+    logos: makeLogos(draft),
     colors: [makeColor(chance, 'accent'), makeColor(chance, turn(COLOR_TYPES, index))],
-    fonts: [makeFont(index, chance, 'title', isLive), makeFont(index + 1, chance, 'body', isLive)],
-    images: [makeImage(index, chance, id, isLive)],
+    fonts: [makeFont(draft, 'title'), makeFont({ ...draft, index: index + 1 }, 'body')],
+    images: [makeImage(draft)],
     qualityScore: Math.round(chance.fraction() * 1_000) / 1_000,
-    company: isLive && !isProvider ? makeLiveCompany(index, company) : company,
+    company: draft.isLive && !isProvider ? makeLiveCompany(index, company) : company,
     isNsfw: adult !== 'none',
     urn: `urn:brand:${id}`,
   };
   brand[prose] = '';
-  const missing = (coverage.bodyBytes ?? BODY_BYTES) - Buffer.byteLength(JSON.stringify(brand));
+  const missing = (coverage.bodyBytes ?? 2_048) - Buffer.byteLength(JSON.stringify(brand));
   brand[prose] = makeProse(chance, called, missing);
   return JSON.stringify(brand);
 }
@@ -180,54 +175,55 @@ function makeLinks(index: number, domain: string) {
   });
 }
 
-function makeLogos(index: number, chance: Chance, id: string, isLive: boolean) {
-  const types = [turn(LOGO_TYPES, index), turn(LOGO_TYPES, index + 1)];
-  return types.map((type, at) => ({
-    theme: isLive && at === 1 ? null : at === 0 ? 'dark' : 'light',
-    formats: [makeFormat(chance, id, type, turn(LOGO_FORMATS, isLive ? 0 : index + at), [400, 400], isLive)],
-    tags: turn(LOGO_TAGS, index + at),
-    type,
-  }));
+/** The brand that is being made. */
+interface Draft {
+  readonly index: number;
+  readonly chance: Chance;
+  readonly id: string;
+  readonly isLive: boolean;
 }
 
-function makeImage(index: number, chance: Chance, id: string, isLive: boolean) {
-  const type = index % 4 === 3 ? 'other' : 'banner';
-  const format = makeFormat(chance, id, type, index % 2 === 0 ? 'jpeg' : 'webp', [1200, 400], isLive);
-  return { formats: [format], tags: index % 3 === 0 ? ['photographic'] : [], type };
+function makeLogos(draft: Draft) {
+  const { index, isLive } = draft;
+  return [index, index + 1].map((at) => {
+    const type = turn(LOGO_TYPES, at);
+    const format = makeFormat(draft, type, turn(LOGO_FORMATS, isLive ? 0 : at), 400);
+    const theme = at === index ? 'dark' : isLive ? null : 'light';
+    return { theme, formats: [format], tags: turn(LOGO_TAGS, at), type };
+  });
+}
+
+function makeImage(draft: Draft) {
+  const type = draft.index % 4 === 3 ? 'other' : 'banner';
+  const format = makeFormat(draft, type, draft.index % 2 === 0 ? 'jpeg' : 'webp', 1200);
+  return { formats: [format], tags: draft.index % 3 === 0 ? ['photographic'] : [], type };
 }
 
 /** Live services leave the size of an SVG out in one entry and say null in the next. */
-function makeFormat(
-  chance: Chance,
-  id: string,
-  type: string,
-  format: string,
-  [width, height]: readonly [number, number],
-  isLive: boolean,
-) {
+function makeFormat({ chance, id, isLive }: Draft, type: string, format: string, width: number) {
   const src = `https://assets.brand-service.example/${id}/${type}-${chance.hex(8)}.${format}`;
   const size = chance.between(900, 90_000);
-  if (!isLive) return { src, format, height, width, size, background: 'transparent' };
-  if (format !== 'svg') return { src, format, height, width, size, background: null };
-  return chance.fraction() < 0.5
-    ? { src, format, size, background: null }
-    : { src, format, height: null, width: null, size, background: null };
+  const [none, isVector] = [null, isLive && format === 'svg'];
+  const sides = !isVector
+    ? { height: 400, width }
+    : chance.fraction() < 0.5
+      ? {}
+      : { height: none, width: none };
+  return { src, format, ...sides, size, background: isLive ? null : 'transparent' };
 }
 
 function makeColor(chance: Chance, type: string) {
   return { hex: `#${chance.hex(6)}`, type, brightness: chance.between(0, 255) };
 }
 
-function makeFont(index: number, chance: Chance, type: string, isLive: boolean) {
-  const name = chance.pick(FONTS);
-  const origin = turn(FONT_ORIGINS, index);
-  const weights = index % 4 === 2 ? [] : [400, 700];
-  return isLive
-    ? { name: type === 'title' ? name : null, type, origin, originId: null, weights }
-    : { name, type, origin, originId: name, weights };
+function makeFont({ index, chance, isLive }: Draft, type: 'title' | 'body') {
+  const picked = chance.pick(FONTS);
+  const name = isLive && type === 'body' ? null : picked;
+  const [origin, originId] = [turn(FONT_ORIGINS, index), isLive ? null : picked];
+  return { name, type, origin, originId, weights: index % 4 === 2 ? [] : [400, 700] };
 }
 
-/** One brand in 500 is adult; every second of those is withheld. What was asked for by number is always answered. */
+/** One brand in 500 is adult, every second of those withheld; never one asked for by number. */
 function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions): AdultStatus {
   if (index % 500 !== 499 || index < etfProviders + cryptoSymbols) return 'none';
   return index % 1_000 === 499 ? 'flagged' : 'withheld';
@@ -296,7 +292,7 @@ function makeCompany(index: number, chance: Chance, isProvider: boolean) {
   };
 }
 
-/** The same as live services send it: the industry's parent an object or null, no company at all, or null leaves. */
+/** As live services send it: the industry's parent an object or null, no company, or null leaves. */
 function makeLiveCompany(index: number, company: ReturnType<typeof makeCompany>) {
   const form = Math.floor(index / 5) % 4;
   if (form === 2) return null;
@@ -316,7 +312,7 @@ function emptied(object: object): object {
   );
 }
 
-// ASCII only, and it compresses like the descriptions of real companies: what an answer weighs in a store depends on it.
+// ASCII only, and it compresses like real descriptions: what a stored answer weighs depends on it.
 const listed = (text: string) => text.split(', ');
 const FIRST = listed('Alder, Bright, Cobalt, Dover, Elm, Fern, Granite, Harbor, Iris, Juniper');
 const SECOND = listed('bridge, field, forge, gate, line, mark, port, stone, wave, works');

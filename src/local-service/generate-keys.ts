@@ -1,16 +1,16 @@
 /**
- * The keys of generated brands, each a function of a number, so that a test or a benchmark can name what a
- * catalogue holds without reading it; and the repeatable chance behind the rest. No key comes out twice; crypto
- * symbols and tickers share some on purpose, as in the world.
+ * The keys of generated brands, each a function of a number, so that a test can name what a
+ * catalogue holds without reading it; and the repeatable chance behind the rest. No key comes out
+ * twice; crypto symbols and tickers share some on purpose, as in the world.
  */
 import { isIsin } from '../core/isin.js';
 
-/** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
+/** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */
 export function generatedDomain(index: number): string {
   return `brand-${String(index).padStart(6, '0')}.${SUFFIXES[index % SUFFIXES.length]}`;
 }
 
-/** A domain that a brand had before: it finds the brand, whose `domain` is another one. */
+/** A domain that a brand had before: it still finds the brand. */
 export function generatedFormerDomain(index: number): string {
   return `former-${generatedDomain(index)}`;
 }
@@ -30,7 +30,7 @@ export function generatedEtf(n: number): string {
   return `E${letters(n, 3)}`;
 }
 
-/** The n-th crypto symbol. Every fortieth is also the stock ticker of a brand, to show what collides. */
+/** The n-th crypto symbol. Every fortieth is also the stock ticker of a brand. */
 export function generatedCrypto(n: number): string {
   return n % 40 === 3 ? generatedTicker(n * 3) : `C${letters(n, 2)}`;
 }
@@ -49,7 +49,7 @@ export function isListed(index: number): boolean {
 const SUFFIXES = ['com', 'de', 'co.uk', 'fr', 'io', 'net', 'ch', 'org'] as const;
 const ISIN_PREFIXES = ['US', 'DE', 'GB', 'FR', 'CH', 'JP', 'XS'] as const;
 
-/** Odd and not a multiple of a small prime: consecutive brands get ids that look unlike each other. */
+/** Odd and not a multiple of a small prime: consecutive ids look unlike each other. */
 const ID_STEP = 2_654_435_761n;
 const ID_START = 3_141_592_653_589_793n;
 
@@ -73,7 +73,7 @@ export interface Chance {
   hex(digits: number): string;
 }
 
-/** The chance of one brand: mulberry32 (Tommy Ettinger, public domain), started from seed and index mixed. */
+/** The chance of one brand: mulberry32 (Tommy Ettinger, public domain), from seed and index. */
 export function createChance(seed: number, index: number): Chance {
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
   const fraction = () => {

@@ -1,8 +1,9 @@
 /** Files of JSON lines that grow at their end: usage, statements, the log of billed requests. */
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { z } from 'zod';
+import { FailFileError } from '../core/errors.js';
 
-/** The lines that are of this form; none when there is no such file. Torn and foreign lines are passed over. */
+/** The lines of this form, none when there is no such file. Torn and foreign ones are passed over. */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
@@ -16,7 +17,7 @@ export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
     });
 }
 
-/** Appends one line and syncs it. It begins on a line of its own, whatever a crash left at the end of the file. */
+/** Appends one line and syncs it, on a line of its own, whatever a crash left at the end. */
 export function appendLine(path: string, line: string): void {
   const isTorn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8'));
   const file = new LineFile(openSync(path, 'a', 0o600));
@@ -28,16 +29,23 @@ export function appendLine(path: string, line: string): void {
   }
 }
 
+/** Does it, or throws `FailFileError` (`output-unwritable`). `naming`: what to name elsewhere. */
+export function orUnwritable<T>(what: string, path: string, naming: string, action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    const todo = `${naming} in a folder that can be written to`;
+    throw new FailFileError({ code: 'output-unwritable', what, subject: path, todo, cause });
+  }
+}
+
 /** A file that stays open for appending. */
 export class LineFile {
   #left: Buffer = Buffer.alloc(0);
 
   constructor(readonly descriptor: number) {}
 
-  /**
-   * The operating system has all of it on return. Throws when the disk does not take it; what is left goes first with
-   * the next call.
-   */
+  /** The system has all of it on return. Throws when it does not; the rest goes with the next call. */
   append(lines: string): void {
     this.#left = Buffer.concat([this.#left, Buffer.from(lines, 'utf8')]);
     while (this.#left.length > 0) this.#left = this.#left.subarray(writeSync(this.descriptor, this.#left));

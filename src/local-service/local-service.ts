@@ -8,14 +8,13 @@
  * A billed answer is sent only after its request is on record.
  */
 import { openSync } from 'node:fs';
-import { FailFileError } from '../core/errors.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { systemWords } from '../core/system-error.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import type { Account } from './accounts.js';
 import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
-import { LineFile } from './line-file.js';
-import { Meter, type MeterOptions } from './meter.js';
+import { LineFile, orUnwritable } from './line-file.js';
+import { Meter, type MeterOptions, type Statement } from './meter.js';
 import {
   askedIdentifier,
   jsonAnswer,
@@ -24,7 +23,6 @@ import {
   type ServiceRequest,
   type ServiceResponse,
 } from './service-request.js';
-import type { Statement } from './statements.js';
 
 export interface LocalServiceOptions extends MeterOptions {
   /** The own brand is added when it is not there. */
@@ -48,7 +46,7 @@ export class LocalService implements Service {
   /** Throws `FailFileError` when one of the files cannot be kept. */
   constructor(private readonly options: LocalServiceOptions) {
     addOwnBrand(options.catalogue, options.ownDomain);
-    this.#billed = new BilledLog(options.journalFile ?? null, options.trace ?? false);
+    this.#billed = new BilledLog(options.journalFile, options.trace);
     this.#meter = new Meter(options);
   }
 
@@ -80,7 +78,7 @@ export class LocalService implements Service {
     return isFree ? answer : this.#recorded(answer);
   }
 
-  /** The statement of an account for a month (`YYYY-MM`, default the current one). Undefined: no such account, or a lifetime quota. */
+  /** Of an account for a month (`YYYY-MM`). Undefined: no such account, or a lifetime quota. */
   statement(name: string, month?: string): Statement | undefined {
     const account = this.options.accounts.all.find((candidate) => candidate.name === name);
     return account && this.#meter.statement(account, month);
@@ -91,7 +89,7 @@ export class LocalService implements Service {
     return this.#billed.counts;
   }
 
-  /** Writes the statements of months that are over; requests do it too, this is for a service nobody asks. */
+  /** Writes the statements of months that are over; for a service that nobody asks. */
   closeMonths(): void {
     this.#meter.closeMonths();
   }
@@ -148,12 +146,14 @@ class BilledLog {
   readonly #file: LineFile | null;
   #lines = '';
 
-  /** Appends to `path`, null: to no file. Throws `FailFileError` when it cannot be opened. */
+  /** Appends to `path`, if any. Throws `FailFileError` when it cannot be opened. */
   constructor(
-    path: string | null,
-    private readonly isTraced: boolean,
+    path: string | undefined,
+    private readonly isTraced = false,
   ) {
-    this.#file = path === null ? null : new LineFile(openLog(path));
+    const open = (to: string) => new LineFile(openSync(to, 'a', 0o600));
+    const what = 'the journal cannot be written';
+    this.#file = path === undefined ? null : orUnwritable(what, path, 'name a file', () => open(path));
   }
 
   /** `asked`: the kind of the explicit route, `id` or `auto` on the generic one; the value as sent. */
@@ -178,19 +178,5 @@ class BilledLog {
     } finally {
       this.#file?.close();
     }
-  }
-}
-
-function openLog(path: string): number {
-  try {
-    return openSync(path, 'a', 0o600);
-  } catch (error) {
-    throw new FailFileError({
-      code: 'output-unwritable',
-      what: 'the journal cannot be written',
-      subject: path,
-      todo: 'name a file in a folder that can be written to',
-      cause: error,
-    });
   }
 }

@@ -1,14 +1,110 @@
 /**
- * Metering: may this account have one more request, what has it used, has it been notified, and what does it owe at
- * the end of the month. Rules and journal, put together on the service's clock.
+ * Metering: may this account have one more request, what has it used, has it been notified, and what
+ * does it owe at the end of the month. The rules of the specification's "Limits":
+ *
+ * used < quota                       included
+ * quota <= used < quota + overage    overage, owed at the end of the month (paid plan)
+ * beyond                             refused with 429
  */
+import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
+import { type Decimal, decimalText, multiply, wholeTimes } from '../core/decimal.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Account, Accounts } from './accounts.js';
-import { isPastNotice, monthOf, requestLimit, type Statement, StatementFile } from './statements.js';
+import { appendLine, readLines } from './line-file.js';
 import { type UsageCount, UsageJournal } from './usage-journal.js';
 import { channelsOf, Notifier } from './usage-notice.js';
+
+export interface PlanTerms {
+  readonly plan: 'free' | 'paid';
+  readonly quota: number;
+  /** The quota is that of a UTC month, or for ever; then there is no overage. */
+  readonly period: 'month' | 'lifetime';
+  /** What overage may cost in a month. */
+  readonly overageBudget: Decimal;
+  /** Price of one request beyond the quota. */
+  readonly overagePrice: Decimal;
+}
+
+/** How many requests beyond the quota are served. */
+function overageAllowance(terms: PlanTerms): number {
+  if (terms.plan === 'free' || terms.period === 'lifetime') return 0;
+  return wholeTimes(terms.overageBudget, terms.overagePrice);
+}
+
+/** The number of requests at which the account is refused. */
+export function requestLimit(terms: PlanTerms): number {
+  return terms.quota + overageAllowance(terms);
+}
+
+/** Whether the usage is past 80 % of the quota: the account is notified ("Usage notice"). */
+export function isPastNotice(terms: PlanTerms, used: number): boolean {
+  return used * 5 > terms.quota * 4;
+}
+
+type StatedAccount = { readonly name: string } & PlanTerms;
+
+/** The month's bill of one account. Amounts are exact, in the currency of the price. */
+export type Statement = Readonly<ReturnType<typeof statementOf>>;
+
+/**
+ * The statement for so many requests on these terms. What is owed never passes the budget, even
+ * where quota or budget were lowered during the month. `isFinal`: the month is over.
+ */
+export function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
+  const overageRequests = Math.min(Math.max(0, requests - account.quota), overageAllowance(account));
+  return {
+    account: account.name,
+    /** `YYYY-MM`, UTC. */
+    month,
+    plan: account.plan,
+    quota: account.quota,
+    requests,
+    overageRequests,
+    overagePrice: decimalText(account.overagePrice),
+    overageOwed: decimalText(multiply(account.overagePrice, overageRequests)),
+    isFinal,
+  };
+}
+
+/** The UTC month of a moment. */
+export function monthOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 7);
+}
+
+/** The statements of closed months. */
+export class StatementFile {
+  readonly #closed = new Map<string, Statement>();
+
+  /** `path` null keeps statements in memory only. */
+  constructor(private readonly path: string | null) {
+    for (const statement of path === null ? [] : readLines(path, statementLine)) this.#keep(statement);
+  }
+
+  /** The statement of a month: as it was closed, or from the usage so far. */
+  of(account: StatedAccount, month: string, used: number, current: string): Statement {
+    const closed = this.#closed.get(`${month} ${account.name}`);
+    return closed ?? statementOf(account, month, used, month < current);
+  }
+
+  /** Closes a month. False: it is closed already. Throws when the file cannot be written. */
+  close(statement: Statement): boolean {
+    if (this.#closed.has(`${statement.month} ${statement.account}`)) return false;
+    if (this.path !== null) appendLine(this.path, JSON.stringify(statement));
+    this.#keep(statement);
+    return true;
+  }
+
+  #keep(statement: Statement): void {
+    this.#closed.set(`${statement.month} ${statement.account}`, statement);
+  }
+}
+
+/** What was closed is not judged again: whose and of which month is all that has to be there. */
+const statementLine = z.custom<Statement>(
+  (line) => z.looseObject({ account: z.string(), month: z.string() }).safeParse(line).success,
+);
 
 export interface MeterOptions {
   readonly accounts: Accounts;
@@ -26,7 +122,7 @@ export class Meter {
   readonly #notifier: Notifier;
   #month = '';
 
-  /** Begins with the months and notices that an earlier process still owed. Throws `FailFileError` like the journal. */
+  /** Begins with what an earlier process still owed. Throws `FailFileError` like the journal. */
   constructor(private readonly options: MeterOptions) {
     this.#journal = new UsageJournal(options.usageFile ?? null);
     this.#statements = new StatementFile(options.statementFile ?? null);
@@ -52,17 +148,13 @@ export class Meter {
       this.#journal.change({ ...before, requests });
       return;
     }
-    const notice = {
-      at: this.options.clock.now(),
-      requests,
-      quota: account.quota,
-      open: channelsOf(account),
-    };
+    const at = this.options.clock.now();
+    const notice = { at, requests, quota: account.quota, open: channelsOf(account) };
     this.#journal.change({ ...before, requests, notice });
     this.#notifier.notify(account, before.period);
   }
 
-  /** The account's month, by default the current one: as it stands, or as it was closed. Lifetime accounts have none. */
+  /** The account's month, by default the current one. Lifetime accounts have none. */
   statement(account: Account, month?: string): Statement | undefined {
     const current = this.closeMonths();
     if (account.period === 'lifetime') return undefined;
@@ -90,7 +182,7 @@ export class Meter {
     return current;
   }
 
-  /** Resolves when all that was counted is in the hands of the operating system; rejects if it cannot be. */
+  /** Resolves when the operating system has all that was counted; rejects if it cannot. */
   written(): Promise<void> {
     return this.#journal.written();
   }

@@ -1,9 +1,5 @@
-/**
- * Runs the local service: files in, a listening address out. Also states what accounts owe
- * (`serve --statement`), with or without a running service.
- */
+/** Runs the local service: files in, a listening address out; and states what accounts owe. */
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Clock, systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
@@ -15,15 +11,14 @@ import { parseFaults, withFaults } from './faults.js';
 import { listen } from './http-adapter.js';
 import { loadCatalogue } from './load-catalogue.js';
 import { LocalService } from './local-service.js';
-import { monthOf, type Statement, StatementFile } from './statements.js';
+import { monthOf, type Statement, StatementFile } from './meter.js';
 import { readUsageCounts } from './usage-journal.js';
 import { lockUsage } from './usage-lock.js';
 
 /** The brand of the service itself in the sample catalogue; asking for it is free. */
 export const DEFAULT_OWN_DOMAIN = 'brand-service.example';
-/** The account that is served when no accounts file is given. The token is no secret: it opens sample data only. */
+/** The token of the account without an accounts file. No secret: it opens sample data only. */
 export const DEMO_TOKEN = 'demo-token';
-const DEMO_QUOTA = 100_000;
 
 /** How often an idle service looks whether a month is over. */
 const MONTH_CHECK_MS = 60_000;
@@ -60,8 +55,8 @@ export interface Serving {
 }
 
 /**
- * Serves a catalogue over HTTP until it is closed. Throws `NeverStartError` for wrong settings or accounts,
- * `FailFileError` for a bad catalogue, a port or a file that cannot be had.
+ * Serves a catalogue over HTTP until it is closed. Throws `NeverStartError` for wrong settings or
+ * accounts, `FailFileError` for a bad catalogue, a port or a file that cannot be had.
  */
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
@@ -88,11 +83,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     releasers.push(() => service.close());
     const months = setInterval(() => service.closeMonths(), MONTH_CHECK_MS).unref();
     releasers.push(() => clearInterval(months));
-    const listener = await listen(options.faults?.length ? withFaults(service, faults, clock) : service, {
-      host,
-      port: options.port,
-      clock,
-    });
+    const served = options.faults?.length ? withFaults(service, faults, clock) : service;
+    const listener = await listen(served, { host, port: options.port, clock });
     releasers.push(() => listener.close());
     return {
       url: listener.url,
@@ -107,11 +99,10 @@ export async function serve(options: ServeOptions): Promise<Serving> {
 }
 
 /**
- * What the accounts with a monthly quota owe, in the order of the file: as the month was closed, or from the usage so
- * far; read beside a running service or without one. `month` is `YYYY-MM`, default the current one (UTC). A month that
- * is over, and that no service has closed yet, is closed here unless a service is running, which does it: what was
- * stated as final does not move when the terms are changed later. Throws `NeverStartError` when the accounts file
- * cannot be used.
+ * What the accounts with a monthly quota owe, in the order of the file, beside a running service or
+ * without one. `month` is `YYYY-MM`, default the current one (UTC). Without a service a month that
+ * is over is closed here: what was stated as final does not move when the terms are changed later.
+ * Throws `NeverStartError` when the accounts file cannot be used.
  */
 export async function readStatements(options: {
   readonly accounts: string;
@@ -148,7 +139,7 @@ function filesBeside(accounts: string) {
 
 /** One free account that anybody on this machine may use. */
 export function demoAccounts(): Accounts {
-  const demo = { name: 'demo', tokenSha256: hashToken(DEMO_TOKEN).toString('hex'), quota: DEMO_QUOTA };
+  const demo = { name: 'demo', tokenSha256: hashToken(DEMO_TOKEN).toString('hex'), quota: 100_000 };
   return parseAccounts(JSON.stringify({ accounts: [demo] }), 'demo account');
 }
 
@@ -162,12 +153,11 @@ function firstLine(url: string, brands: number, accounts: Accounts, options: Ser
   return `serving ${brands}${sample} brands at ${url} (${who})${faulty}`;
 }
 
-/** The catalogue that comes with the package: found upwards, since this file runs from `src` and from `dist/src`. */
+/** The catalogue of the package: this file runs from `src` and from `dist/src`. */
 export function sampleCatalogue(): string {
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const path = join(folder, 'fixtures', 'catalogue.jsonl');
+  for (const root of ['../../', '../../../']) {
+    const path = fileURLToPath(new URL(`${root}fixtures/catalogue.jsonl`, import.meta.url));
     if (existsSync(path)) return path;
-    if (folder === dirname(folder)) break;
   }
   throw new FailFileError({
     code: 'input-missing',

@@ -1,19 +1,17 @@
 /**
- * How many requests each account was served in each period, in a file that survives `kill -9`. A change is kept in
- * memory, written with the others of the same turn of the event loop in one append, and acknowledged when the
- * operating system has it: an answer that waits for `written()` is never sent uncounted. A crash between the two
- * leaves a request counted that nobody saw answered, never the other way round. Changes that the disk does not take
- * stay in memory and go with the next ones.
+ * How many requests each account was served in each period, in a file that survives `kill -9`. The
+ * changes of one turn of the event loop are one append, acknowledged when the operating system has
+ * it: an answer that waits for `written()` is never sent uncounted. A crash in between leaves a
+ * request counted that nobody saw answered, never the other way round. What the disk does not take
+ * stays in memory and goes with the next ones. A loss of power can take the last second.
  *
- * Lines carry whole counts and the greatest one wins, so a line that is read twice, or torn at the end of the file,
- * does no harm. The file is rewritten small when it is opened and when it has grown. A loss of power can take the
- * last second. One process at a time: see `usage-lock.ts`.
+ * Lines carry whole counts and the greatest one wins, so a line that is read twice or torn does no
+ * harm. The file is rewritten small when it is opened and when it has grown. One process at a time.
  */
 import { fdatasync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { FailFileError } from '../core/errors.js';
-import { LineFile, readLines } from './line-file.js';
+import { LineFile, orUnwritable, readLines } from './line-file.js';
 
 const noticeSchema = z.object({
   /** When it fell due, in milliseconds, and what it says. */
@@ -25,7 +23,7 @@ const noticeSchema = z.object({
 });
 export type NoticeState = Readonly<z.infer<typeof noticeSchema>>;
 
-/** Version 0.1.0 kept no more than `isNoticed`: that the notice was begun. */
+/** Earlier versions kept no more than `isNoticed`: that the notice was begun. */
 const BEGUN: NoticeState = { at: 0, requests: 0, quota: 0, open: [] };
 
 const countSchema = z
@@ -57,7 +55,7 @@ export class UsageJournal {
   #grownChars = 0;
   #sync: NodeJS.Timeout | null = null;
 
-  /** `path` null keeps it in memory only. Throws `FailFileError` when the file cannot be read or written. */
+  /** `path` null: in memory only. Throws `FailFileError` when the file cannot be read or written. */
   constructor(private readonly path: string | null) {
     this.#counts = path === null ? new Map() : readCounts(path);
     this.#file = path === null ? null : rewrite(path, this.#counts);
@@ -79,7 +77,7 @@ export class UsageJournal {
     if (this.#file !== null) this.#dirty.set(key, count);
   }
 
-  /** Resolves when all changes so far are in the hands of the operating system; rejects if they cannot be. */
+  /** Resolves when the operating system has all changes so far; rejects if it cannot. */
   written(): Promise<void> {
     if (this.#file === null) return Promise.resolve();
     this.#batch ??= nextTurn().then(() => {
@@ -129,9 +127,9 @@ function readCounts(path: string): Map<string, UsageCount> {
   const counts = new Map<string, UsageCount>();
   for (const count of attempt(path, () => readLines(path, countSchema))) {
     const key = countKey(count.account, count.period);
-    const earlier = counts.get(key);
-    const requests = Math.max(count.requests, earlier?.requests ?? 0);
-    counts.set(key, { ...count, requests, notice: latestNotice(earlier?.notice ?? null, count.notice) });
+    const earlier = counts.get(key) ?? count;
+    const requests = Math.max(count.requests, earlier.requests);
+    counts.set(key, { ...count, requests, notice: latestNotice(earlier.notice, count.notice) });
   }
   return counts;
 }
@@ -162,15 +160,5 @@ function countKey(account: string, period: string): string {
 }
 
 function attempt<T>(path: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw new FailFileError({
-      code: 'output-unwritable',
-      what: 'the usage file cannot be kept',
-      subject: path,
-      todo: 'name an accounts file in a folder that can be written to',
-      cause: error,
-    });
-  }
+  return orUnwritable('the usage file cannot be kept', path, 'name an accounts file', action);
 }
