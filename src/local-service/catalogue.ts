@@ -1,16 +1,13 @@
 /**
- * The brands that the local service knows, and which one a request finds: rules 1, 2 and 4 to 6 of the
- * specification's "Endpoints". One hash table per kind of key, and the brands' bytes side by side in large blocks, so
- * that 100,000 brands cost little more than their JSON.
+ * The brands that the local service knows, and which one a request finds: rules 1, 2 and 4 to 6 of
+ * the specification's "Endpoints". The bytes of the brands are side by side in large blocks, so that
+ * 100,000 brands cost little more than their JSON.
  */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
 import type { AllowNsfw, LookupRoute } from '../lookup/protocol.js';
 
-/**
- * `flagged`: adult, returned unless `allowNsfw` is false. `withheld`: adult, returned only when `allowNsfw` is
- * true (specification, Endpoints rules 4 to 6).
- */
+/** `flagged` brands are returned unless `allowNsfw` is false, `withheld` only when it is true. */
 export const ADULT_STATUSES = ['none', 'flagged', 'withheld'] as const;
 export type AdultStatus = (typeof ADULT_STATUSES)[number];
 
@@ -38,7 +35,7 @@ interface KeyConflict {
   readonly ownerLine: number;
 }
 
-/** The form in which keys are compared: punycode lower-case domain without trailing dot, upper-case symbols, exact id. */
+/** Keys as they are compared: lower-case punycode without trailing dot, upper-case symbols. */
 export function normalKey(kind: KeyKind, value: string): string {
   if (kind === 'id') return value;
   if (kind !== 'domain') return value.toUpperCase();
@@ -46,7 +43,7 @@ export function normalKey(kind: KeyKind, value: string): string {
   return /\P{ASCII}/u.test(domain) ? (toASCII(domain) ?? '') : domain;
 }
 
-/** Brands share blocks of this size: one allocation for some 500 brands of 2 kB instead of one each. */
+/** One allocation for some 500 brands of 2 kB. */
 const BLOCK_BYTES = 1024 * 1024;
 
 type OwnedEntry = CatalogueEntry & Pick<IndexedBrand, 'line'>;
@@ -63,8 +60,8 @@ export class Catalogue {
   }
 
   /**
-   * Takes the key as a caller wrote it; case matters in ids alone. A leading `www.` of a domain is ignored unless
-   * listed; any other subdomain must be listed itself. Stock and ETF tickers are alike. Takes constant time.
+   * Takes the key as a caller wrote it; case matters in ids alone. A leading `www.` of a domain is
+   * ignored unless listed; any other subdomain must be listed itself.
    */
   find(kind: KeyKind, value: string): CatalogueEntry | undefined {
     const key = normalKey(kind, value);
@@ -104,8 +101,8 @@ export class Catalogue {
 const DETECTED: readonly KeyKind[] = ['id', 'domain', 'ticker', 'isin', 'crypto'];
 
 /**
- * The brand of a route; undefined when there is none that may be shown. On the auto-detecting route the first kind
- * that is known wins, also when its brand is withheld: a withheld domain is never answered with a coin of that name.
+ * The brand of a route that may be shown. On the auto-detecting route the first kind that is known
+ * wins, also when its brand is withheld: it is never answered with a coin of that name.
  */
 export function findBrand(
   catalogue: Catalogue,
@@ -125,16 +122,13 @@ function isShown(adult: AdultStatus, allowNsfw: AllowNsfw): boolean {
   return allowNsfw === 'unset' && adult === 'flagged';
 }
 
-/**
- * Whether a lookup asks for the service's own brand domain, which is free ("Limits", free requests). A leading `www.`
- * is the same domain, as it is in the catalogue.
- */
+/** Whether a lookup asks for the own brand domain, also with `www.`, which is free ("Limits"). */
 export function asksForOwnDomain({ route, value }: LookupRoute, ownDomain: string): boolean {
   if (route !== null && route !== 'domain') return false;
   return value.length <= 257 && bareDomain(value) === bareDomain(ownDomain);
 }
 
-/** Adds a plain brand for the own domain when there is none: real clients test their credentials with it. */
+/** Adds a plain brand for the own domain if there is none: clients test credentials with it. */
 export function addOwnBrand(catalogue: Catalogue, ownDomain: string): void {
   const domain = bareDomain(ownDomain);
   if (domain === '' || catalogue.find('domain', domain) !== undefined) return;

@@ -23,7 +23,7 @@ const choice = <const T extends string>(none: T, other: T) => ({
   none,
 });
 
-/** The keys of `--fault`: the form of the value, its reader (null: not a value) and what it is when not set. */
+/** The keys of `--fault`: the value's form, its reader (null: none) and the value when not set. */
 export const FAULTS = {
   /** Equal seeds draw equal faults for requests that arrive in the same order. */
   seed: count('N', 1),
@@ -51,7 +51,7 @@ export const FAULTS = {
   /** The usage header shows what was true so long ago. */
   'usage-lag': duration('2s'),
   'usage-headers': choice('on', 'off'),
-  /** `spec`: error bodies are `{}`. `coded`: header `x-bf-error` and a message, 402 and 403 beside 401. */
+  /** `spec`: error bodies are `{}`. `coded`: `x-bf-error` and a message, 402 and 403 beside 401. */
   dialect: choice('spec', 'coded'),
   /** `coded` only: 404 that say that the brand is being fetched (`crawl_queued`). */
   'crawl-queued': SHARE,
@@ -61,10 +61,7 @@ export type Faults = {
   readonly [Key in keyof typeof FAULTS]: NonNullable<ReturnType<(typeof FAULTS)[Key]['read']>>;
 };
 
-/**
- * Reads `KEY=VALUE` texts; a later one wins. Throws `NeverStartError` listing every text that is not one of the
- * table's.
- */
+/** Reads `KEY=VALUE` texts; a later one wins. Throws `NeverStartError` listing all that are wrong. */
 export function parseFaults(texts: readonly string[]): Faults {
   const values = new Map<string, unknown>(Object.entries(FAULTS).map(([key, { none }]) => [key, none]));
   const problems: string[] = [];
@@ -85,24 +82,22 @@ export function parseFaults(texts: readonly string[]): Faults {
 }
 
 function readShare(text: string): number | null {
-  const match = /^(\d{1,3}(?:\.\d{1,9})?)(%?)$/.exec(text);
-  if (match === null) return null;
-  const value = match[2] === '%' ? Number(match[1]) / 100 : Number(match[1]);
+  const [, number, percent] = /^(\d{1,3}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
+  const value = Number(number) / (percent === '%' ? 100 : 1);
   return value <= 1 ? value : null;
 }
 
 function readDurationMs(text: string): number | null {
-  const match = /^(\d{1,9})(ms|s|m)?$/.exec(text);
-  if (match === null) return null;
-  const unitMs = match[2] === 'm' ? 60_000 : match[2] === 's' ? 1_000 : 1;
-  return Number(match[1]) * unitMs;
+  const [, number, unit] = /^(\d{1,9})(ms|s|m)?$/.exec(text) ?? [];
+  if (number === undefined) return null;
+  return Number(number) * (unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1);
 }
 
 function readCount(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** Everything that chance decides about one request, in the order in which it is drawn when it arrives. */
+/** Everything that chance decides about one request, in the order in which it is drawn. */
 const ROLLS = ['jitter', 'drop', 'error', 'reset', 'body', 'where'] as const;
 type Rolls = Readonly<Record<(typeof ROLLS)[number], number>>;
 
@@ -170,14 +165,15 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
       const refusal = withoutAsking(rolls);
       const response = refusal ?? (await ask(request, rolls));
       if (faults.dialect === 'spec') return response;
-      const isCrawlQueued = rolls.where < faults['crawl-queued'];
-      return coded(response, request, { isThroughput: refusal !== null, isCrawlQueued });
+      const isQueued = rolls.where < faults['crawl-queued'];
+      const special = { 404: isQueued && 'crawl', 429: refusal !== null && 'throughput' } as const;
+      return coded(response, request, special);
     },
     close: () => service.close(),
   };
 }
 
-/** Whether a request is one more than `limit` in the second that ends with it; refused ones do not count. */
+/** Whether a request is one too many in the second that ends with it; refused ones do not count. */
 function createRollingSecond(limit: number): (nowMs: number) => boolean {
   const accepted: number[] = [];
   let next = 0;
@@ -225,8 +221,8 @@ function truncated(response: ServiceResponse, roll: number): ServiceResponse {
 }
 
 /**
- * A body that is not JSON although nothing in the transport says so. In one half of the cases its end is missing, in the
- * other a byte within is replaced by one that JSON allows nowhere.
+ * A body that is not JSON although nothing in the transport says so: in one half of the cases its
+ * end is missing, in the other a byte within is one that JSON allows nowhere.
  */
 function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   const { body } = response;
@@ -238,7 +234,7 @@ function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   return withBody(response, changed);
 }
 
-/** Errors as services in the wild word them: a stable code, null where they have none, and a message. */
+/** Errors as services in the wild word them: a stable code, null where there is none, a message. */
 const WORDS: Readonly<Record<string, readonly [code: string | null, message: string]>> = {
   400: ['bad_request', 'Bad request'],
   401: ['malformed_authorization', 'Malformed Authorization header'],
@@ -250,21 +246,18 @@ const WORDS: Readonly<Record<string, readonly [code: string | null, message: str
   throughput: [null, 'Too many requests'],
 };
 
-/** The error in the dialect `coded`: the code in `x-bf-error` and in the body, beside a message. */
+/** The error in the dialect `coded`. `special`: what takes the place of a status in {@link WORDS}. */
 function coded(
   response: ServiceResponse,
-  request: ServiceRequest,
-  hints: { readonly isThroughput: boolean; readonly isCrawlQueued: boolean },
+  { method, authorization }: ServiceRequest,
+  special: Readonly<Record<number, string | false>>,
 ): ServiceResponse {
   if (response.status < 400 || response.cut !== undefined) return response;
-  const status = response.status === 401 ? refusalOf(request.authorization) : response.status;
-  const special =
-    status === 404 && hints.isCrawlQueued
-      ? 'crawl'
-      : status === 429 && hints.isThroughput
-        ? 'throughput'
-        : status;
-  const [code, message] = WORDS[special] ?? [null, status < 500 ? 'Request refused' : 'Internal error'];
+  const status = response.status === 401 ? refusalOf(authorization) : response.status;
+  const [code, message] = WORDS[special[status] || status] ?? [
+    null,
+    status < 500 ? 'Request refused' : 'Internal error',
+  ];
   const numbers = {
     quota: Number(response.headers[QUOTA_HEADER] ?? 0),
     used: Number(response.headers[USAGE_HEADER] ?? 0),
@@ -272,7 +265,7 @@ function coded(
   const body = { message, ...(code && { error: code }), ...(code === 'quota_exceeded' && numbers) };
   const headers = code === null ? response.headers : { ...response.headers, 'x-bf-error': code };
   const answer = withBody({ ...response, status, headers }, Buffer.from(JSON.stringify(body)));
-  return request.method === 'HEAD' ? { ...answer, body: Buffer.alloc(0) } : answer;
+  return method === 'HEAD' ? { ...answer, body: Buffer.alloc(0) } : answer;
 }
 
 function refusalOf(authorization: string | undefined): 401 | 402 | 403 {

@@ -1,8 +1,7 @@
 /**
- * A catalogue file (JSONL, plain or gzip) becomes a `Catalogue`: streamed line by line, each line judged, and
- * whatever is wrong named by line and field. The root of a brand must be as specified; inside, a leaf may be absent or
- * null, as live services send it, but never of another type. Unknown fields are welcome: the API adds fields without
- * a new version.
+ * A catalogue file becomes a `Catalogue`: streamed line by line, and whatever is wrong named by line
+ * and field. The root of a brand must be as specified; inside, a leaf may be absent or null, as live
+ * services send it, but never of another type. Unknown fields are welcome: the API adds some.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -18,7 +17,7 @@ import { BRAND, isList, type Shape } from '../lookup/brand.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';
 
 const LINE_FEED = 0x0a;
-/** Longer lines are not brands; without a cap a file without line ends would be taken into memory whole. */
+/** Longer lines are not brands: a file without line ends is not taken into memory whole. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Read size; larger than Node's 64 KiB default, which costs a quarter of the speed. */
 const READ_BYTES = 512 * 1024;
@@ -26,11 +25,9 @@ const READ_BYTES = 512 * 1024;
 const MAX_NAMED_LINES = 10;
 
 /**
- * Loads and validates a whole catalogue. Gzip is recognised by its first bytes, not by the name. Blank lines and
- * a byte order mark are ignored.
- *
- * Throws `FailFileError`: `input-missing` when the file cannot be opened, `input-empty` when it holds no brand,
- * `catalogue-invalid` naming the first bad line with its field, and the numbers of further ones.
+ * Loads a whole JSONL file; gzip is recognised by its first bytes, blank lines and a byte order mark
+ * are ignored. Throws `FailFileError`: `input-missing` when the file cannot be read, `input-empty`
+ * when it has no brand, `catalogue-invalid` with the first bad line and the numbers of further ones.
  */
 export async function loadCatalogue(path: string): Promise<Catalogue> {
   const catalogue = new Catalogue();
@@ -177,7 +174,6 @@ const keys = z.strictObject({
   id,
 });
 
-/** One line of a catalogue file, parsed. */
 const catalogueRecord = z
   .strictObject({ brand, keys, adult: z.enum(ADULT_STATUSES) })
   .refine((record) => record.brand.id === record.keys.id, {
@@ -189,10 +185,7 @@ const catalogueRecord = z
     error: 'must be true for an adult brand and false for any other',
   });
 
-/**
- * Reads one line (without its line end), whose `body` is then a view of `bytes`, not a copy; or says what is wrong with
- * it: the field, then the problem.
- */
+/** Reads one line; its `body` is a view of `bytes`. A text is what is wrong: field, then problem. */
 export function readCatalogueLine(bytes: Buffer): Omit<IndexedBrand, 'line'> | string {
   if (!isUtf8(bytes)) return 'is not UTF-8';
   const text = bytes.toString('utf8');
@@ -219,8 +212,8 @@ function pathText(path: readonly PropertyKey[]): string {
 }
 
 /**
- * The bytes of the value of one member of the outermost object, the last one if the name is repeated (as
- * `JSON.parse` reads it): a view, not a copy. `bytes` must be valid JSON; `text` is the same, decoded.
+ * The bytes of one member of the outermost object, the last one of a repeated name, as `JSON.parse`
+ * reads it: a view, not a copy. `bytes` must be valid JSON; `text` is the same, decoded.
  */
 export function memberBytes(bytes: Buffer, name: string, text = bytes.toString('utf8')): Buffer {
   const member = membersOf(text)?.findLast(({ key }) => key === name);

@@ -1,8 +1,4 @@
-/**
- * Requests and responses of the local service, independent of sockets, and what a request asks for,
- * judged by its method and path alone.
- */
-
+/** Requests and responses of the local service, independent of sockets, and what is asked for. */
 import type { Identifier } from '../core/identifier.js';
 import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/protocol.js';
 import type { Send } from '../lookup/send.js';
@@ -21,10 +17,7 @@ export interface ServiceResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Empty for HEAD, where `content-length` is what GET would have sent. */
   readonly body: Buffer;
-  /**
-   * Set by faults only: where the connection breaks off. `before-headers`: nothing of the answer arrives;
-   * `in-body`: headers and `body` arrive, which is shorter than `content-length`.
-   */
+  /** By faults only: nothing of the answer arrives, or headers and a body shorter than they say. */
   readonly cut?: 'before-headers' | 'in-body';
 }
 
@@ -63,20 +56,18 @@ export function sendTo(service: Service): Send {
 
 export type Asked =
   | { readonly type: 'lookup'; readonly route: LookupRoute; readonly allowNsfw: AllowNsfw }
-  /** `isOutside`: not under `/v2/brands/`, or not a method of the service: answered without credentials. */
+  /** `isOutside`: no path or method of the service: answered without credentials. */
   | { readonly type: 'refused'; readonly status: 400 | 404 | 405; readonly isOutside: boolean };
 
 /**
- * Decided where the specification is silent: outside `/v2/brands/` and under it but none of the five routes is 404,
- * another method than GET and HEAD is 405, an `allowNsfw` other than one `true` or `false` and a path with a
- * broken percent escape are 400. Other query parameters are ignored.
+ * Decided where the specification is silent: what is none of the five routes is 404, another method
+ * than GET and HEAD is 405, an `allowNsfw` other than one `true` or `false` and a path with a broken
+ * percent escape are 400. Other query parameters are ignored.
  */
 export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): Asked {
-  const refused = (status: 400 | 404 | 405, isOutside = false): Asked => ({
-    type: 'refused',
-    status,
-    isOutside,
-  });
+  const refused = (status: 400 | 404 | 405, isOutside = false) => {
+    return { type: 'refused', status, isOutside } as const;
+  };
   const [path = '', ...query] = request.path.split('?');
   if (!path.startsWith(BRANDS_PATH)) return refused(404, true);
   if (request.method !== 'GET' && request.method !== 'HEAD') return refused(405, true);
@@ -103,8 +94,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The identifier as the caller asked for it: on the generic route `id` where the prefix says so, else `auto`. */
-export function askedIdentifier(route: LookupRoute): Identifier {
-  const kind = route.route ?? (route.value.startsWith('id_') ? 'id' : 'auto');
-  return { kind, value: route.value };
+/** The identifier as it was asked for: on the generic route `id` by its prefix, else `auto`. */
+export function askedIdentifier({ route, value }: LookupRoute): Identifier {
+  return { kind: route ?? (value.startsWith('id_') ? 'id' : 'auto'), value };
 }
