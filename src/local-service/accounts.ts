@@ -27,7 +27,9 @@ const accountSchema = z
     token: z.string().regex(/^\S+$/, 'one word without blanks').optional(),
     plan: z.enum(['free', 'paid']).default('free'),
     quota: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+    /** The quota is that of a UTC month, or for ever; then there is no overage. */
     period: z.enum(['month', 'lifetime']).default('month'),
+    /** What overage may cost in a month, and the price of one request beyond the quota. */
     overageBudget: amount.prefault(100),
     overagePrice: amount.refine((price) => price.units > 0n, 'must be more than 0').prefault(0.1),
     notices: z.strictObject({ webhook: z.url().optional(), email: z.email().optional() }).optional(),
@@ -70,10 +72,7 @@ export class Accounts {
   }
 }
 
-/**
- * Reads the text of an accounts file. Throws `NeverStartError` that lists every problem at once, but
- * repeats no values, which may be secrets.
- */
+/** Throws `NeverStartError` with every problem at once, but no values: they may be secrets. */
 export function parseAccounts(text: string, source: string): Accounts {
   let json: unknown;
   try {
@@ -130,7 +129,7 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }
 
-/** The token of `Bearer <token>`; the scheme in any case (RFC 9110, 11.1). null: not such a header. */
+/** The token of `Bearer <token>`; the scheme in any case (RFC 9110, 11.1). null: no such header. */
 export function bearerToken(authorization: string | undefined): string | null {
   const match = /^bearer +([^\s]+) *$/i.exec(authorization ?? '');
   return match?.[1] ?? null;

@@ -1,7 +1,7 @@
 /**
  * The brands that the local service knows, and which one a request finds: rules 1, 2 and 4 to 6 of
- * the specification's "Endpoints". The bytes of the brands are side by side in large blocks, so that
- * 100,000 brands cost little more than their JSON.
+ * the specification's "Endpoints". Their bytes are side by side in large blocks, so that 100,000
+ * brands cost little more than their JSON.
  */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
@@ -26,13 +26,6 @@ export interface IndexedBrand extends CatalogueEntry {
   readonly keys: Readonly<Record<KeyKind, readonly string[]>>;
   /** Where it was read, for naming the owner of a key that is claimed twice. */
   readonly line: number;
-}
-
-/** A key that the brand of another line owns already. */
-interface KeyConflict {
-  readonly kind: KeyKind;
-  readonly value: string;
-  readonly ownerLine: number;
 }
 
 /** Keys as they are compared: lower-case punycode without trailing dot, upper-case symbols. */
@@ -70,8 +63,8 @@ export class Catalogue {
     return this.#entries.get(`${kind} ${key.slice(4)}`);
   }
 
-  /** Adds one brand. On a conflict it is left out, whole, and the first conflict is returned. */
-  add({ body, adult, keys, line }: IndexedBrand): KeyConflict | null {
+  /** Adds one brand. If another one owns a key, it is left out, whole, and the key is returned. */
+  add({ body, adult, keys, line }: IndexedBrand) {
     const all = KEY_KINDS.flatMap((kind) =>
       keys[kind].map((value) => ({ kind, value, name: `${kind} ${normalKey(kind, value)}` })),
     );

@@ -2,7 +2,7 @@
  * Faults around a service, to test clients against. In this order:
  *
  * wait -> outage, drop, throughput 429, 500, 503: the service is not asked, nothing is billed
- * -> the service answers: usage header late or hidden, body damaged or cut short, connection reset (billed)
+ * -> usage header late or hidden, body damaged or cut short, connection reset: asked and billed
  * -> error dialect
  */
 import type { Clock } from '../core/clock.js';
@@ -61,7 +61,7 @@ export type Faults = {
   readonly [Key in keyof typeof FAULTS]: NonNullable<ReturnType<(typeof FAULTS)[Key]['read']>>;
 };
 
-/** Reads `KEY=VALUE` texts; a later one wins. Throws `NeverStartError` listing all that are wrong. */
+/** Reads `KEY=VALUE` texts; a later one wins. Throws `NeverStartError` with all that are wrong. */
 export function parseFaults(texts: readonly string[]): Faults {
   const values = new Map<string, unknown>(Object.entries(FAULTS).map(([key, { none }]) => [key, none]));
   const problems: string[] = [];
@@ -104,7 +104,7 @@ type Rolls = Readonly<Record<(typeof ROLLS)[number], number>>;
 /** Closing it closes the service within. */
 export function withFaults(service: Service, faults: Faults, clock: Clock): Service {
   const isTooMany = createRollingSecond(faults['per-second']);
-  const lagged = new Map<string, LaggedUsage>();
+  const lagged = new Map<string, Promise<LaggedUsage>>();
   const startedAt = clock.now();
   let arrived = 0;
 
@@ -114,13 +114,12 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
   };
 
   /** A free HEAD tells what the usage was before the first request of a caller. */
-  const laggedUsageOf = async (authorization: string): Promise<LaggedUsage> => {
-    const known = lagged.get(authorization);
-    if (known !== undefined) return known;
+  const openLaggedUsage = async (authorization: string): Promise<LaggedUsage> => {
     const before = await service.handle({ method: 'HEAD', path: '/v2/brands/x', authorization });
-    const usage =
-      lagged.get(authorization) ??
-      createLaggedUsage(faults['usage-lag'], Number(before.headers[USAGE_HEADER] ?? 0));
+    return createLaggedUsage(faults['usage-lag'], Number(before.headers[USAGE_HEADER] ?? 0));
+  };
+  const laggedUsageOf = (authorization: string): Promise<LaggedUsage> => {
+    const usage = lagged.get(authorization) ?? openLaggedUsage(authorization);
     lagged.set(authorization, usage);
     return usage;
   };
@@ -153,7 +152,10 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
     }
     if (rolls.reset < faults.reset) return { ...response, cut: 'before-headers' };
     if (response.status !== 200 || request.method === 'HEAD') return response;
-    if (rolls.body < faults.truncate) return truncated(response, rolls.where);
+    if (rolls.body < faults.truncate) {
+      const body = response.body.subarray(0, Math.floor(response.body.length * rolls.where));
+      return { ...response, body, cut: 'in-body' };
+    }
     return rolls.body < faults.truncate + faults.damage ? damaged(response, rolls.where) : response;
   };
 
@@ -214,12 +216,6 @@ function withBody(response: ServiceResponse, body: Buffer): ServiceResponse {
   return { ...response, headers: { ...response.headers, 'content-length': String(body.length) }, body };
 }
 
-/** The connection breaks off somewhere in the body; `roll` (0 to 1) says where. */
-function truncated(response: ServiceResponse, roll: number): ServiceResponse {
-  const bytes = Math.floor(response.body.length * roll);
-  return { ...response, body: response.body.subarray(0, bytes), cut: 'in-body' };
-}
-
 /**
  * A body that is not JSON although nothing in the transport says so: in one half of the cases its
  * end is missing, in the other a byte within is one that JSON allows nowhere.
@@ -246,14 +242,15 @@ const WORDS: Readonly<Record<string, readonly [code: string | null, message: str
   throughput: [null, 'Too many requests'],
 };
 
-/** The error in the dialect `coded`. `special`: what takes the place of a status in {@link WORDS}. */
+/** The error in the dialect `coded`. `special`: what takes the place of a status in `WORDS`. */
 function coded(
   response: ServiceResponse,
   { method, authorization }: ServiceRequest,
   special: Readonly<Record<number, string | false>>,
 ): ServiceResponse {
   if (response.status < 400 || response.cut !== undefined) return response;
-  const status = response.status === 401 ? refusalOf(authorization) : response.status;
+  const denial = authorization === undefined ? 402 : bearerToken(authorization) === null ? 401 : 403;
+  const status = response.status === 401 ? denial : response.status;
   const [code, message] = WORDS[special[status] || status] ?? [
     null,
     status < 500 ? 'Request refused' : 'Internal error',
@@ -266,9 +263,4 @@ function coded(
   const headers = code === null ? response.headers : { ...response.headers, 'x-bf-error': code };
   const answer = withBody({ ...response, status, headers }, Buffer.from(JSON.stringify(body)));
   return method === 'HEAD' ? { ...answer, body: Buffer.alloc(0) } : answer;
-}
-
-function refusalOf(authorization: string | undefined): 401 | 402 | 403 {
-  if (authorization === undefined) return 402;
-  return bearerToken(authorization) === null ? 401 : 403;
 }

@@ -18,7 +18,6 @@ import {
   generatedCrypto,
   generatedDomain,
   generatedEtf,
-  generatedFormerDomain,
   generatedId,
   generatedIsin,
   generatedTicker,
@@ -113,8 +112,9 @@ const FONT_ORIGINS = ['google', 'custom', 'system'];
 function makeLine(index: number, coverage: GenerateOptions): string {
   const chance = createChance(coverage.seed, index);
   const adult = adultOf(index, coverage);
+  const domain = generatedDomain(index);
   const keys = {
-    domains: [generatedDomain(index), ...(index % 10 === 6 ? [generatedFormerDomain(index)] : [])],
+    domains: [domain, ...(index % 10 === 6 ? [`former-${domain}`] : [])],
     tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfsOf(index, coverage)],
     isins: isListed(index) ? [generatedIsin(index)] : [],
     crypto: cryptoOf(index, coverage),
@@ -203,12 +203,9 @@ function makeImage(draft: Draft) {
 function makeFormat({ chance, id, isLive }: Draft, type: string, format: string, width: number) {
   const src = `https://assets.brand-service.example/${id}/${type}-${chance.hex(8)}.${format}`;
   const size = chance.between(900, 90_000);
-  const [none, isVector] = [null, isLive && format === 'svg'];
-  const sides = !isVector
-    ? { height: 400, width }
-    : chance.fraction() < 0.5
-      ? {}
-      : { height: none, width: none };
+  const isVague = isLive && format === 'svg';
+  const vague = isVague && chance.fraction() < 0.5 ? {} : { height: null, width: null };
+  const sides = isVague ? vague : { height: 400, width };
   return { src, format, ...sides, size, background: isLive ? null : 'transparent' };
 }
 
@@ -292,7 +289,7 @@ function makeCompany(index: number, chance: Chance, isProvider: boolean) {
   };
 }
 
-/** As live services send it: the industry's parent an object or null, no company, or null leaves. */
+/** As live services send it: no company, null leaves, or a parent that is an object or null. */
 function makeLiveCompany(index: number, company: ReturnType<typeof makeCompany>) {
   const form = Math.floor(index / 5) % 4;
   if (form === 2) return null;

@@ -10,11 +10,6 @@ export function generatedDomain(index: number): string {
   return `brand-${String(index).padStart(6, '0')}.${SUFFIXES[index % SUFFIXES.length]}`;
 }
 
-/** A domain that a brand had before: it still finds the brand. */
-export function generatedFormerDomain(index: number): string {
-  return `former-${generatedDomain(index)}`;
-}
-
 /** Brand ids, in the form that the specification shows. */
 export function generatedId(index: number): string {
   return `id_${(BigInt(index) * ID_STEP + ID_START).toString(36).slice(-10).padStart(10, '0')}`;

@@ -1,6 +1,6 @@
 /**
- * Serves a `Service` over HTTP with `node:http`, keep-alive. Its own answers are only those to what is
- * no whole request: malformed, too large, too slow. Requests carry no body; one that does is not read.
+ * Serves a `Service` over HTTP, keep-alive. Its own answers are only those to what is no whole
+ * request: malformed, too large, too slow. Requests carry no body; one that does is not read.
  */
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
@@ -81,7 +81,7 @@ function send(response: ServerResponse, result: ServiceResponse, isLast: boolean
   else response.end(result.body);
 }
 
-/** Ends a connection on which no request was read. One that never said a word is closed without one. */
+/** Ends a connection on which no request was read; one on which nothing came without an answer. */
 function refuse(socket: Socket, { status, headers, body }: ServiceResponse): void {
   if (!socket.writable || socket.bytesRead === 0) {
     socket.destroy();

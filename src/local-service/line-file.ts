@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } f
 import type { z } from 'zod';
 import { FailFileError } from '../core/errors.js';
 
-/** The lines of this form, none when there is no such file. Torn and foreign ones are passed over. */
+/** The lines of this form, none when there is no file. Torn and foreign ones are passed over. */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
@@ -45,7 +45,7 @@ export class LineFile {
 
   constructor(readonly descriptor: number) {}
 
-  /** The system has all of it on return. Throws when it does not; the rest goes with the next call. */
+  /** The system has it all on return. Throws if it does not; the rest goes with the next call. */
   append(lines: string): void {
     this.#left = Buffer.concat([this.#left, Buffer.from(lines, 'utf8')]);
     while (this.#left.length > 0) this.#left = this.#left.subarray(writeSync(this.descriptor, this.#left));

@@ -1,7 +1,7 @@
 /**
- * A catalogue file becomes a `Catalogue`: streamed line by line, and whatever is wrong named by line
- * and field. The root of a brand must be as specified; inside, a leaf may be absent or null, as live
- * services send it, but never of another type. Unknown fields are welcome: the API adds some.
+ * A catalogue file becomes a `Catalogue`, line by line; what is wrong is named by line and field. The
+ * root of a brand must be as specified; inside, a field may be absent or null, as live services send
+ * it, but never of another type. Unknown fields are welcome: the API adds some.
  */
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
@@ -17,6 +17,7 @@ import { BRAND, isList, type Shape } from '../lookup/brand.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';
 
 const LINE_FEED = 0x0a;
+const BLANKS = [0x20, 0x09, 0x0d];
 /** Longer lines are not brands: a file without line ends is not taken into memory whole. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Read size; larger than Node's 64 KiB default, which costs a quarter of the speed. */
@@ -25,9 +26,9 @@ const READ_BYTES = 512 * 1024;
 const MAX_NAMED_LINES = 10;
 
 /**
- * Loads a whole JSONL file; gzip is recognised by its first bytes, blank lines and a byte order mark
- * are ignored. Throws `FailFileError`: `input-missing` when the file cannot be read, `input-empty`
- * when it has no brand, `catalogue-invalid` with the first bad line and the numbers of further ones.
+ * Loads a JSONL file, plain or gzip. Blank lines and a byte order mark are ignored. Throws
+ * `FailFileError`: `input-missing` when the file cannot be read, `input-empty` without a brand,
+ * `catalogue-invalid` with the first bad line and the numbers of further ones.
  */
 export async function loadCatalogue(path: string): Promise<Catalogue> {
   const catalogue = new Catalogue();
@@ -35,7 +36,7 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
   let line = 0;
   for await (const bytes of readLines(path)) {
     line += 1;
-    if (isBlank(bytes)) continue;
+    if (bytes.every((byte) => BLANKS.includes(byte))) continue;
     const brand = readCatalogueLine(bytes);
     if (typeof brand === 'string') {
       bad.push({ line, problem: brand });
@@ -68,11 +69,7 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
   return catalogue;
 }
 
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
-}
-
-/** The lines of a file without their line feeds. A view is valid only until the next one is asked for. */
+/** The lines of a file without line feeds; each is valid until the next one is asked for. */
 async function* readLines(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;
@@ -185,7 +182,7 @@ const catalogueRecord = z
     error: 'must be true for an adult brand and false for any other',
   });
 
-/** Reads one line; its `body` is a view of `bytes`. A text is what is wrong: field, then problem. */
+/** Reads one line; `body` is a view of `bytes`. A text is what is wrong: field, then problem. */
 export function readCatalogueLine(bytes: Buffer): Omit<IndexedBrand, 'line'> | string {
   if (!isUtf8(bytes)) return 'is not UTF-8';
   const text = bytes.toString('utf8');

@@ -156,7 +156,6 @@ class BilledLog {
     this.#file = path === undefined ? null : orUnwritable(what, path, 'name a file', () => open(path));
   }
 
-  /** `asked`: the kind of the explicit route, `id` or `auto` on the generic one; the value as sent. */
   note(atMs: number, account: string, asked: Identifier, status: number): void {
     const text = identifierText(asked);
     if (this.isTraced) this.counts.set(text, (this.counts.get(text) ?? 0) + 1);

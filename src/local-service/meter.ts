@@ -1,6 +1,6 @@
 /**
- * Metering: may this account have one more request, what has it used, has it been notified, and what
- * does it owe at the end of the month. The rules of the specification's "Limits":
+ * Metering: may this account have one more request, what has it used, and what does it owe at the
+ * end of the month. The rules of the specification's "Limits":
  *
  * used < quota                       included
  * quota <= used < quota + overage    overage, owed at the end of the month (paid plan)
@@ -8,7 +8,7 @@
  */
 import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
-import { type Decimal, decimalText, multiply, wholeTimes } from '../core/decimal.js';
+import { decimalText, multiply, wholeTimes } from '../core/decimal.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Account, Accounts } from './accounts.js';
@@ -16,16 +16,7 @@ import { appendLine, readLines } from './line-file.js';
 import { type UsageCount, UsageJournal } from './usage-journal.js';
 import { channelsOf, Notifier } from './usage-notice.js';
 
-export interface PlanTerms {
-  readonly plan: 'free' | 'paid';
-  readonly quota: number;
-  /** The quota is that of a UTC month, or for ever; then there is no overage. */
-  readonly period: 'month' | 'lifetime';
-  /** What overage may cost in a month. */
-  readonly overageBudget: Decimal;
-  /** Price of one request beyond the quota. */
-  readonly overagePrice: Decimal;
-}
+export type PlanTerms = Pick<Account, 'plan' | 'quota' | 'period' | 'overageBudget' | 'overagePrice'>;
 
 /** How many requests beyond the quota are served. */
 function overageAllowance(terms: PlanTerms): number {

@@ -61,8 +61,8 @@ export type Asked =
 
 /**
  * Decided where the specification is silent: what is none of the five routes is 404, another method
- * than GET and HEAD is 405, an `allowNsfw` other than one `true` or `false` and a path with a broken
- * percent escape are 400. Other query parameters are ignored.
+ * than GET and HEAD 405, an `allowNsfw` other than one `true` or `false` and a path with a broken
+ * percent escape 400. Other query parameters are ignored.
  */
 export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): Asked {
   const refused = (status: 400 | 404 | 405, isOutside = false) => {

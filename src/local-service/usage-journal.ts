@@ -55,7 +55,7 @@ export class UsageJournal {
   #grownChars = 0;
   #sync: NodeJS.Timeout | null = null;
 
-  /** `path` null: in memory only. Throws `FailFileError` when the file cannot be read or written. */
+  /** `path` null: in memory only. Throws `FailFileError` when the file cannot be kept. */
   constructor(private readonly path: string | null) {
     this.#counts = path === null ? new Map() : readCounts(path);
     this.#file = path === null ? null : rewrite(path, this.#counts);
@@ -118,7 +118,7 @@ export class UsageJournal {
   }
 }
 
-/** The counts of a journal, read without opening it for writing; empty when there is no such file. */
+/** The counts of a journal, read without opening it for writing; empty when there is none. */
 export function readUsageCounts(path: string): UsageCount[] {
   return [...readCounts(path).values()];
 }

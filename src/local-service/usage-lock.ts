@@ -1,7 +1,7 @@
 /**
- * One process meters an accounts file at a time: two would each keep counts of their own and serve a quota twice. The
- * lock is a listening socket named after the file, which the kernel frees when its owner dies, `kill -9` included.
- * It guards one machine (one network namespace), not a file shared between machines.
+ * One process meters an accounts file at a time: two would serve a quota twice. The lock is a
+ * listening socket named after the file, which the kernel frees when its owner dies. It guards one
+ * machine (one network namespace), not a file shared between machines.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ export async function lockUsage(accountsPath: string): Promise<Release> {
   return () => new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
-/** Linux has socket names without a file, Windows has pipes; elsewhere it is a file that a killed owner leaves behind. */
+/** No file on Linux and Windows; elsewhere a file that a killed owner leaves behind. */
 function socketName(path: string): string {
   const name = `brand-enrich-usage-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
   if (process.platform === 'linux') return `\0${name}`;

@@ -1,7 +1,7 @@
 /**
- * The 80 % notice of the specification ("Limits", usage notice): a log line, and where the account names them a
- * webhook and an e-mail. Delivery never holds up an answer. What could not be delivered stays owed, in the usage
- * journal, and is tried again for three days, by the next start of the service too. The meter knows when one is due.
+ * The 80 % notice of the specification ("Limits"): a log line, and where the account names them a
+ * webhook and an e-mail. Delivery never holds up an answer. What could not be delivered stays owed in
+ * the usage journal and is tried again for three days, by the next start of the service too.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -46,7 +46,7 @@ export class Notifier {
     this.#begin(account, period);
   }
 
-  /** Waits for deliveries under way, ten seconds at most. What is still owed then stays in the journal. */
+  /** Waits for deliveries under way, ten seconds at most. The rest stays owed in the journal. */
   async close(): Promise<void> {
     await this.#deliveries.close();
     this.#isClosed = true;
@@ -73,7 +73,7 @@ export class Notifier {
       if ((await this.#deliveries.persist(channel, facts, send, notice.at)) === 'stopped') return;
     }
     const count = journal.read(account.name, period);
-    // A delivery that outlasted the close is begun again by the next start; receivers know it by its id.
+    // What outlasted the close is begun again by the next start; receivers know it by its id.
     if (this.#isClosed || count.notice === null) return;
     const open = count.notice.open.filter((each) => each !== channel);
     journal.change({ ...count, notice: { ...count.notice, open } });

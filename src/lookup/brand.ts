@@ -10,8 +10,8 @@ const FORMAT = {
 } as const;
 
 /**
- * The Brand of the specification ("Resources and their fields") as data; its type, `--fields` and the catalogue of the
- * local service go by it. A list has its element in brackets, and a second one where other forms are in the wild.
+ * The Brand of the specification ("Resources and their fields"), for its type, `--fields` and the
+ * local service. A list has its element in brackets, and 'unknown' where other forms are in the wild.
  */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),
@@ -64,18 +64,15 @@ type Read<S> = S extends keyof Values
       ? unknown
       : { -readonly [Name in keyof S]?: Read<S[Name]> | null };
 
-/**
- * A Brand read tolerantly: every field may be absent or null, unknown fields are kept by whoever carries the raw JSON.
- * Nothing here validates.
- */
+/** A Brand read tolerantly: every field may be absent or null. Nothing here validates. */
 export type Brand = Read<typeof BRAND> & { [unknown: string]: unknown };
 
 /** What nearly every object of every other service has, too. */
 const COMMON = ['id', 'name', 'description'];
 
 /**
- * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be null; but two fields
- * have to be there that are what the specification says they are, and one of them has to be an uncommon one.
+ * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be
+ * null; but two fields have to be there that are as specified, one of them an uncommon one.
  */
 export function whyNoBrand(object: object): string | null {
   const shapes: Readonly<Record<string, Shape>> = BRAND;
@@ -95,7 +92,7 @@ function isOf(shape: Shape | undefined, value: unknown): boolean {
 
 export type QualityTier = 'poor' | 'acceptable' | 'high';
 
-/** The thirds of the specification (Quality score rules 2); the boundary belongs to the higher third. */
+/** The thirds of the specification (Quality score rules 2); a boundary is of the higher one. */
 export function qualityTier(score: number): QualityTier {
   return score < 1 / 3 ? 'poor' : score < 2 / 3 ? 'acceptable' : 'high';
 }

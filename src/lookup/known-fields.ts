@@ -1,7 +1,7 @@
 /**
- * What `--fields` takes: our own columns, and paths into the Brand of the specification. The service adds fields
- * without notice (specification, Versioning 3), so an unknown path is refused, because it is a slip more often than a
- * new field, and taken as it stands with a plus in front (`+esg.rating`).
+ * What `--fields` takes: our own columns, and paths into the Brand of the specification. An unknown
+ * path is refused, since it is a slip more often than a new field of the service (Versioning 3);
+ * with a plus in front (`+esg.rating`) it is taken as it stands.
  */
 import { editDistance, nearest } from '../core/nearest.js';
 import { BRAND, isList, type Shape } from './brand.js';
@@ -35,10 +35,7 @@ function placeIn(shape: Shape, isInList = false): Place {
   return { members: typeof shape === 'string' ? {} : shape, isList: isInList };
 }
 
-/**
- * Labels shown by the specification or seen in the wild. Others exist, so only what is nearly one
- * of these is refused.
- */
+/** Labels that are known. Others exist, so only what is nearly one of these is refused. */
 const LABELS = [
   ...['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'],
   ...['icon', 'logo', 'symbol', 'other', 'banner', 'dark', 'light', 'photographic', 'portrait'],
@@ -52,10 +49,7 @@ interface Fault {
   readonly choices: readonly string[];
 }
 
-/**
- * Whether a field is unknown, and the known one that is probably meant. null: it is known, or
- * written with a plus.
- */
+/** An unknown field, and the known one that is probably meant. null: it is known, or has a plus. */
 export function findUnknownField(field: string, prefix: string): { readonly nearest: string | null } | null {
   if (uncheckedPath(field) !== null) return null;
   const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;
@@ -107,7 +101,7 @@ function meantBy(name: string, segments: readonly string[], { at, choices }: Fau
   return PATHS.find((path) => path.toLowerCase().endsWith(`.${last}`)) ?? null;
 }
 
-/** Every path of the specification without labels and positions, and the links that are known. */
+/** Every path of the specification without labels and positions, and the known links. */
 const PATHS: readonly string[] = [...pathsIn(BRAND), ...LABELS.slice(0, 7).map((name) => `links.${name}`)];
 
 function pathsIn(shape: Shape): string[] {

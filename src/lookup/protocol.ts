@@ -1,10 +1,10 @@
 /**
- * What client and local service share: the five routes of the specification, which the client builds and the service
- * reads, and the headers of answers, read strictly.
+ * What client and local service share: the five routes of the specification, which the client builds
+ * and the service reads, and the headers of answers, read strictly.
  */
 import type { Identifier } from '../core/identifier.js';
 
-/** The `allowNsfw` query parameter: left out, or one of its two values (specification, Endpoints rules 4 to 6). */
+/** The `allowNsfw` query parameter: left out, or one of its two values (Endpoints rules 4 to 6). */
 export type AllowNsfw = 'unset' | 'true' | 'false';
 
 export const BRANDS_PATH = '/v2/brands/';
@@ -17,7 +17,7 @@ export function pathBeforeRoutes(path: string): string {
   return path.replace(/(?:\/+v2(?:\/+brands)?)?\/*$/i, '');
 }
 
-/** The explicit routes; the segment after `/v2/brands/`. Other kinds of identifier take the auto-detecting one. */
+/** The explicit routes. Other kinds of identifier take the auto-detecting one. */
 const EXPLICIT_ROUTES = ['domain', 'ticker', 'isin', 'crypto'] as const;
 
 export interface LookupRoute {
@@ -52,7 +52,7 @@ export function parseLookupPath(path: string): LookupRoute | null {
 export const QUOTA_HEADER = 'x-api-key-quota';
 export const USAGE_HEADER = 'x-api-key-approximate-usage';
 
-/** Digits only, at most 15 of them, so that the number is exact. null for anything else: no idea, not zero. */
+/** Digits only, at most 15 of them: an exact number. null for anything else: no idea, not zero. */
 export function parseCount(text: string | undefined | null): number | null {
   const trimmed = text?.trim() ?? '';
   return /^\d{1,15}$/.test(trimmed) ? Number(trimmed) : null;
@@ -61,10 +61,7 @@ export function parseCount(text: string | undefined | null): number | null {
 /** What says more is not believed. */
 export const RETRY_AFTER_AT_MOST_MS = 900_000;
 
-/**
- * Retry-After (RFC 9110, section 10.2.3) as a wait in milliseconds, at most 15 minutes; null: no idea. A date is
- * measured from `answeredAt`.
- */
+/** Retry-After (RFC 9110, 10.2.3) in milliseconds from `answeredAt`, capped; null: no idea. */
 export function parseRetryAfter(text: string | undefined, answeredAt: number): number | null {
   const trimmed = text?.trim() ?? '';
   const date = parseHttpDate(trimmed);
@@ -78,7 +75,7 @@ export function parseRetryAfter(text: string | undefined, answeredAt: number): n
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** An HTTP date in its preferred form, `Sun, 06 Nov 1994 08:49:37 GMT`, in milliseconds; null for anything else. */
+/** An HTTP date in its preferred form, as `Sun, 06 Nov 1994 08:49:37 GMT`; null for all others. */
 export function parseHttpDate(text: string | undefined): number | null {
   const time = text !== undefined && HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? null : time;

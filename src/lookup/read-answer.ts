@@ -1,7 +1,6 @@
 /**
- * What an answer means. Pure: a result of `send` goes in, one of a dozen meanings comes out, with what it cost and
- * what the usage headers said. The worker decides what to do about it (repeat, wait, halt), the ledger what the
- * numbers mean for the budget.
+ * What an answer means. Pure: a result of `send` goes in, a meaning comes out, with what it cost and
+ * what the usage headers said. The worker decides what to do about it (repeat, wait, halt).
  */
 import { isUtf8 } from 'node:buffer';
 import { type Brand, whyNoBrand } from './brand.js';
@@ -16,7 +15,7 @@ import {
 import type { SendResult } from './send.js';
 
 /**
- * What a "not found" or a refusal shows of who said it. Any web server answers so to a path that it does not know.
+ * What a refusal shows of who said it. Any web server says "not found" of a path it does not know.
  *
  *   own      a usage header or an error code: the service itself
  *   object   a JSON object and no more, or a 204: perhaps the service
@@ -30,7 +29,7 @@ export type Meaning =
   | { readonly type: 'not_found'; readonly comeBack: boolean; readonly sign: AnswerSign }
   /** Never worth another request. `isNoBrand`: a 200 whose object is not that of a brand. */
   | { readonly type: 'failed'; readonly reason: string; readonly sign: AnswerSign; readonly isNoBrand?: true }
-  /** Billed or perhaps billed, and of no use: worth one more request at most. `sign`: it came whole, and not from the service. */
+  /** Perhaps billed, and of no use: worth one more request at most. `sign`: whole, but foreign. */
   | { readonly type: 'wasted'; readonly reason: string; readonly sign?: 'none' }
   /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
   | {
@@ -62,13 +61,10 @@ export interface Answer {
   readonly date: number | null;
 }
 
-/** Statuses that are never billed, whatever `--free-statuses` says (specification and live-service notes). */
+/** Statuses that are never billed, whatever `--free-statuses` says. */
 const ALWAYS_FREE = new Set([401, 403, 429]);
 
-/**
- * Whether the quota counts an answer with this status. `freeStatuses` holds statuses, `5xx` for all
- * of a hundred.
- */
+/** Whether the quota counts it. `freeStatuses`: statuses, `5xx` for a hundred of them. */
 export function isBilledStatus(status: number, freeStatuses: readonly string[]): boolean {
   if (ALWAYS_FREE.has(status)) return false;
   return !freeStatuses.includes(String(status)) && !freeStatuses.includes(`${Math.floor(status / 100)}xx`);
@@ -145,10 +141,7 @@ function meaningOf(result: Answered, now: number): Meaning {
   };
 }
 
-/**
- * Where a redirect leads, as an address of the service: without the route and what is behind it.
- * Never the query, which may hold what is nobody's business. null: nowhere.
- */
+/** Where a redirect leads, without route and query, which may hold anything; null: nowhere. */
 function redirectTarget(location: string | undefined): string | null {
   const [target, base] = [location?.trim() ?? '', 'http://same.invalid'];
   if (target === '' || !URL.canParse(target, base)) return null;
@@ -180,8 +173,8 @@ function readBrand(result: Answered): Meaning {
 }
 
 /**
- * What an answer says beside its status: its code, from the `x-bf-error` header, else from `error` in the body (lower
- * case, never more than a plain word; null when there is none), and who said it.
+ * What an answer says beside its status: its code, a plain word in lower case from the `x-bf-error`
+ * header, else from `error` in the body; and who said it.
  */
 function readError({ headers, body, damage }: Answered) {
   const object = body.length > 65_536 ? null : parseObject(withoutBom(body));
@@ -195,7 +188,7 @@ function readError({ headers, body, damage }: Answered) {
   return {
     code: isCode ? named.toLowerCase() : null,
     sign,
-    /** Seen beside, or instead of, a code: `{"message":"API key quota exceeded","quota":250,"used":251}`. */
+    // Seen beside, or instead of, a code: `{"message":"...","quota":250,"used":251}`.
     isUsedUp: typeof quota === 'number' && typeof used === 'number' && used >= quota,
   };
 }
@@ -220,10 +213,7 @@ export function parseObject(body: Buffer): Brand | null {
   }
 }
 
-/**
- * RFC 8259, section 8.1: a byte order mark is not to be sent, and may be ignored. Stored or written
- * it would break what follows.
- */
+/** RFC 8259, 8.1: a byte order mark may be ignored. Stored, it would break what follows. */
 function withoutBom(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }

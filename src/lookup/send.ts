@@ -1,7 +1,7 @@
 /**
- * The `send` seam: one GET goes out, one result comes back. Over HTTP: one keep-alive pool per process, no redirects
- * (the token never reaches another host), no pipelining and no retries (each would hide a second paid request), every
- * wait bounded, bodies capped.
+ * The `send` seam: one GET goes out, one result comes back. Over HTTP: one keep-alive pool, no
+ * redirects (the token never reaches another host), no pipelining and no retries (each would hide a
+ * second paid request), every wait bounded, bodies capped.
  */
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { type Dispatcher, Pool } from 'undici';
@@ -139,7 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // Status and headers have arrived: whether it was billed is known, only the body is not, whoever ended it.
+    // With status and headers it is known whether it was billed, whoever ended the body.
     if (this.#status !== 0) this.#answer('cut_off');
     else if (this.#abortReason !== undefined) this.#end(this.#wasSent, this.#abortReason);
     else {
@@ -186,16 +186,15 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
     ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
 };
 
-const DAMAGES: Readonly<Record<string, Damage>> = {
-  ERR_BUFFER_TOO_LARGE: 'too_large',
-  Z_BUF_ERROR: 'cut_off',
-};
-
 /**
- * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back as it is: whether
- * it is of use shows in its content. `maxBytes` holds for the decoded length.
+ * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back as
+ * it is: its content shows its use. `maxBytes` holds for the decoded length.
  */
-export function decodeBody(body: Buffer, contentEncoding: string | undefined, maxBytes: number) {
+export function decodeBody(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+): { body: Buffer; damage: Damage } {
   let decoded = body;
   try {
     for (const name of (contentEncoding ?? '').toLowerCase().split(',').reverse()) {
@@ -204,6 +203,8 @@ export function decodeBody(body: Buffer, contentEncoding: string | undefined, ma
     }
     return { body: decoded, damage: null };
   } catch (error) {
-    return { body, damage: DAMAGES[(error as NodeJS.ErrnoException).code ?? ''] ?? null };
+    const { code } = error as NodeJS.ErrnoException;
+    const damage = code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : code === 'Z_BUF_ERROR' ? 'cut_off' : null;
+    return { body, damage };
   }
 }
