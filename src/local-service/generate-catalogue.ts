@@ -110,25 +110,22 @@ const FONT_ORIGINS = ['google', 'custom', 'system'];
 
 /** Line `index` of the catalogue, without a line end. */
 function makeLine(index: number, coverage: GenerateOptions): string {
+  const { brands, cryptoSymbols, etfTickers, etfProviders, bodyBytes = 2_048 } = coverage;
   const chance = createChance(coverage.seed, index);
   const adult = adultOf(index, coverage);
-  const domain = generatedDomain(index);
+  const isProvider = index < etfProviders;
+  const [domain, id] = [generatedDomain(index), generatedId(index)];
+  const etfs = isProvider ? everyNth(index, etfProviders, etfTickers).map(generatedEtf) : [];
+  // Coins follow the providers, so that a brand seldom is both.
+  const coins = everyNth((index - etfProviders + brands) % brands, brands, cryptoSymbols);
   const keys = {
     domains: [domain, ...(index % 10 === 6 ? [`former-${domain}`] : [])],
-    tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfsOf(index, coverage)],
+    tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfs],
     isins: isListed(index) ? [generatedIsin(index)] : [],
-    crypto: cryptoOf(index, coverage),
-    id: generatedId(index),
+    crypto: coins.map(generatedCrypto),
+    id,
   };
-  const body = makeBody(index, chance, adult, coverage);
-  return `{"brand":${body},"keys":${JSON.stringify(keys)},"adult":"${adult}"}`;
-}
-
-function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: GenerateOptions): string {
-  const isProvider = index < coverage.etfProviders;
   const called = isProvider ? makeProviderName(index) : makeName(chance);
-  const domain = generatedDomain(index);
-  const id = generatedId(index);
   const draft = { index, chance, id, isLive: isAsLive(index) };
   const company = makeCompany(index, chance, isProvider);
   // Without a long description the prose is in the other one, so that all brands weigh the same.
@@ -151,9 +148,8 @@ function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: G
     urn: `urn:brand:${id}`,
   };
   brand[prose] = '';
-  const missing = (coverage.bodyBytes ?? 2_048) - Buffer.byteLength(JSON.stringify(brand));
-  brand[prose] = makeProse(chance, called, missing);
-  return JSON.stringify(brand);
+  brand[prose] = makeProse(chance, called, bodyBytes - Buffer.byteLength(JSON.stringify(brand)));
+  return JSON.stringify({ brand, keys, adult });
 }
 
 /** Whether a generated brand has nulls and gaps inside, as live services send them. */
@@ -176,12 +172,12 @@ function makeLinks(index: number, domain: string) {
 }
 
 /** The brand that is being made. */
-interface Draft {
+type Draft = {
   readonly index: number;
   readonly chance: Chance;
   readonly id: string;
   readonly isLive: boolean;
-}
+};
 
 function makeLogos(draft: Draft) {
   const { index, isLive } = draft;
@@ -224,16 +220,6 @@ function makeFont({ index, chance, isLive }: Draft, type: 'title' | 'body') {
 function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions): AdultStatus {
   if (index % 500 !== 499 || index < etfProviders + cryptoSymbols) return 'none';
   return index % 1_000 === 499 ? 'flagged' : 'withheld';
-}
-
-function etfsOf(index: number, { etfProviders, etfTickers }: GenerateOptions): string[] {
-  if (index >= etfProviders) return [];
-  return everyNth(index, etfProviders, etfTickers).map(generatedEtf);
-}
-
-/** Coins follow the providers, so that a brand seldom is both. */
-function cryptoOf(index: number, { etfProviders, brands, cryptoSymbols }: GenerateOptions): string[] {
-  return everyNth((index - etfProviders + brands) % brands, brands, cryptoSymbols).map(generatedCrypto);
 }
 
 /** `first`, `first + step` and so on, below `end`. */

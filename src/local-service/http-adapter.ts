@@ -6,7 +6,7 @@ import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type HttpListener, listenHttp } from '../core/listen-http.js';
-import { jsonAnswer, type Service, type ServiceResponse } from './service-request.js';
+import { type HeaderFields, jsonAnswer, type Service, type ServiceResponse } from './service-request.js';
 
 /** Longer than the pools of clients keep one, so that none is closed under a request just sent. */
 const KEEP_ALIVE_MS = 75_000;
@@ -39,8 +39,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     // Node refuses a request without a Host with an empty body: it is refused below, as all others.
     requireHostHeader: false,
   };
-  const refusal = (status: number, headers: Readonly<Record<string, string>> = {}) =>
-    jsonAnswer(status, clock.now(), headers);
+  const refusal = (status: number, headers?: HeaderFields) => jsonAnswer(status, clock.now(), headers);
   const server = createServer(settings, (request, response) => {
     const { method = 'GET', url: path = '/', headers } = request;
     // RFC 9112, 3.2: a request of HTTP/1.1 without a Host is malformed.

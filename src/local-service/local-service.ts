@@ -17,6 +17,7 @@ import { LineFile, orUnwritable } from './line-file.js';
 import { Meter, type MeterOptions, type Statement } from './meter.js';
 import {
   askedIdentifier,
+  type HeaderFields,
   jsonAnswer,
   readRequest,
   type Service,
@@ -107,17 +108,12 @@ export class LocalService implements Service {
     }
   }
 
-  #answer(
-    method: string,
-    status: number,
-    headers: Readonly<Record<string, string>> = {},
-    body?: Buffer,
-  ): ServiceResponse {
+  #answer(method: string, status: number, headers?: HeaderFields, body?: Buffer): ServiceResponse {
     const answer = jsonAnswer(status, this.options.clock.now(), headers, body);
     return method === 'HEAD' ? { ...answer, body: NO_BODY } : answer;
   }
 
-  #usageHeaders(account: Account): Readonly<Record<string, string>> {
+  #usageHeaders(account: Account): HeaderFields {
     return { [QUOTA_HEADER]: String(account.quota), [USAGE_HEADER]: String(this.#meter.usage(account)) };
   }
 

@@ -11,10 +11,12 @@ export interface ServiceRequest {
   readonly authorization: string | undefined;
 }
 
+export type HeaderFields = Readonly<Record<string, string>>;
+
 export interface ServiceResponse {
   readonly status: number;
   /** Lower-case names; always `content-type`, `content-length` and `date`. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderFields;
   /** Empty for HEAD, where `content-length` is what GET would have sent. */
   readonly body: Buffer;
   /** By faults only: nothing of the answer arrives, or headers and a body shorter than they say. */
@@ -27,7 +29,7 @@ const EMPTY_OBJECT: Buffer = Buffer.from('{}');
 export function jsonAnswer(
   status: number,
   nowMs: number,
-  headers: Readonly<Record<string, string>> = {},
+  headers: HeaderFields = {},
   body = EMPTY_OBJECT,
 ): ServiceResponse {
   const date = new Date(nowMs).toUTCString();

@@ -49,12 +49,11 @@ async function tryListen(name: string): Promise<Server | null> {
 /** Whether the name was a file that nobody listens behind; then it is gone. */
 async function removeIfDead(name: string): Promise<boolean> {
   const socket = connect(name);
-  const failure = await once(socket, 'connect').then(
-    () => null,
-    (error: NodeJS.ErrnoException) => error.code,
+  const isDead = await once(socket, 'connect').then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
   );
   socket.destroy();
-  if (failure !== 'ECONNREFUSED') return false;
-  await rm(name, { force: true });
-  return true;
+  if (isDead) await rm(name, { force: true });
+  return isDead;
 }

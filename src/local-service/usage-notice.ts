@@ -15,10 +15,8 @@ import type { NoticeState, UsageJournal } from './usage-journal.js';
 
 /** Where an account is notified besides the log. */
 export function channelsOf({ notices }: Account): Channel[] {
-  return [
-    ...(notices.webhook === null ? [] : (['webhook'] as const)),
-    ...(notices.email === null ? [] : (['e-mail'] as const)),
-  ];
+  const { webhook, email } = notices;
+  return [...(webhook ? ['webhook' as const] : []), ...(email ? ['e-mail' as const] : [])];
 }
 
 export class Notifier {
@@ -54,17 +52,13 @@ export class Notifier {
 
   #begin(account: Account, period: string): void {
     const { notice } = this.journal.read(account.name, period);
-    for (const channel of notice?.open ?? []) void this.#deliver(account, period, channel, notice);
+    for (const channel of notice?.open ?? []) void this.#deliver(account, period, channel);
   }
 
-  async #deliver(
-    account: Account,
-    period: string,
-    channel: Channel,
-    notice: NoticeState | null,
-  ): Promise<void> {
-    if (notice === null) return;
+  async #deliver(account: Account, period: string, channel: Channel): Promise<void> {
     const { journal } = this;
+    const { notice } = journal.read(account.name, period);
+    if (notice === null) return;
     const send = this.#sendOf(account, period, channel, notice);
     if (send !== null) {
       // A kill from here on is followed by another try, not by none.

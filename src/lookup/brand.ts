@@ -49,12 +49,7 @@ export function isList(shape: Shape): shape is readonly Shape[] {
   return Array.isArray(shape);
 }
 
-interface Values {
-  string: string;
-  number: number;
-  boolean: boolean;
-  unknown: unknown;
-}
+type Values = { string: string; number: number; boolean: boolean; unknown: unknown };
 
 type Read<S> = S extends keyof Values
   ? Values[S]

@@ -15,19 +15,13 @@ export const COLUMN_NAMES = [
 ] as const;
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
-/** Before a path that is taken as it stands. */
-const UNCHECKED = '+';
-
 /** The path without its plus; null for a field that is to be known. */
 export function uncheckedPath(field: string): string | null {
-  return field.startsWith(UNCHECKED) ? field.slice(UNCHECKED.length) : null;
+  return field.startsWith('+') ? field.slice(1) : null;
 }
 
 /** What can stand next in a path: members by name, and positions and labels in a list. */
-interface Place {
-  readonly members: Readonly<Record<string, Shape>>;
-  readonly isList: boolean;
-}
+type Place = { readonly members: Readonly<Record<string, Shape>>; readonly isList: boolean };
 
 /** A label or position may follow a list, and so may the members of what it holds. */
 function placeIn(shape: Shape, isInList = false): Place {
@@ -44,10 +38,7 @@ const LABELS = [
 ];
 
 /** Where a path leaves what is known: the segment, and what could stand there. */
-interface Fault {
-  readonly at: number;
-  readonly choices: readonly string[];
-}
+type Fault = { readonly at: number; readonly choices: readonly string[] };
 
 /** An unknown field, and the known one that is probably meant. null: it is known, or has a plus. */
 export function findUnknownField(field: string, prefix: string): { readonly nearest: string | null } | null {
