@@ -135,14 +135,10 @@ export class Meter {
   count(account: Account): void {
     const before = this.#countOf(account);
     const requests = before.requests + 1;
-    if (before.notice !== null || !isPastNotice(account, requests)) {
-      this.#journal.change({ ...before, requests });
-      return;
-    }
-    const at = this.options.clock.now();
-    const notice = { at, requests, quota: account.quota, open: channelsOf(account) };
-    this.#journal.change({ ...before, requests, notice });
-    this.#notifier.notify(account, before.period);
+    const isDue = before.notice === null && isPastNotice(account, requests);
+    const due = { at: this.options.clock.now(), requests, quota: account.quota, open: channelsOf(account) };
+    this.#journal.change({ ...before, requests, notice: isDue ? due : before.notice });
+    if (isDue) this.#notifier.notify(account, before.period);
   }
 
   /** The account's month, by default the current one. Lifetime accounts have none. */

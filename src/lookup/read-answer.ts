@@ -153,9 +153,8 @@ function redirectTarget(location: string | undefined): string | null {
 
 function readBrand(result: Answered): Meaning {
   const { damage, headers } = result;
-  const wasted = (what: string) => {
-    return { type: 'wasted' as const, reason: `answer damaged, was billed (${what})` };
-  };
+  const wasted = (what: string) =>
+    ({ type: 'wasted', reason: `answer damaged, was billed (${what})` }) as const;
   if (damage !== null) return wasted(damage === 'too_large' ? 'too large' : 'cut off');
   if (!isUtf8(result.body)) return wasted('not UTF-8');
   const body = withoutBom(result.body);
