@@ -20,8 +20,8 @@ export { type ServeOptions, type Serving, serve } from './local-service/serve.js
 export type { Brand } from './lookup/brand.js';
 export { qualityTier } from './lookup/brand.js';
 export { type Client, createClient } from './lookup/client.js';
-export { createHttpSend, type HttpSend } from './lookup/http-send.js';
 export type { Answer, Meaning } from './lookup/read-answer.js';
+export { createHttpSend, type HttpSend } from './lookup/send.js';
 export { enrichFile } from './run/enrich-file.js';
 export type {
   EnrichProgress,

@@ -11,7 +11,7 @@ import { EXIT_MEANINGS } from '../src/config/help.ts';
 import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
-import { readCatalogueLine } from '../src/local-service/catalogue-line.ts';
+import { readCatalogueLine } from '../src/local-service/load-catalogue.ts';
 import { DEFAULT_COLUMNS } from '../src/run/output/columns.ts';
 import { settingsTable } from './support/settings-table.ts';
 
@@ -125,5 +125,5 @@ it('the local service can serve the accounts file and the catalogue line that it
   const { all } = parseAccounts(accounts.replace('<64 hex digits>', 'a1'.repeat(32)), 'README');
   expect(all).toMatchObject([{ name: 'data-team', plan: 'paid' }]);
   const line = blocks.find((json) => json.startsWith('{"brand"')) ?? '';
-  expect(readCatalogueLine(Buffer.from(line.trim()))).toMatchObject({ type: 'brand' });
+  expect(readCatalogueLine(Buffer.from(line.trim()))).toMatchObject({ adult: 'none' });
 });

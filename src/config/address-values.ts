@@ -4,7 +4,7 @@
  * allowed.
  */
 import { nearest } from '../core/nearest.js';
-import { pathBeforeRoutes } from '../lookup/routes.js';
+import { pathBeforeRoutes } from '../lookup/protocol.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
 
 /** null when it is no address, or of another scheme. */

@@ -7,7 +7,7 @@ import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
-import { createHttpSend } from '../lookup/http-send.js';
+import { createHttpSend } from '../lookup/send.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
 
 /** A client for the service of a run; null for one that the token must not go to. */

@@ -5,27 +5,23 @@ import { join } from 'node:path';
 import { systemClock } from '../core/clock.js';
 import { isRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { createService } from '../local-service/create-service.js';
 import { loadCatalogue } from '../local-service/load-catalogue.js';
+import { LocalService } from '../local-service/local-service.js';
 import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
+import { sendTo } from '../local-service/service-request.js';
 import { createClient } from '../lookup/client.js';
-import { createServiceSend } from '../lookup/send.js';
 
 /** A client for the sample service, whose usage is kept in memory. Throws FailFileError when the package's catalogue is missing. */
 export async function openSampleClient(log: Log, releasers: Releasers) {
-  const service = createService({
+  const service = new LocalService({
     catalogue: await loadCatalogue(sampleCatalogue()),
     accounts: demoAccounts(),
     ownDomain: DEFAULT_OWN_DOMAIN,
     clock: systemClock,
     log,
-    usageFile: undefined,
-    statementFile: undefined,
-    journalFile: undefined,
-    trace: undefined,
   });
   releasers.push(() => service.close());
-  const client = createClient(createServiceSend(service), DEMO_TOKEN);
+  const client = createClient(sendTo(service), DEMO_TOKEN);
   return { client, token: DEMO_TOKEN, ownDomain: DEFAULT_OWN_DOMAIN };
 }
 

@@ -1,54 +1,13 @@
 /**
- * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a JSON file:
- *
- * {
- * "smtp": { "url": "smtp://user:password@mail.example:587", "from": "brands@brand-service.example" },
- * "accounts": [{
- * "name": "data-team", "tokenSha256": "<64 hex digits>", "plan": "paid", "quota": 5000,
- * "overageBudget": 100, "overagePrice": 0.1, "period": "month",
- * "notices": { "webhook": "https://hooks.example/usage", "email": "data-team@example.com" }
- * }]
- * }
- *
- * Required: `name`, `quota` and one of `tokenSha256` and `token`. A `token` in clear is hashed while
- * reading and kept nowhere; the file is never written. Usage is counted under the name, so a token may
- * be changed and the usage stays.
+ * The accounts of the local service: who may ask, on which terms, and whom to notify. Read from a
+ * JSON file (README.md has its fields). A token in clear is hashed while reading and kept nowhere.
  */
-
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
 import { NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
-import type { PlanTerms } from './statements.js';
-
-export interface Account extends PlanTerms {
-  readonly name: string;
-  readonly tokenHash: Buffer;
-  /** Where the 80 % notice goes besides the log. */
-  readonly notices: { readonly webhook: string | null; readonly email: string | null };
-}
-
-/** The mail server that notices go through. */
-export interface MailSettings {
-  /** `smtp://` or `smtps://`, credentials included. */
-  readonly url: string;
-  readonly from: string;
-}
-
-export interface Accounts {
-  readonly all: readonly Account[];
-  readonly mail: MailSettings | null;
-  /** Names of accounts whose token stands in the file in clear: worth a warning. */
-  readonly inClear: readonly string[];
-  /** The account of an `Authorization` header; undefined without valid credentials. */
-  authenticate(authorization: string | undefined): Account | undefined;
-}
-
-/** The specification's defaults ("Limits"). */
-const DEFAULT_OVERAGE_BUDGET = 100;
-const DEFAULT_OVERAGE_PRICE = 0.1;
 
 const amount = z.union([z.number(), z.string()]).transform((value, context) => {
   const decimal = parseDecimal(value);
@@ -57,6 +16,7 @@ const amount = z.union([z.number(), z.string()]).transform((value, context) => {
   return z.NEVER;
 });
 
+/** With the defaults of the specification ("Limits"). */
 const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(100),
@@ -67,26 +27,52 @@ const accountSchema = z
     token: z.string().regex(/^\S+$/, 'one word without blanks').optional(),
     plan: z.enum(['free', 'paid']).default('free'),
     quota: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+    /** The quota is that of a UTC month, or for ever; then there is no overage. */
     period: z.enum(['month', 'lifetime']).default('month'),
-    overageBudget: amount.prefault(DEFAULT_OVERAGE_BUDGET),
-    overagePrice: amount
-      .refine((price) => price.units > 0n, 'must be more than 0')
-      .prefault(DEFAULT_OVERAGE_PRICE),
+    /** What overage may cost in a month, and the price of one request beyond the quota. */
+    overageBudget: amount.prefault(100),
+    overagePrice: amount.refine((price) => price.units > 0n, 'must be more than 0').prefault(0.1),
     notices: z.strictObject({ webhook: z.url().optional(), email: z.email().optional() }).optional(),
   })
   .refine((account) => (account.token === undefined) !== (account.tokenSha256 === undefined), {
     message: 'needs either tokenSha256 or token',
-  });
+  })
+  .transform(({ token, tokenSha256, notices, ...terms }) => ({
+    ...terms,
+    tokenHash: token === undefined ? Buffer.from(tokenSha256 ?? '', 'hex') : hashToken(token),
+    /** Whether the token stands in the file as it is: worth a warning. */
+    isInClear: token !== undefined,
+    /** Where the 80 % notice goes besides the log. */
+    notices: { webhook: notices?.webhook ?? null, email: notices?.email ?? null },
+  }));
+export type Account = Readonly<z.output<typeof accountSchema>>;
+
+/** `smtp://` or `smtps://`, credentials included. */
+const mailSchema = z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) });
+/** The mail server that notices go through. */
+export type MailSettings = Readonly<z.output<typeof mailSchema>>;
 
 const fileSchema = z.strictObject({
-  smtp: z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: z.string().min(1) }).optional(),
+  smtp: mailSchema.optional(),
   accounts: z.array(accountSchema).min(1),
 });
 
-/**
- * Reads the text of an accounts file. Throws `NeverStartError` naming `source` and listing every problem at once;
- * values are not repeated in it, since they may be secrets.
- */
+export class Accounts {
+  constructor(
+    readonly all: readonly Account[],
+    readonly mail: MailSettings | null = null,
+  ) {}
+
+  /** The account of an `Authorization` header. Every hash is compared, in constant time. */
+  authenticate(authorization: string | undefined): Account | undefined {
+    const token = bearerToken(authorization);
+    if (token === null) return undefined;
+    const hash = hashToken(token);
+    return this.all.filter(({ tokenHash }) => timingSafeEqual(tokenHash, hash)).at(-1);
+  }
+}
+
+/** Throws `NeverStartError` with every problem at once, but no values: they may be secrets. */
 export function parseAccounts(text: string, source: string): Accounts {
   let json: unknown;
   try {
@@ -101,26 +87,21 @@ export function parseAccounts(text: string, source: string): Accounts {
       parsed.error.issues.map((issue) => `${issue.path.join('.') || 'file'}: ${issue.message}`),
     );
   }
-  const all = parsed.data.accounts.map(toAccount);
-  const mail = parsed.data.smtp ?? null;
+  const { accounts: all, smtp: mail = null } = parsed.data;
+  const names = all.map(({ name }) => name);
+  const hashes = all.map(({ tokenHash }) => tokenHash.toString('hex'));
+  const unsendable = all.filter(({ notices }) => notices.email !== null && mail === null);
   const problems = [
-    ...repeated(all.map((account) => account.name)).map((name) => `two accounts are named ${name}`),
-    ...repeated(all.map((account) => account.tokenHash.toString('hex'))).map(
-      () => 'two accounts share a token',
-    ),
-    ...all
-      .filter((account) => account.notices.email !== null && mail === null)
-      .map((account) => `${account.name}: notices.email needs smtp`),
+    ...repeated(names).map((name) => `two accounts are named ${name}`),
+    ...repeated(hashes).map(() => 'two accounts share a token'),
+    ...unsendable.map(({ name }) => `${name}: notices.email needs smtp`),
   ];
   if (problems.length > 0) throw unusable(source, problems);
-  const inClear = parsed.data.accounts
-    .filter((entry) => entry.token !== undefined)
-    .map((entry) => entry.name);
-  return createAccounts(all, { mail, inClear });
+  return new Accounts(all, mail);
 }
 
-/** Reads an accounts file. Throws `NeverStartError` when it cannot be read or is not as described above. */
-export async function loadAccounts(path: string): Promise<Accounts> {
+/** Reads an accounts file. Throws `NeverStartError` when it cannot be read or used. */
+export function loadAccounts(path: string): Accounts {
   let text: string;
   try {
     text = readPlainFileSync(path);
@@ -128,31 +109,6 @@ export async function loadAccounts(path: string): Promise<Accounts> {
     throw unusable(path, [systemWords(error)]);
   }
   return parseAccounts(text, path);
-}
-
-/** Puts accounts together that were not read from a file. */
-export function createAccounts(
-  all: readonly Account[],
-  options: { mail?: MailSettings | null; inClear?: readonly string[] } = {},
-): Accounts {
-  return {
-    all,
-    mail: options.mail ?? null,
-    inClear: options.inClear ?? [],
-    authenticate(authorization) {
-      const token = bearerToken(authorization);
-      return token === null ? undefined : findHolder(all, token);
-    },
-  };
-}
-
-function toAccount(entry: z.infer<typeof accountSchema>): Account {
-  const { token, tokenSha256, notices, ...terms } = entry;
-  return {
-    ...terms,
-    tokenHash: token === undefined ? Buffer.from(tokenSha256 ?? '', 'hex') : hashToken(token),
-    notices: { webhook: notices?.webhook ?? null, email: notices?.email ?? null },
-  };
 }
 
 function repeated(texts: readonly string[]): string[] {
@@ -173,24 +129,8 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }
 
-/** The token of `Bearer <token>`; the scheme in any case (RFC 9110, 11.1). null: not such a header. */
+/** The token of `Bearer <token>`; the scheme in any case (RFC 9110, 11.1). null: no such header. */
 export function bearerToken(authorization: string | undefined): string | null {
   const match = /^bearer +([^\s]+) *$/i.exec(authorization ?? '');
   return match?.[1] ?? null;
-}
-
-/**
- * The holder of the token. Every hash is compared, in constant time and to the end, whether or not an earlier one
- * was equal.
- */
-export function findHolder<T extends { readonly tokenHash: Buffer }>(
-  holders: readonly T[],
-  token: string,
-): T | undefined {
-  const hash = hashToken(token);
-  let found: T | undefined;
-  for (const holder of holders) {
-    if (timingSafeEqual(holder.tokenHash, hash)) found = holder;
-  }
-  return found;
 }

@@ -1,14 +1,13 @@
 /**
- * The brands that the local service knows: one hash table per kind of key, and the brands' bytes side
- * by side in large blocks, so that 100,000 brands cost little more than their JSON.
+ * The brands that the local service knows, and which one a request finds: rules 1, 2 and 4 to 6 of
+ * the specification's "Endpoints". Their bytes are side by side in large blocks, so that 100,000
+ * brands cost little more than their JSON.
  */
-
+import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';
+import type { AllowNsfw, LookupRoute } from '../lookup/protocol.js';
 
-/**
- * `flagged`: adult, returned unless `allowNsfw` is false. `withheld`: adult, returned only when `allowNsfw` is
- * true (specification, Endpoints rules 4 to 6).
- */
+/** `flagged` brands are returned unless `allowNsfw` is false, `withheld` only when it is true. */
 export const ADULT_STATUSES = ['none', 'flagged', 'withheld'] as const;
 export type AdultStatus = (typeof ADULT_STATUSES)[number];
 
@@ -18,129 +17,147 @@ export interface CatalogueEntry {
   readonly adult: AdultStatus;
 }
 
-/** Every lookup takes the key as a caller wrote it and answers in constant time. */
-export interface Catalogue {
-  /** Number of brands. */
-  readonly size: number;
-  /** Case does not matter; a leading `www.` is ignored unless listed; any other subdomain must be listed itself. */
-  byDomain(value: string): CatalogueEntry | undefined;
-  /** Stock and ETF tickers alike; case does not matter. */
-  byTicker(value: string): CatalogueEntry | undefined;
-  byIsin(value: string): CatalogueEntry | undefined;
-  byCrypto(value: string): CatalogueEntry | undefined;
-  /** Exact: in brand ids case matters. */
-  byId(value: string): CatalogueEntry | undefined;
-}
-
 /** The kinds of key that a brand is found by. */
 export const KEY_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id'] as const;
 export type KeyKind = (typeof KEY_KINDS)[number];
 
-/** The form in which keys are compared: punycode lower-case domain without trailing dot, upper-case symbols, exact id. */
-export function normalKey(kind: KeyKind, value: string): string {
-  if (kind === 'id') return value;
-  if (kind !== 'domain') return value.toUpperCase();
-  const lower = value.toLowerCase();
-  const bare = lower.endsWith('.') ? lower.slice(0, -1) : lower;
-  return isAscii(bare) ? bare : (toASCII(bare) ?? '');
-}
-
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 127) return false;
-  return true;
-}
-
-/** Brands share blocks of this size: one allocation for some 500 brands of 2 kB instead of one each. */
-const BLOCK_BYTES = 1024 * 1024;
-
-export interface IndexedBrand {
-  /** Copied on the way in, so a view of a read buffer will do. */
-  readonly body: Buffer;
-  readonly adult: AdultStatus;
+/** `body` is copied on the way in, so a view of a read buffer will do. */
+export interface IndexedBrand extends CatalogueEntry {
   readonly keys: Readonly<Record<KeyKind, readonly string[]>>;
   /** Where it was read, for naming the owner of a key that is claimed twice. */
   readonly line: number;
 }
 
-/** A key that another brand owns already. */
-interface KeyConflict {
-  readonly kind: KeyKind;
-  readonly value: string;
-  /** The line of the owner. */
-  readonly ownerLine: number;
+/** Keys as they are compared: lower-case punycode without trailing dot, upper-case symbols. */
+export function normalKey(kind: KeyKind, value: string): string {
+  if (kind === 'id') return value;
+  if (kind !== 'domain') return value.toUpperCase();
+  const domain = value.toLowerCase().replace(/\.$/, '');
+  return /\P{ASCII}/u.test(domain) ? (toASCII(domain) ?? '') : domain;
 }
 
-export interface CatalogueIndex {
-  readonly catalogue: Catalogue;
-  /** Adds one brand. On a conflict it is left out, whole, and the first conflict is returned. */
-  add(brand: IndexedBrand): KeyConflict | null;
-}
+/** One allocation for some 500 brands of 2 kB. */
+const BLOCK_BYTES = 1024 * 1024;
 
-interface OwnedEntry extends CatalogueEntry {
-  readonly line: number;
-}
+type OwnedEntry = CatalogueEntry & Pick<IndexedBrand, 'line'>;
 
-export function createCatalogueIndex(): CatalogueIndex {
-  const tables: Record<KeyKind, Map<string, OwnedEntry>> = {
-    domain: new Map(),
-    ticker: new Map(),
-    isin: new Map(),
-    crypto: new Map(),
-    id: new Map(),
-  };
-  const keep = createByteStore();
-  let size = 0;
-  const find = (kind: KeyKind, value: string) => tables[kind].get(normalKey(kind, value));
+export class Catalogue {
+  readonly #entries = new Map<string, OwnedEntry>();
+  #block: Buffer = Buffer.alloc(0);
+  #used = 0;
+  #size = 0;
 
-  const findConflict = (brand: IndexedBrand): KeyConflict | null => {
-    for (const kind of KEY_KINDS) {
-      for (const value of brand.keys[kind]) {
-        const owner = find(kind, value);
-        if (owner) return { kind, value, ownerLine: owner.line };
-      }
+  /** Number of brands. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /**
+   * Takes the key as a caller wrote it; case matters in ids alone. A leading `www.` of a domain is
+   * ignored unless listed; any other subdomain must be listed itself.
+   */
+  find(kind: KeyKind, value: string): CatalogueEntry | undefined {
+    const key = normalKey(kind, value);
+    const entry = this.#entries.get(`${kind} ${key}`);
+    if (entry !== undefined || kind !== 'domain' || !key.startsWith('www.')) return entry;
+    return this.#entries.get(`${kind} ${key.slice(4)}`);
+  }
+
+  /** Adds one brand. If another one owns a key, it is left out, whole, and the key is returned. */
+  add({ body, adult, keys, line }: IndexedBrand) {
+    const all = KEY_KINDS.flatMap((kind) =>
+      keys[kind].map((value) => ({ kind, value, name: `${kind} ${normalKey(kind, value)}` })),
+    );
+    for (const { kind, value, name } of all) {
+      const owner = this.#entries.get(name);
+      if (owner !== undefined) return { kind, value, ownerLine: owner.line };
     }
+    const entry = { body: this.#keep(body), adult, line };
+    for (const { name } of all) this.#entries.set(name, entry);
+    this.#size += 1;
     return null;
-  };
+  }
 
-  return {
-    catalogue: {
-      get size() {
-        return size;
-      },
-      byDomain(value) {
-        const domain = normalKey('domain', value);
-        const entry = tables.domain.get(domain);
-        return entry ?? (domain.startsWith('www.') ? tables.domain.get(domain.slice(4)) : undefined);
-      },
-      byTicker: (value) => find('ticker', value),
-      byIsin: (value) => find('isin', value),
-      byCrypto: (value) => find('crypto', value),
-      byId: (value) => find('id', value),
-    },
-    add(brand) {
-      const conflict = findConflict(brand);
-      if (conflict) return conflict;
-      const entry: OwnedEntry = { body: keep(brand.body), adult: brand.adult, line: brand.line };
-      for (const kind of KEY_KINDS) {
-        for (const value of brand.keys[kind]) tables[kind].set(normalKey(kind, value), entry);
-      }
-      size += 1;
-      return null;
-    },
-  };
+  #keep(bytes: Buffer): Buffer {
+    if (this.#used + bytes.length > this.#block.length) {
+      this.#block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes.length));
+      this.#used = 0;
+    }
+    const kept = this.#block.subarray(this.#used, this.#used + bytes.length);
+    bytes.copy(kept);
+    this.#used += bytes.length;
+    return kept;
+  }
 }
 
-function createByteStore(): (bytes: Buffer) => Buffer {
-  let block = Buffer.alloc(0);
-  let used = 0;
-  return (bytes) => {
-    if (used + bytes.length > block.length) {
-      block = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, bytes.length));
-      used = 0;
-    }
-    const kept = block.subarray(used, used + bytes.length);
-    bytes.copy(kept);
-    used += bytes.length;
-    return kept;
+/** A brand id goes first, since nothing else has its form; then Endpoints rule 1. */
+const DETECTED: readonly KeyKind[] = ['id', 'domain', 'ticker', 'isin', 'crypto'];
+
+/**
+ * The brand of a route that may be shown. On the auto-detecting route the first kind that is known
+ * wins, also when its brand is withheld: it is never answered with a coin of that name.
+ */
+export function findBrand(
+  catalogue: Catalogue,
+  { route, value }: LookupRoute,
+  allowNsfw: AllowNsfw,
+): CatalogueEntry | undefined {
+  for (const kind of route === null ? DETECTED : [route]) {
+    const entry = catalogue.find(kind, value);
+    if (entry !== undefined) return isShown(entry.adult, allowNsfw) ? entry : undefined;
+  }
+  return undefined;
+}
+
+/** Endpoints rules 4 (not set), 5 (true) and 6 (false). */
+function isShown(adult: AdultStatus, allowNsfw: AllowNsfw): boolean {
+  if (adult === 'none' || allowNsfw === 'true') return true;
+  return allowNsfw === 'unset' && adult === 'flagged';
+}
+
+/** Whether a lookup asks for the own brand domain, also with `www.`, which is free ("Limits"). */
+export function asksForOwnDomain({ route, value }: LookupRoute, ownDomain: string): boolean {
+  if (route !== null && route !== 'domain') return false;
+  return value.length <= 257 && bareDomain(value) === bareDomain(ownDomain);
+}
+
+/** Adds a plain brand for the own domain if there is none: clients test credentials with it. */
+export function addOwnBrand(catalogue: Catalogue, ownDomain: string): void {
+  const domain = bareDomain(ownDomain);
+  if (domain === '' || catalogue.find('domain', domain) !== undefined) return;
+  const id = `id_${createHash('sha256').update(domain).digest('hex').slice(0, 10)}`;
+  const body = Buffer.from(JSON.stringify(ownBrand(domain, id)));
+  const keys = { domain: [domain], ticker: [], isin: [], crypto: [], id: [id] };
+  catalogue.add({ body, adult: 'none', keys, line: 0 });
+}
+
+function bareDomain(value: string): string {
+  return normalKey('domain', value).replace(/^www\./, '');
+}
+
+/** Every field of the specification, and no more claims than a stand-in can make. */
+function ownBrand(domain: string, id: string) {
+  const parent = { id: 'ind_technology', slug: 'technology', name: 'Technology', emoji: '🔌' };
+  return {
+    id,
+    name: domain,
+    domain,
+    claimed: true,
+    description: "The local service's own brand: asking for it is free.",
+    longDescription: null,
+    ...{ links: [], logos: [], colors: [], fonts: [], images: [] },
+    qualityScore: 0.9,
+    company: {
+      employees: 11,
+      financialIdentifiers: { isin: [], ticker: [] },
+      foundedYear: 2020,
+      industries: [
+        { id: 'ind_internet', score: 0.9, slug: 'internet', name: 'Internet', emoji: '🌐', parent: [parent] },
+      ],
+      kind: 'PRIVATELY_HELD',
+      location: { city: '', country: '', countryCode: '', region: '', state: '', subregion: '' },
+    },
+    isNsfw: false,
+    urn: `urn:brand:${id}`,
   };
 }

@@ -2,101 +2,180 @@
  * Faults around a service, to test clients against. In this order:
  *
  * wait -> outage, drop, throughput 429, 500, 503: the service is not asked, nothing is billed
- * -> the service answers: usage header late or hidden, body damaged or cut short, connection reset (billed)
+ * -> usage header late or hidden, body damaged or cut short, connection reset: asked and billed
  * -> error dialect
  */
 import type { Clock } from '../core/clock.js';
-import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/response-headers.js';
+import { NeverStartError } from '../core/errors.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import { bearerToken } from './accounts.js';
-import type { Faults } from './fault-settings.js';
-import { type Chance, createChance } from './generate-keys.js';
-import type { Service, ServiceRequest, ServiceResponse } from './service-request.js';
+import { createChance } from './generate-keys.js';
+import { jsonAnswer, type Service, type ServiceRequest, type ServiceResponse } from './service-request.js';
+
+/** A share of requests, 0 to 1. */
+const SHARE = { form: '0.1 or 10%', read: readShare, none: 0 };
+/** In milliseconds. */
+const duration = (form: string) => ({ form, read: readDurationMs, none: 0 });
+const count = (form: string, none: number) => ({ form, read: readCount, none });
+const choice = <const T extends string>(none: T, other: T) => ({
+  form: `${none} or ${other}`,
+  read: (text: string) => [none, other].find((value) => value === text) ?? null,
+  none,
+});
+
+/** The keys of `--fault`: the value's form, its reader (null: none) and the value when not set. */
+export const FAULTS = {
+  /** Equal seeds draw equal faults for requests that arrive in the same order. */
+  seed: count('N', 1),
+  /** Every answer waits so long, and up to `jitter` longer. */
+  latency: duration('100ms'),
+  jitter: duration('50ms'),
+  /** Answered with 500 and 503; not billed. */
+  500: SHARE,
+  503: SHARE,
+  /** Every answer is 503 in this window, counted from the service's start; not billed. */
+  'outage-from': duration('10s'),
+  'outage-for': duration('5m'),
+  /** Connections closed before the request is looked at; not billed. */
+  drop: SHARE,
+  /** Connections closed instead of the answer; billed. */
+  reset: SHARE,
+  /** Answers that break off in the body; billed. */
+  truncate: SHARE,
+  /** Answers that arrive whole but are not JSON; billed. */
+  damage: SHARE,
+  /** So many requests in any rolling second, then 429; not billed. 0: no such limit. */
+  'per-second': count('N', 0),
+  /** Seconds in the `Retry-After` header of such a 429; 0: no header. */
+  'retry-after': count('SECONDS', 0),
+  /** The usage header shows what was true so long ago. */
+  'usage-lag': duration('2s'),
+  'usage-headers': choice('on', 'off'),
+  /** `spec`: error bodies are `{}`. `coded`: `x-bf-error` and a message, 402 and 403 beside 401. */
+  dialect: choice('spec', 'coded'),
+  /** `coded` only: 404 that say that the brand is being fetched (`crawl_queued`). */
+  'crawl-queued': SHARE,
+};
+
+export type Faults = {
+  readonly [Key in keyof typeof FAULTS]: NonNullable<ReturnType<(typeof FAULTS)[Key]['read']>>;
+};
+
+/** Reads `KEY=VALUE` texts; a later one wins. Throws `NeverStartError` with all that are wrong. */
+export function parseFaults(texts: readonly string[]): Faults {
+  const values = new Map<string, unknown>(Object.entries(FAULTS).map(([key, { none }]) => [key, none]));
+  const problems: string[] = [];
+  for (const text of texts) {
+    const [key = '', ...rest] = text.split('=');
+    const known = Object.hasOwn(FAULTS, key) ? FAULTS[key as keyof typeof FAULTS] : undefined;
+    const value = known?.read(rest.join('=')) ?? null;
+    if (value !== null) values.set(key, value);
+    else problems.push(known ? `${text} (${key}=${known.form})` : `${text} (no such fault)`);
+  }
+  if (problems.length === 0) return Object.fromEntries(values) as Faults;
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: 'not a fault',
+    subject: problems.join(', '),
+    todo: `use KEY=VALUE with one of ${Object.keys(FAULTS).join(', ')}`,
+  });
+}
+
+function readShare(text: string): number | null {
+  const [, number, percent] = /^(\d{1,3}(?:\.\d{1,9})?)(%?)$/.exec(text) ?? [];
+  const value = Number(number) / (percent === '%' ? 100 : 1);
+  return value <= 1 ? value : null;
+}
+
+function readDurationMs(text: string): number | null {
+  const [, number, unit] = /^(\d{1,9})(ms|s|m)?$/.exec(text) ?? [];
+  if (number === undefined) return null;
+  return Number(number) * (unit === 'm' ? 60_000 : unit === 's' ? 1_000 : 1);
+}
+
+function readCount(text: string): number | null {
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** Everything that chance decides about one request, in the order in which it is drawn. */
+const ROLLS = ['jitter', 'drop', 'error', 'reset', 'body', 'where'] as const;
+type Rolls = Readonly<Record<(typeof ROLLS)[number], number>>;
 
 /** Closing it closes the service within. */
 export function withFaults(service: Service, faults: Faults, clock: Clock): Service {
-  const isTooMany = createRollingSecond(faults.perSecond);
-  const lagged = new Map<string, LaggedUsage>();
+  const isTooMany = createRollingSecond(faults['per-second']);
+  const lagged = new Map<string, Promise<LaggedUsage>>();
   const startedAt = clock.now();
   let arrived = 0;
 
+  const draw = (): Rolls => {
+    const chance = createChance(faults.seed, arrived++);
+    return Object.fromEntries(ROLLS.map((name) => [name, chance.fraction()])) as Rolls;
+  };
+
   /** A free HEAD tells what the usage was before the first request of a caller. */
-  const laggedUsageOf = async (authorization: string): Promise<LaggedUsage> => {
-    const known = lagged.get(authorization);
-    if (known !== undefined) return known;
+  const openLaggedUsage = async (authorization: string): Promise<LaggedUsage> => {
     const before = await service.handle({ method: 'HEAD', path: '/v2/brands/x', authorization });
-    const usage =
-      lagged.get(authorization) ??
-      createLaggedUsage(faults.usageLagMs, Number(before.headers[USAGE_HEADER] ?? 0));
+    return createLaggedUsage(faults['usage-lag'], Number(before.headers[USAGE_HEADER] ?? 0));
+  };
+  const laggedUsageOf = (authorization: string): Promise<LaggedUsage> => {
+    const usage = lagged.get(authorization) ?? openLaggedUsage(authorization);
     lagged.set(authorization, usage);
     return usage;
   };
 
   const withoutAsking = (rolls: Rolls): ServiceResponse | null => {
     const now = clock.now();
-    const sinceStart = now - startedAt - faults.outageFromMs;
-    if (sinceStart >= 0 && sinceStart < faults.outageForMs) return faultAnswer(503, now);
-    if (rolls.drop < faults.drop) return { ...faultAnswer(503, now), cut: 'before-headers' };
+    const sinceStart = now - startedAt - faults['outage-from'];
+    if (sinceStart >= 0 && sinceStart < faults['outage-for']) return jsonAnswer(503, now);
+    if (rolls.drop < faults.drop) return { ...jsonAnswer(503, now), cut: 'before-headers' };
     if (isTooMany(now)) {
-      const after = faults.retryAfterSeconds;
-      return faultAnswer(429, now, after > 0 ? { 'retry-after': String(after) } : {});
+      const after = faults['retry-after'];
+      return jsonAnswer(429, now, after > 0 ? { 'retry-after': String(after) } : {});
     }
-    if (rolls.error < faults.error500) return faultAnswer(500, now);
-    return rolls.error < faults.error500 + faults.error503 ? faultAnswer(503, now) : null;
+    if (rolls.error < faults[500]) return jsonAnswer(500, now);
+    return rolls.error < faults[500] + faults[503] ? jsonAnswer(503, now) : null;
   };
 
   const ask = async (request: ServiceRequest, rolls: Rolls): Promise<ServiceResponse> => {
-    const late =
-      faults.usageLagMs > 0 && request.authorization !== undefined
+    const lateUsage =
+      faults['usage-lag'] > 0 && request.authorization !== undefined
         ? await laggedUsageOf(request.authorization)
         : null;
-    let response = await service.handle(request);
-    const usage = response.headers[USAGE_HEADER];
-    if (late !== null && usage !== undefined)
-      response = withUsage(response, late.show(clock.now(), Number(usage)));
-    if (faults.hidesUsage) response = withoutUsage(response);
+    const answer = await service.handle(request);
+    const { [QUOTA_HEADER]: quota, [USAGE_HEADER]: usage, ...others } = answer.headers;
+    let response = answer;
+    if (faults['usage-headers'] === 'off') response = { ...answer, headers: others };
+    else if (lateUsage !== null && usage !== undefined) {
+      const shown = String(lateUsage(clock.now(), Number(usage)));
+      response = { ...answer, headers: { ...answer.headers, [USAGE_HEADER]: shown } };
+    }
     if (rolls.reset < faults.reset) return { ...response, cut: 'before-headers' };
     if (response.status !== 200 || request.method === 'HEAD') return response;
-    if (rolls.body < faults.truncate) return truncated(response, rolls.where);
+    if (rolls.body < faults.truncate) {
+      const body = response.body.subarray(0, Math.floor(response.body.length * rolls.where));
+      return { ...response, body, cut: 'in-body' };
+    }
     return rolls.body < faults.truncate + faults.damage ? damaged(response, rolls.where) : response;
   };
 
   return {
     async handle(request) {
-      const rolls = rollFor(createChance(faults.seed, arrived++));
-      const waitMs = faults.latencyMs + rolls.jitter * faults.jitterMs;
+      const rolls = draw();
+      const waitMs = faults.latency + rolls.jitter * faults.jitter;
       if (waitMs > 0) await clock.sleep(waitMs);
       const refusal = withoutAsking(rolls);
       const response = refusal ?? (await ask(request, rolls));
       if (faults.dialect === 'spec') return response;
-      const isCrawlQueued = rolls.where < faults.crawlQueued;
-      return coded(response, request, { isThroughput: refusal !== null, isCrawlQueued });
+      const isQueued = rolls.where < faults['crawl-queued'];
+      const special = { 404: isQueued && 'crawl', 429: refusal !== null && 'throughput' } as const;
+      return coded(response, request, special);
     },
     close: () => service.close(),
   };
 }
 
-/** Everything that chance decides about one request, drawn when it arrives. */
-interface Rolls {
-  readonly jitter: number;
-  readonly drop: number;
-  readonly error: number;
-  readonly reset: number;
-  readonly body: number;
-  readonly where: number;
-}
-
-function rollFor(chance: Chance): Rolls {
-  return {
-    jitter: chance.fraction(),
-    drop: chance.fraction(),
-    error: chance.fraction(),
-    reset: chance.fraction(),
-    body: chance.fraction(),
-    where: chance.fraction(),
-  };
-}
-
-/** Whether a request is one more than `limit` in the second that ends with it; refused ones do not count. */
+/** Whether a request is one too many in the second that ends with it; refused ones do not count. */
 function createRollingSecond(limit: number): (nowMs: number) => boolean {
   const accepted: number[] = [];
   let next = 0;
@@ -110,10 +189,8 @@ function createRollingSecond(limit: number): (nowMs: number) => boolean {
   };
 }
 
-interface LaggedUsage {
-  /** Takes the usage of this moment and returns the one of `lagMs` before it, or the oldest known. */
-  show(nowMs: number, usage: number): number;
-}
+/** Takes the usage of this moment and returns the one of the lag before it, or the oldest known. */
+type LaggedUsage = (nowMs: number, usage: number) => number;
 
 /** Readings closer together than this share of the lag are remembered as one. */
 const GRAIN = 1 / 200;
@@ -122,34 +199,16 @@ const GRAIN = 1 / 200;
 function createLaggedUsage(lagMs: number, firstUsage: number): LaggedUsage {
   let shown = firstUsage;
   const coming: { readonly atMs: number; usage: number }[] = [];
-  return {
-    show(nowMs, usage) {
-      const last = coming.at(-1);
-      if (last !== undefined && nowMs - last.atMs < lagMs * GRAIN) last.usage = usage;
-      else coming.push({ atMs: nowMs, usage });
-      for (let first = coming[0]; first !== undefined && first.atMs <= nowMs - lagMs; first = coming[0]) {
-        shown = first.usage;
-        coming.shift();
-      }
-      return shown;
-    },
+  return (nowMs, usage) => {
+    const last = coming.at(-1);
+    if (last !== undefined && nowMs - last.atMs < lagMs * GRAIN) last.usage = usage;
+    else coming.push({ atMs: nowMs, usage });
+    for (let first = coming[0]; first !== undefined && first.atMs <= nowMs - lagMs; first = coming[0]) {
+      shown = first.usage;
+      coming.shift();
+    }
+    return shown;
   };
-}
-
-/** An error made by a fault, without usage headers, as the specification shows errors. */
-function faultAnswer(
-  status: number,
-  nowMs: number,
-  headers: Readonly<Record<string, string>> = {},
-): ServiceResponse {
-  return withBody(
-    {
-      status,
-      headers: { 'content-type': 'application/json', date: new Date(nowMs).toUTCString(), ...headers },
-      body: Buffer.alloc(0),
-    },
-    Buffer.from('{}'),
-  );
 }
 
 /** Another body, and the length that goes with it. */
@@ -157,15 +216,9 @@ function withBody(response: ServiceResponse, body: Buffer): ServiceResponse {
   return { ...response, headers: { ...response.headers, 'content-length': String(body.length) }, body };
 }
 
-/** The connection breaks off somewhere in the body; `roll` (0 to 1) says where. */
-function truncated(response: ServiceResponse, roll: number): ServiceResponse {
-  const bytes = Math.floor(response.body.length * roll);
-  return { ...response, body: response.body.subarray(0, bytes), cut: 'in-body' };
-}
-
 /**
- * A body that is not JSON although nothing in the transport says so. In one half of the cases its end is missing, in the
- * other a byte within is replaced by one that JSON allows nowhere.
+ * A body that is not JSON although nothing in the transport says so: in one half of the cases its
+ * end is missing, in the other a byte within is one that JSON allows nowhere.
  */
 function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   const { body } = response;
@@ -177,70 +230,37 @@ function damaged(response: ServiceResponse, roll: number): ServiceResponse {
   return withBody(response, changed);
 }
 
-function withoutUsage(response: ServiceResponse): ServiceResponse {
-  const { [QUOTA_HEADER]: _quota, [USAGE_HEADER]: _usage, ...headers } = response.headers;
-  return { ...response, headers };
-}
+/** Errors as services in the wild word them: a stable code, null where there is none, a message. */
+const WORDS: Readonly<Record<string, readonly [code: string | null, message: string]>> = {
+  400: ['bad_request', 'Bad request'],
+  401: ['malformed_authorization', 'Malformed Authorization header'],
+  402: ['missing_credentials', 'No credentials given'],
+  403: ['invalid_api_key', 'Unknown or revoked API key'],
+  404: ['not_found', 'Brand not found'],
+  429: ['quota_exceeded', 'API key quota exceeded'],
+  crawl: ['crawl_queued', 'Brand is being fetched, try again later'],
+  throughput: [null, 'Too many requests'],
+};
 
-function withUsage(response: ServiceResponse, usage: number): ServiceResponse {
-  return { ...response, headers: { ...response.headers, [USAGE_HEADER]: String(usage) } };
-}
-
-/**
- * The error as services in the wild word it (live-service.md): a stable code in `x-bf-error`, the same in the body
- * beside a message; 402 without any credential and 403 for an unknown token. A throughput 429 has no code.
- */
+/** The error in the dialect `coded`. `special`: what takes the place of a status in `WORDS`. */
 function coded(
   response: ServiceResponse,
-  request: ServiceRequest,
-  hints: { readonly isThroughput: boolean; readonly isCrawlQueued: boolean },
+  { method, authorization }: ServiceRequest,
+  special: Readonly<Record<number, string | false>>,
 ): ServiceResponse {
   if (response.status < 400 || response.cut !== undefined) return response;
-  const status = response.status === 401 ? refusalOf(request.authorization) : response.status;
-  const { code, message } = describe(status, hints);
-  const isQuota = code === 'quota_exceeded';
-  const body = Buffer.from(
-    JSON.stringify({
-      message,
-      ...(code !== null && { error: code }),
-      ...(isQuota && {
-        quota: Number(response.headers[QUOTA_HEADER] ?? 0),
-        used: Number(response.headers[USAGE_HEADER] ?? 0),
-      }),
-    }),
-  );
+  const denial = authorization === undefined ? 402 : bearerToken(authorization) === null ? 401 : 403;
+  const status = response.status === 401 ? denial : response.status;
+  const [code, message] = WORDS[special[status] || status] ?? [
+    null,
+    status < 500 ? 'Request refused' : 'Internal error',
+  ];
+  const numbers = {
+    quota: Number(response.headers[QUOTA_HEADER] ?? 0),
+    used: Number(response.headers[USAGE_HEADER] ?? 0),
+  };
+  const body = { message, ...(code && { error: code }), ...(code === 'quota_exceeded' && numbers) };
   const headers = code === null ? response.headers : { ...response.headers, 'x-bf-error': code };
-  const answer = withBody({ ...response, status, headers }, body);
-  return request.method === 'HEAD' ? { ...answer, body: Buffer.alloc(0) } : answer;
-}
-
-function refusalOf(authorization: string | undefined): 401 | 402 | 403 {
-  if (authorization === undefined) return 402;
-  return bearerToken(authorization) === null ? 401 : 403;
-}
-
-function describe(
-  status: number,
-  hints: { readonly isThroughput: boolean; readonly isCrawlQueued: boolean },
-): { code: string | null; message: string } {
-  switch (status) {
-    case 400:
-      return { code: 'bad_request', message: 'Bad request' };
-    case 401:
-      return { code: 'malformed_authorization', message: 'Malformed Authorization header' };
-    case 402:
-      return { code: 'missing_credentials', message: 'No credentials given' };
-    case 403:
-      return { code: 'invalid_api_key', message: 'Unknown or revoked API key' };
-    case 404:
-      return hints.isCrawlQueued
-        ? { code: 'crawl_queued', message: 'Brand is being fetched, try again later' }
-        : { code: 'not_found', message: 'Brand not found' };
-    case 429:
-      return hints.isThroughput
-        ? { code: null, message: 'Too many requests' }
-        : { code: 'quota_exceeded', message: 'API key quota exceeded' };
-    default:
-      return { code: null, message: status < 500 ? 'Request refused' : 'Internal error' };
-  }
+  const answer = withBody({ ...response, status, headers }, Buffer.from(JSON.stringify(body)));
+  return method === 'HEAD' ? { ...answer, body: Buffer.alloc(0) } : answer;
 }

@@ -1,12 +1,8 @@
 /**
- * Catalogues of any size (`brand-enrich generate-catalogue`), all of it invented: the coverage that the
- * specification asks for (2,000 crypto symbols, 10,000 ETF tickers of more than 300 providers), and
- * beyond. Lines depend on the options alone and come one by one, so memory stays flat and the same
- * options give the same file.
- *
- * Types, tags and nulls take turns by the brand's number, so that some fifty brands hold all that is
- * documented. Four of five brands are exactly as specified; every fifth is as live services send them,
- * with nulls and gaps inside.
+ * Invented catalogues of any size. Lines depend on the options alone and come one by one, so memory
+ * stays flat and the same options give the same file. Types, tags and nulls take turns by the
+ * brand's number, so that some fifty brands hold all that is documented. Four of five brands are
+ * exactly as specified; every fifth has nulls and gaps inside, as live services send them.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
@@ -17,21 +13,11 @@ import { FailFileError, NeverStartError } from '../core/errors.js';
 import { systemWords } from '../core/system-error.js';
 import type { AdultStatus } from './catalogue.js';
 import {
-  makeCompany,
-  makeLiveCompany,
-  makeName,
-  makeProse,
-  makeProviderCompany,
-  makeProviderName,
-  makeSentence,
-} from './generate-company.js';
-import {
   type Chance,
   createChance,
   generatedCrypto,
   generatedDomain,
   generatedEtf,
-  generatedFormerDomain,
   generatedId,
   generatedIsin,
   generatedTicker,
@@ -41,23 +27,23 @@ import {
 /** Text written at once: one write per brand would cost more than making it. */
 const WRITE_CHARS = 256 * 1024;
 
-/** Lines of a catalogue file, without line ends. Throws `NeverStartError` (`usage-invalid`) on impossible numbers. */
+/** Lines of a catalogue, without line ends. Throws `NeverStartError` on impossible numbers. */
 export function* generateCatalogue(options: GenerateOptions): Generator<string, void, undefined> {
   check(options);
   for (let index = 0; index < options.brands; index += 1) yield makeLine(index, options);
 }
 
 /**
- * Writes a generated catalogue; gzip when the name ends in `.gz`. The name appears when the file is complete.
- * Throws `NeverStartError` like {@link generateCatalogue} and `FailFileError` (`output-unwritable`).
+ * Writes a catalogue; gzip when the name ends in `.gz`. The name appears when the file is complete.
+ * Throws `NeverStartError` on impossible numbers and `FailFileError` (`output-unwritable`).
  */
 export async function writeCatalogue(path: string, options: GenerateOptions): Promise<void> {
   check(options);
   const temporary = `${path}.${process.pid}.tmp`;
   const text = Readable.from(batches(generateCatalogue(options)), { objectMode: false });
   try {
-    if (path.endsWith('.gz')) await pipeline(text, createGzip({ level: 1 }), createWriteStream(temporary));
-    else await pipeline(text, createWriteStream(temporary));
+    const packed = path.endsWith('.gz') ? [createGzip({ level: 1 })] : [];
+    await pipeline([text, ...packed, createWriteStream(temporary)]);
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
@@ -85,11 +71,10 @@ function check(options: GenerateOptions): void {
   const problems = Object.entries(options)
     .filter(([name, value]) => !Number.isSafeInteger(value) || (value < 0 && name !== 'seed'))
     .map(([name, value]) => `${name} is ${value}, not a whole number`);
-  if (options.etfProviders > options.brands)
-    problems.push(`${options.etfProviders} ETF providers in ${options.brands} brands`);
-  if (options.etfTickers > 0 && options.etfProviders === 0)
-    problems.push('ETF tickers without ETF providers');
-  if (options.cryptoSymbols > 0 && options.brands === 0) problems.push('crypto symbols without brands');
+  const { brands, cryptoSymbols, etfTickers, etfProviders } = options;
+  if (etfProviders > brands) problems.push(`${etfProviders} ETF providers in ${brands} brands`);
+  if (etfTickers > 0 && etfProviders === 0) problems.push('ETF tickers without ETF providers');
+  if (cryptoSymbols > 0 && brands === 0) problems.push('crypto symbols without brands');
   if (problems.length === 0) return;
   throw new NeverStartError({
     code: 'usage-invalid',
@@ -111,49 +96,39 @@ export interface GenerateOptions {
   readonly etfProviders: number;
   /** Other seeds give other texts, scores and companies; the keys stay the same. */
   readonly seed: number;
-  /** Bytes of one Brand as JSON, exactly, unless its fields alone are longer (some 1,700). Default 2,048. */
+  /** Bytes of one Brand as JSON, unless its fields alone are longer (some 1,700). Default 2,048. */
   readonly bodyBytes?: number;
 }
 
-/** The size of a usual answer (`figures.md` of the design measures with 2 kB). */
-const BODY_BYTES = 2_048;
-const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'] as const;
-const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'] as const;
-const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'] as const;
-const LOGO_TAGS: readonly (readonly string[])[] = [
-  [],
-  ['photographic'],
-  [],
-  ['portrait'],
-  ['photographic', 'portrait'],
-];
-const LOGO_FORMATS = ['svg', 'png', 'webp'] as const;
-const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'] as const;
-const FONT_ORIGINS = ['google', 'custom', 'system'] as const;
+const FONTS = ['Inter', 'Roboto', 'Lato', 'Open Sans', 'Source Sans 3', 'Work Sans'];
+const LINKS = ['twitter', 'facebook', 'instagram', 'github', 'youtube', 'linkedin', 'crunchbase'];
+const LOGO_TYPES = ['icon', 'logo', 'symbol', 'other'];
+const LOGO_TAGS = [[], ['photographic'], [], ['portrait'], ['photographic', 'portrait']];
+const LOGO_FORMATS = ['svg', 'png', 'webp'];
+const COLOR_TYPES = ['dark', 'light', 'brand', 'palette'];
+const FONT_ORIGINS = ['google', 'custom', 'system'];
 
 /** Line `index` of the catalogue, without a line end. */
 function makeLine(index: number, coverage: GenerateOptions): string {
+  const { brands, cryptoSymbols, etfTickers, etfProviders, bodyBytes = 2_048 } = coverage;
   const chance = createChance(coverage.seed, index);
   const adult = adultOf(index, coverage);
+  const isProvider = index < etfProviders;
+  const [domain, id] = [generatedDomain(index), generatedId(index)];
+  const etfs = isProvider ? everyNth(index, etfProviders, etfTickers).map(generatedEtf) : [];
+  // Coins follow the providers, so that a brand seldom is both.
+  const coins = everyNth((index - etfProviders + brands) % brands, brands, cryptoSymbols);
   const keys = {
-    domains: [generatedDomain(index), ...(index % 10 === 6 ? [generatedFormerDomain(index)] : [])],
-    tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfsOf(index, coverage)],
+    domains: [domain, ...(index % 10 === 6 ? [`former-${domain}`] : [])],
+    tickers: [...(isListed(index) ? [generatedTicker(index)] : []), ...etfs],
     isins: isListed(index) ? [generatedIsin(index)] : [],
-    crypto: cryptoOf(index, coverage),
-    id: generatedId(index),
+    crypto: coins.map(generatedCrypto),
+    id,
   };
-  const body = makeBody(index, chance, adult, coverage);
-  return `{"brand":${body},"keys":${JSON.stringify(keys)},"adult":"${adult}"}`;
-}
-
-function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: GenerateOptions): string {
-  const isProvider = index < coverage.etfProviders;
-  const isLive = isAsLive(index);
   const called = isProvider ? makeProviderName(index) : makeName(chance);
-  const domain = generatedDomain(index);
-  const id = generatedId(index);
-  const company = isProvider ? makeProviderCompany(index, chance) : makeCompany(index, chance);
-  // A brand without a description has the prose there is in the other one, so that all weigh the same.
+  const draft = { index, chance, id, isLive: isAsLive(index) };
+  const company = makeCompany(index, chance, isProvider);
+  // Without a long description the prose is in the other one, so that all brands weigh the same.
   const prose = index % 10 === 7 ? 'description' : 'longDescription';
   const brand = {
     id,
@@ -163,19 +138,18 @@ function makeBody(index: number, chance: Chance, adult: AdultStatus, coverage: G
     description: index % 10 === 5 ? null : `${makeSentence(chance, called)}.`,
     longDescription: prose === 'longDescription' ? '' : null,
     links: makeLinks(index, domain),
-    logos: makeLogos(index, chance, id, isLive),
+    logos: makeLogos(draft),
     colors: [makeColor(chance, 'accent'), makeColor(chance, turn(COLOR_TYPES, index))],
-    fonts: [makeFont(index, chance, 'title', isLive), makeFont(index + 1, chance, 'body', isLive)],
-    images: [makeImage(index, chance, id, isLive)],
+    fonts: [makeFont(draft, 'title'), makeFont({ ...draft, index: index + 1 }, 'body')],
+    images: [makeImage(draft)],
     qualityScore: Math.round(chance.fraction() * 1_000) / 1_000,
-    company: isLive && !isProvider ? makeLiveCompany(index, company) : company,
+    company: draft.isLive && !isProvider ? makeLiveCompany(index, company) : company,
     isNsfw: adult !== 'none',
     urn: `urn:brand:${id}`,
   };
   brand[prose] = '';
-  const missing = (coverage.bodyBytes ?? BODY_BYTES) - Buffer.byteLength(JSON.stringify(brand));
-  brand[prose] = makeProse(chance, called, missing);
-  return JSON.stringify(brand);
+  brand[prose] = makeProse(chance, called, bodyBytes - Buffer.byteLength(JSON.stringify(brand)));
+  return JSON.stringify({ brand, keys, adult });
 }
 
 /** Whether a generated brand has nulls and gaps inside, as live services send them. */
@@ -197,70 +171,169 @@ function makeLinks(index: number, domain: string) {
   });
 }
 
-function makeLogos(index: number, chance: Chance, id: string, isLive: boolean) {
-  const types = [turn(LOGO_TYPES, index), turn(LOGO_TYPES, index + 1)];
-  return types.map((type, at) => ({
-    theme: isLive && at === 1 ? null : at === 0 ? 'dark' : 'light',
-    formats: [makeFormat(chance, id, type, turn(LOGO_FORMATS, isLive ? 0 : index + at), [400, 400], isLive)],
-    tags: turn(LOGO_TAGS, index + at),
-    type,
-  }));
+/** The brand that is being made. */
+type Draft = {
+  readonly index: number;
+  readonly chance: Chance;
+  readonly id: string;
+  readonly isLive: boolean;
+};
+
+function makeLogos(draft: Draft) {
+  const { index, isLive } = draft;
+  return [index, index + 1].map((at) => {
+    const type = turn(LOGO_TYPES, at);
+    const format = makeFormat(draft, type, turn(LOGO_FORMATS, isLive ? 0 : at), 400);
+    const theme = at === index ? 'dark' : isLive ? null : 'light';
+    return { theme, formats: [format], tags: turn(LOGO_TAGS, at), type };
+  });
 }
 
-function makeImage(index: number, chance: Chance, id: string, isLive: boolean) {
-  const type = index % 4 === 3 ? 'other' : 'banner';
-  const format = makeFormat(chance, id, type, index % 2 === 0 ? 'jpeg' : 'webp', [1200, 400], isLive);
-  return { formats: [format], tags: index % 3 === 0 ? ['photographic'] : [], type };
+function makeImage(draft: Draft) {
+  const type = draft.index % 4 === 3 ? 'other' : 'banner';
+  const format = makeFormat(draft, type, draft.index % 2 === 0 ? 'jpeg' : 'webp', 1200);
+  return { formats: [format], tags: draft.index % 3 === 0 ? ['photographic'] : [], type };
 }
 
 /** Live services leave the size of an SVG out in one entry and say null in the next. */
-function makeFormat(
-  chance: Chance,
-  id: string,
-  type: string,
-  format: string,
-  [width, height]: readonly [number, number],
-  isLive: boolean,
-) {
+function makeFormat({ chance, id, isLive }: Draft, type: string, format: string, width: number) {
   const src = `https://assets.brand-service.example/${id}/${type}-${chance.hex(8)}.${format}`;
   const size = chance.between(900, 90_000);
-  if (!isLive) return { src, format, height, width, size, background: 'transparent' };
-  if (format !== 'svg') return { src, format, height, width, size, background: null };
-  return chance.fraction() < 0.5
-    ? { src, format, size, background: null }
-    : { src, format, height: null, width: null, size, background: null };
+  const isVague = isLive && format === 'svg';
+  const vague = isVague && chance.fraction() < 0.5 ? {} : { height: null, width: null };
+  const sides = isVague ? vague : { height: 400, width };
+  return { src, format, ...sides, size, background: isLive ? null : 'transparent' };
 }
 
 function makeColor(chance: Chance, type: string) {
   return { hex: `#${chance.hex(6)}`, type, brightness: chance.between(0, 255) };
 }
 
-function makeFont(index: number, chance: Chance, type: string, isLive: boolean) {
-  const name = chance.pick(FONTS);
-  const origin = turn(FONT_ORIGINS, index);
-  const weights = index % 4 === 2 ? [] : [400, 700];
-  return isLive
-    ? { name: type === 'title' ? name : null, type, origin, originId: null, weights }
-    : { name, type, origin, originId: name, weights };
+function makeFont({ index, chance, isLive }: Draft, type: 'title' | 'body') {
+  const picked = chance.pick(FONTS);
+  const name = isLive && type === 'body' ? null : picked;
+  const [origin, originId] = [turn(FONT_ORIGINS, index), isLive ? null : picked];
+  return { name, type, origin, originId, weights: index % 4 === 2 ? [] : [400, 700] };
 }
 
-/** One brand in 500 is adult; every second of those is withheld. What was asked for by number is always answered. */
+/** One brand in 500 is adult, every second of those withheld; never one asked for by number. */
 function adultOf(index: number, { etfProviders, cryptoSymbols }: GenerateOptions): AdultStatus {
   if (index % 500 !== 499 || index < etfProviders + cryptoSymbols) return 'none';
   return index % 1_000 === 499 ? 'flagged' : 'withheld';
 }
 
-function etfsOf(index: number, coverage: GenerateOptions): string[] {
-  const tickers: string[] = [];
-  if (index >= coverage.etfProviders) return tickers;
-  for (let n = index; n < coverage.etfTickers; n += coverage.etfProviders) tickers.push(generatedEtf(n));
-  return tickers;
+/** `first`, `first + step` and so on, below `end`. */
+function everyNth(first: number, step: number, end: number): number[] {
+  return Array.from({ length: Math.max(0, Math.ceil((end - first) / step)) }, (_, n) => first + n * step);
 }
 
-/** Coins follow the providers, so that a brand seldom is both. */
-function cryptoOf(index: number, coverage: GenerateOptions): string[] {
-  const symbols: string[] = [];
-  const first = (index - coverage.etfProviders + coverage.brands) % coverage.brands;
-  for (let n = first; n < coverage.cryptoSymbols; n += coverage.brands) symbols.push(generatedCrypto(n));
-  return symbols;
+/** Lower bounds of the bands in which such services give the number of employees. */
+export const EMPLOYEE_BANDS = [1, 2, 11, 51, 201, 501, 1001, 5001, 10001];
+
+const LOCATION = ['city', 'country', 'countryCode', 'region', 'state', 'subregion'];
+const PLACES = [
+  ['Hamburg', 'Germany', 'DE', 'Europe', 'Hamburg', 'Western Europe'],
+  ['Lyon', 'France', 'FR', 'Europe', 'Auvergne-Rhone-Alpes', 'Western Europe'],
+  ['Leeds', 'United Kingdom', 'GB', 'Europe', 'England', 'Northern Europe'],
+  ['Osaka', 'Japan', 'JP', 'Asia', 'Osaka', 'Eastern Asia'],
+  ['Denver', 'United States', 'US', 'Americas', 'Colorado', 'Northern America'],
+  ['Perth', 'Australia', 'AU', 'Oceania', 'Western Australia', 'Australia and New Zealand'],
+].map((values) => Object.fromEntries(LOCATION.map((name, at) => [name, values[at]])));
+/** ETF providers are in the US and in Europe. */
+const PROVIDER_PLACES = PLACES.filter((place) => place.region === 'Europe' || place.countryCode === 'US');
+
+const trade = (slug: string, name: string, emoji: string) => ({ id: `ind_${slug}`, slug, name, emoji });
+const FINANCE = trade('finance', 'Finance', '💰');
+const FUNDS = [trade('asset-management', 'Asset Management', '📈'), FINANCE] as const;
+/** Industries, each with the one above it. */
+const INDUSTRIES = [
+  [trade('software', 'Software', '💻'), trade('technology', 'Technology', '🔌')],
+  [trade('banking', 'Banking', '🏦'), FINANCE],
+  [trade('clothing', 'Clothing', '👕'), trade('retail', 'Retail', '🛒')],
+  [trade('hospitals', 'Hospitals', '🏥'), trade('health', 'Health', '💊')],
+  [trade('railways', 'Railways', '🚆'), trade('transport', 'Transport', '🚚')],
+] as const;
+const PRIVATE_KINDS = [
+  ...['PRIVATELY_HELD', 'EDUCATIONAL', 'PRIVATELY_HELD', 'GOVERNMENT_AGENCY'],
+  ...['NON_PROFIT', 'PARTNERSHIP', 'SELF_EMPLOYED', 'SELF_OWNED'],
+];
+
+/** The `company` object of a brand, as the specification writes it. */
+function makeCompany(index: number, chance: Chance, isProvider: boolean) {
+  const [{ id, ...industry }, parent] = isProvider ? FUNDS : chance.pick(INDUSTRIES);
+  const location = isProvider ? turn(PROVIDER_PLACES, index) : chance.pick(PLACES);
+  return {
+    employees: chance.pick(EMPLOYEE_BANDS),
+    financialIdentifiers: {
+      isin: isListed(index) ? [generatedIsin(index)] : [],
+      ticker: isListed(index) ? [generatedTicker(index)] : [],
+    },
+    foundedYear: chance.between(1850, 2024),
+    industries: [{ id, score: Math.round(chance.fraction() * 100) / 100, ...industry, parent: [parent] }],
+    kind: isListed(index) ? 'PUBLIC_COMPANY' : turn(PRIVATE_KINDS, index),
+    location,
+  };
+}
+
+/** As live services send it: no company, null leaves, or a parent that is an object or null. */
+function makeLiveCompany(index: number, company: ReturnType<typeof makeCompany>) {
+  const form = Math.floor(index / 5) % 4;
+  if (form === 2) return null;
+  if (form === 3) return emptied(company);
+  const industries = company.industries.map((industry) => ({
+    ...industry,
+    parent: form === 0 ? industry.parent[0] : null,
+  }));
+  return { ...company, industries };
+}
+
+/** With null in the place of every list and value. */
+function emptied(object: object): object {
+  const isObject = (value: unknown) => typeof value === 'object' && !Array.isArray(value);
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, isObject(value) ? emptied(value) : null]),
+  );
+}
+
+// ASCII only, and it compresses like real descriptions: what a stored answer weighs depends on it.
+const listed = (text: string) => text.split(', ');
+const FIRST = listed('Alder, Bright, Cobalt, Dover, Elm, Fern, Granite, Harbor, Iris, Juniper');
+const SECOND = listed('bridge, field, forge, gate, line, mark, port, stone, wave, works');
+const FUND = [' ETFs', ' Index Funds', ' Asset Management', ' Exchange Funds'];
+const FORM = ['', ' Group', ' Labs', ' Partners', ' Holding', ' Systems', ' Trading', ' Studio'];
+const WHO = listed('small shops, hospitals, city councils, growers, airlines, schools, builders');
+const WHAT = listed('invoices, sensors, furniture, spare parts, software, packaging, cloth');
+const HOW = listed('on time, at a fair price, by subscription, in small series, to order');
+const WHERE = listed('in the north, across the coast, in forty countries, at home, overseas');
+const VERB = listed('supplies, designs, repairs, tests, rents out, finances, delivers');
+const START = listed('The company, Its oldest branch, A team of engineers, The family behind it');
+
+/** A company name such as `Cobaltforge Labs`. */
+function makeName(chance: Chance): string {
+  return `${chance.pick(FIRST)}${chance.pick(SECOND)}${chance.pick(FORM)}`;
+}
+
+/** The invented name of the ETF provider `index`: no two are alike. */
+function makeProviderName(index: number): string {
+  const [firsts, seconds] = [FIRST.length, SECOND.length];
+  const name = `${turn(FIRST, index)}${turn(SECOND, Math.floor(index / firsts))}`;
+  const form = turn(FUND, Math.floor(index / (firsts * seconds)));
+  const round = Math.floor(index / (firsts * seconds * FUND.length));
+  return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
+}
+
+/** One sentence, without a full stop, about whoever `subject` is. */
+function makeSentence(chance: Chance, subject: string): string {
+  return `${subject} ${chance.pick(VERB)} ${chance.pick(WHAT)} for ${chance.pick(WHO)} ${chance.pick(HOW)}`;
+}
+
+/** Prose of exactly `length` characters, cut in mid-sentence and closed with a full stop. */
+function makeProse(chance: Chance, name: string, length: number): string {
+  if (length < 1) return '';
+  let text = makeSentence(chance, name);
+  while (text.length < length) {
+    const year = chance.between(1900, 2024);
+    text += `. ${makeSentence(chance, chance.pick(START))} ${chance.pick(WHERE)} since ${year}`;
+  }
+  return `${text.slice(0, length - 1)}.`;
 }

@@ -1,18 +1,13 @@
 /**
- * The keys of generated brands, each a function of a number, so that a test or a benchmark can name
- * what a generated catalogue holds without reading it; and the repeatable chance behind the rest. No
- * key comes out twice; crypto symbols and tickers share some on purpose, as they do in the world.
+ * The keys of generated brands, each a function of a number, so that a test can name what a
+ * catalogue holds without reading it; and the repeatable chance behind the rest. No key comes out
+ * twice; crypto symbols and tickers share some on purpose, as in the world.
  */
-import { readIsin } from '../core/isin.js';
+import { isIsin } from '../core/isin.js';
 
-/** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn, so that every one survives `identify/`. */
+/** `brand-000000.com`, `brand-000001.de` ...: public suffixes in turn. */
 export function generatedDomain(index: number): string {
   return `brand-${String(index).padStart(6, '0')}.${SUFFIXES[index % SUFFIXES.length]}`;
-}
-
-/** A domain that a brand had before: it finds the brand, whose `domain` is another one. */
-export function generatedFormerDomain(index: number): string {
-  return `former-${generatedDomain(index)}`;
 }
 
 /** Brand ids, in the form that the specification shows. */
@@ -30,7 +25,7 @@ export function generatedEtf(n: number): string {
   return `E${letters(n, 3)}`;
 }
 
-/** The n-th crypto symbol. Every fortieth is also the stock ticker of a brand, to show what collides. */
+/** The n-th crypto symbol. Every fortieth is also the stock ticker of a brand. */
 export function generatedCrypto(n: number): string {
   return n % 40 === 3 ? generatedTicker(n * 3) : `C${letters(n, 2)}`;
 }
@@ -38,11 +33,7 @@ export function generatedCrypto(n: number): string {
 /** The ISIN of a listed brand, with its check digit. */
 export function generatedIsin(index: number): string {
   const first11 = `${ISIN_PREFIXES[index % ISIN_PREFIXES.length]}${String(index).padStart(9, '0')}`;
-  for (let digit = 0; digit < 9; digit += 1) {
-    const isin = readIsin(`${first11}${digit}`);
-    if (isin !== null) return isin;
-  }
-  return `${first11}9`;
+  return [...'0123456789'].map((digit) => first11 + digit).find(isIsin) ?? first11;
 }
 
 /** Every third brand is a listed company, with a ticker and an ISIN. */
@@ -53,7 +44,7 @@ export function isListed(index: number): boolean {
 const SUFFIXES = ['com', 'de', 'co.uk', 'fr', 'io', 'net', 'ch', 'org'] as const;
 const ISIN_PREFIXES = ['US', 'DE', 'GB', 'FR', 'CH', 'JP', 'XS'] as const;
 
-/** Odd and not a multiple of a small prime: consecutive brands get ids that look unlike each other. */
+/** Odd and not a multiple of a small prime: consecutive ids look unlike each other. */
 const ID_STEP = 2_654_435_761n;
 const ID_START = 3_141_592_653_589_793n;
 
@@ -72,12 +63,12 @@ export interface Chance {
   /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number;
   /** One of these. `choices` must not be empty. */
-  pick<const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number];
+  pick<T>(choices: readonly T[]): T;
   /** So many hexadecimal digits. */
   hex(digits: number): string;
 }
 
-/** The chance of one brand: mulberry32 (Tommy Ettinger, public domain), started from seed and index mixed. */
+/** The chance of one brand: mulberry32 (Tommy Ettinger, public domain), from seed and index. */
 export function createChance(seed: number, index: number): Chance {
   let state = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b)) >>> 0;
   const fraction = () => {
@@ -90,11 +81,7 @@ export function createChance(seed: number, index: number): Chance {
   return {
     fraction,
     between,
-    pick: (choices) => choices[between(0, choices.length - 1)] ?? choices[0],
-    hex(digits) {
-      let text = '';
-      for (let i = 0; i < digits; i += 1) text += between(0, 15).toString(16);
-      return text;
-    },
+    pick: <T>(choices: readonly T[]) => choices[between(0, choices.length - 1)] as T,
+    hex: (digits) => Array.from({ length: digits }, () => between(0, 15).toString(16)).join(''),
   };
 }

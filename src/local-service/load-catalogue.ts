@@ -1,56 +1,64 @@
 /**
- * A catalogue file (JSONL, plain or gzip) becomes a `Catalogue`: streamed line by line, each line judged, and
- * whatever is wrong named by line and field. What a line means is `catalogue-line.ts`'s.
+ * A catalogue file becomes a `Catalogue`, line by line; what is wrong is named by line and field. The
+ * root of a brand must be as specified; inside, a field may be absent or null, as live services send
+ * it, but never of another type. Unknown fields are welcome: the API adds some.
  */
+import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { FailFileError } from '../core/errors.js';
+import { z } from 'zod';
+import { errorText, FailFileError } from '../core/errors.js';
+import { isIsin } from '../core/isin.js';
+import { membersOf } from '../core/json-text.js';
 import { openPlainFile } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
-import { type Catalogue, createCatalogueIndex } from './catalogue.js';
-import { readCatalogueLine } from './catalogue-line.js';
+import { BRAND, isList, type Shape } from '../lookup/brand.js';
+import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';
 
 const LINE_FEED = 0x0a;
-/** Longer lines are not brands; without a cap a file without line ends would be taken into memory whole. */
+const BLANKS = [0x20, 0x09, 0x0d];
+/** Longer lines are not brands: a file without line ends is not taken into memory whole. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** Read size; larger than Node's 64 KiB default, which costs a quarter of the speed. */
 const READ_BYTES = 512 * 1024;
 /** So many further bad lines are named; of the rest only their number. */
 const MAX_NAMED_LINES = 10;
 
-interface BadLine {
-  readonly line: number;
-  readonly problem: string;
-}
-
 /**
- * Loads and validates a whole catalogue. Gzip is recognised by its first bytes, not by the name. Blank lines and
- * a byte order mark are ignored.
- *
- * Throws `FailFileError`: `input-missing` when the file cannot be opened, `input-empty` when it holds no brand,
- * `catalogue-invalid` naming the first bad line with its field, and the numbers of further ones.
+ * Loads a JSONL file, plain or gzip. Blank lines and a byte order mark are ignored. Throws
+ * `FailFileError`: `input-missing` when the file cannot be read, `input-empty` without a brand,
+ * `catalogue-invalid` with the first bad line and the numbers of further ones.
  */
 export async function loadCatalogue(path: string): Promise<Catalogue> {
-  const index = createCatalogueIndex();
-  const bad: BadLine[] = [];
+  const catalogue = new Catalogue();
+  const bad: { readonly line: number; readonly problem: string }[] = [];
   let line = 0;
   for await (const bytes of readLines(path)) {
     line += 1;
-    if (isBlank(bytes)) continue;
-    const read = readCatalogueLine(bytes);
-    if (read.type === 'bad') {
-      bad.push({ line, problem: read.problem });
+    if (bytes.every((byte) => BLANKS.includes(byte))) continue;
+    const brand = readCatalogueLine(bytes);
+    if (typeof brand === 'string') {
+      bad.push({ line, problem: brand });
       continue;
     }
-    const conflict = index.add({ ...read.brand, line });
-    if (conflict) {
-      const { kind, value, ownerLine } = conflict;
-      bad.push({ line, problem: `keys: the ${kind} ${value} belongs to the brand of line ${ownerLine}` });
-    }
+    const conflict = catalogue.add({ ...brand, line });
+    if (conflict === null) continue;
+    const { kind, value, ownerLine } = conflict;
+    bad.push({ line, problem: `keys: the ${kind} ${value} belongs to the brand of line ${ownerLine}` });
   }
-  if (bad.length > 0) throw badLinesError(path, bad);
-  if (index.catalogue.size === 0) {
+  const [first, ...others] = bad;
+  if (first !== undefined) {
+    const named = others.slice(0, MAX_NAMED_LINES).map((other) => other.line);
+    const rest = others.length - named.length;
+    const more = named.length === 0 ? '' : ` and lines ${named.join(', ')}`;
+    throw new FailFileError({
+      code: 'catalogue-invalid',
+      subject: `${path} line ${first.line}, ${first.problem}`,
+      todo: `correct it${more}${rest > 0 ? ` and ${rest} more` : ''}`,
+    });
+  }
+  if (catalogue.size === 0) {
     throw new FailFileError({
       code: 'input-empty',
       what: 'the catalogue holds no brands',
@@ -58,34 +66,17 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
       todo: 'write one brand per line as JSON',
     });
   }
-  return index.catalogue;
+  return catalogue;
 }
 
-function badLinesError(path: string, bad: readonly BadLine[]): FailFileError {
-  const [first, ...others] = bad;
-  const named = others.slice(0, MAX_NAMED_LINES).map(({ line }) => line);
-  const rest = others.length - named.length;
-  const more =
-    others.length === 0 ? '' : ` and lines ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
-  return new FailFileError({
-    code: 'catalogue-invalid',
-    subject: `${path} line ${first?.line}, ${first?.problem}`,
-    todo: `correct it${more}`,
-  });
-}
-
-/** The lines of a file without their line feeds. A view is valid only until the next one is asked for. */
+/** The lines of a file without line feeds; each is valid until the next one is asked for. */
 async function* readLines(path: string): AsyncGenerator<Buffer> {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;
   for await (const chunk of readBytes(path)) {
     let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    if (isFirst) {
-      if (bytes.length < 3) {
-        rest = bytes;
-        continue;
-      }
-      if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) bytes = bytes.subarray(3);
+    if (isFirst && bytes.length >= 3) {
+      if (bytes.indexOf('\uFEFF') === 0) bytes = bytes.subarray(3);
       isFirst = false;
     }
     let start = 0;
@@ -108,8 +99,9 @@ async function* readLines(path: string): AsyncGenerator<Buffer> {
 /** The bytes of the file, unpacked. */
 async function* readBytes(path: string): AsyncGenerator<Buffer> {
   try {
-    if (await isGzip(path)) yield* unpack(createReadStream(path, { highWaterMark: READ_BYTES }));
-    else yield* createReadStream(path, { highWaterMark: READ_BYTES }) as Readable;
+    const isPacked = await isGzip(path);
+    const file = createReadStream(path, { highWaterMark: READ_BYTES });
+    yield* isPacked ? pipeline(file, createGunzip({ chunkSize: READ_BYTES }), () => undefined) : file;
   } catch (error) {
     throw new FailFileError({
       code: 'input-missing',
@@ -118,16 +110,6 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
       todo: 'name a readable JSONL file, plain or gzip',
       cause: error,
     });
-  }
-}
-
-async function* unpack(file: Readable): AsyncGenerator<Buffer> {
-  const plain = createGunzip({ chunkSize: READ_BYTES });
-  file.on('error', (error) => plain.destroy(error));
-  try {
-    yield* file.pipe(plain);
-  } finally {
-    file.destroy();
   }
 }
 
@@ -141,6 +123,98 @@ async function isGzip(path: string): Promise<boolean> {
   }
 }
 
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+const isin = z
+  .string()
+  .refine((value) => isIsin(value.toUpperCase()), 'the ISIN has a wrong form or check digit');
+const symbol = z.string().regex(/^\S(.{0,30}\S)?$/u, 'must be 1 to 32 characters without blanks around them');
+const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
+const domain = z.string().refine((value) => DOMAIN.test(normalKey('domain', value)), 'is not a domain name');
+const id = z.string().regex(/^id[A-Za-z0-9_-]+$/, 'must be id_ followed by letters, digits, _ or -');
+const HEX = /^#([0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i;
+
+const VALUES = { string: z.string(), number: z.number(), boolean: z.boolean(), unknown: z.unknown() };
+/** Fields inside a brand that are held to more than the shape of the specification. */
+const STRICTER: Readonly<Record<string, z.ZodType>> = {
+  hex: z.string().regex(HEX, 'must look like #1a2b3c'),
+  isin: z.array(isin).nullish(),
+  ticker: z.array(symbol).nullish(),
+};
+
+function schemaOf(shape: Shape): z.ZodType {
+  if (typeof shape === 'string') return VALUES[shape];
+  if (isList(shape)) return shape[1] === 'unknown' ? z.unknown() : z.array(schemaOf(shape[0] ?? 'unknown'));
+  const fields = Object.entries(shape).map(([name, inner]) => {
+    const schema = schemaOf(inner);
+    return [name, STRICTER[name] ?? (name === 'formats' ? schema : schema.nullish())];
+  });
+  return z.looseObject(Object.fromEntries(fields));
+}
+
+/** Live services send null for a brand without a company. */
+const NULLABLE = ['name', 'description', 'longDescription', 'company'];
+const root = Object.entries(BRAND).map(([name, shape]) => {
+  const schema = schemaOf(shape);
+  return [name, NULLABLE.includes(name) ? schema.nullable() : schema];
+});
+const brand = z.looseObject({
+  ...(Object.fromEntries(root) as Record<string, z.ZodType>),
+  id,
+  qualityScore: z.number().min(0).max(1),
+  isNsfw: z.boolean(),
+});
+
+const keys = z.strictObject({
+  domains: z.array(domain),
+  tickers: z.array(symbol),
+  isins: z.array(isin),
+  crypto: z.array(symbol),
+  id,
+});
+
+const catalogueRecord = z
+  .strictObject({ brand, keys, adult: z.enum(ADULT_STATUSES) })
+  .refine((record) => record.brand.id === record.keys.id, {
+    path: ['keys', 'id'],
+    error: 'must equal brand.id',
+  })
+  .refine((record) => record.brand.isNsfw === (record.adult !== 'none'), {
+    path: ['brand', 'isNsfw'],
+    error: 'must be true for an adult brand and false for any other',
+  });
+
+/** Reads one line; `body` is a view of `bytes`. A text is what is wrong: field, then problem. */
+export function readCatalogueLine(bytes: Buffer): Omit<IndexedBrand, 'line'> | string {
+  if (!isUtf8(bytes)) return 'is not UTF-8';
+  const text = bytes.toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `is not JSON (${errorText(error)})`;
+  }
+  const read = catalogueRecord.safeParse(value);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    return `${pathText(issue?.path ?? [])}: ${issue?.message ?? 'is wrong'}`;
+  }
+  const { keys, adult } = read.data;
+  const { domains: domain, tickers: ticker, isins: isin, crypto, id } = keys;
+  return { body: memberBytes(bytes, 'brand', text), adult, keys: { domain, ticker, isin, crypto, id: [id] } };
+}
+
+/** `['brand', 'logos', 0, 'type']` as `brand.logos[0].type`. */
+function pathText(path: readonly PropertyKey[]): string {
+  const parts = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  return parts.join('').replace(/^\./, '') || 'line';
+}
+
+/**
+ * The bytes of one member of the outermost object, the last one of a repeated name, as `JSON.parse`
+ * reads it: a view, not a copy. `bytes` must be valid JSON; `text` is the same, decoded.
+ */
+export function memberBytes(bytes: Buffer, name: string, text = bytes.toString('utf8')): Buffer {
+  const member = membersOf(text)?.findLast(({ key }) => key === name);
+  if (member === undefined) return bytes.subarray(0, 0);
+  const start = Buffer.byteLength(text.slice(0, member.valueStart));
+  return bytes.subarray(start, start + Buffer.byteLength(text.slice(member.valueStart, member.valueEnd)));
 }

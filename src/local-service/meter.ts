@@ -1,109 +1,187 @@
 /**
- * Metering: may this account have one more request, what has it used, has it been notified, and what does it owe at the
- * end of the month. The rules are `plan-terms.ts`'s, the durable count is `usage-journal.ts`'s; this file
- * puts them together on the service's clock.
+ * Metering: may this account have one more request, what has it used, and what does it owe at the
+ * end of the month. The rules of the specification's "Limits":
+ *
+ * used < quota                       included
+ * quota <= used < quota + overage    overage, owed at the end of the month (paid plan)
+ * beyond                             refused with 429
  */
+import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
+import { decimalText, multiply, wholeTimes } from '../core/decimal.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import type { Account } from './accounts.js';
-import {
-  isPastNotice,
-  monthOf,
-  nextMonthStart,
-  requestLimit,
-  type Statement,
-  type StatementFile,
-  statementOf,
-} from './statements.js';
-import type { UsageJournal } from './usage-journal.js';
-import { channelsOf, type Notifier } from './usage-notice.js';
+import type { Account, Accounts } from './accounts.js';
+import { appendLine, readLines } from './line-file.js';
+import { type UsageCount, UsageJournal } from './usage-journal.js';
+import { channelsOf, Notifier } from './usage-notice.js';
 
-export interface Meter {
-  /** Whether the account may have another request that counts. Changes nothing. */
-  isSpent(account: Account): boolean;
-  /** Counts one request. It is on record when the journal's `written()` resolves. */
-  count(account: Account): void;
-  /** What the usage header shows. */
-  usage(account: Account): number;
-  /** The account's month: as it stands, or as it was closed. Lifetime accounts have none. */
-  statement(account: Account, month?: string): Statement | undefined;
-  /** Writes the statements of months that are over. Cheap when there are none. */
-  closeMonths(): void;
+export type PlanTerms = Pick<Account, 'plan' | 'quota' | 'period' | 'overageBudget' | 'overagePrice'>;
+
+/** How many requests beyond the quota are served. */
+function overageAllowance(terms: PlanTerms): number {
+  if (terms.plan === 'free' || terms.period === 'lifetime') return 0;
+  return wholeTimes(terms.overageBudget, terms.overagePrice);
 }
+
+/** The number of requests at which the account is refused. */
+export function requestLimit(terms: PlanTerms): number {
+  return terms.quota + overageAllowance(terms);
+}
+
+/** Whether the usage is past 80 % of the quota: the account is notified ("Usage notice"). */
+export function isPastNotice(terms: PlanTerms, used: number): boolean {
+  return used * 5 > terms.quota * 4;
+}
+
+type StatedAccount = { readonly name: string } & PlanTerms;
+
+/** The month's bill of one account. Amounts are exact, in the currency of the price. */
+export type Statement = Readonly<ReturnType<typeof statementOf>>;
+
+/**
+ * The statement for so many requests on these terms. What is owed never passes the budget, even
+ * where quota or budget were lowered during the month. `isFinal`: the month is over.
+ */
+export function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
+  const overageRequests = Math.min(Math.max(0, requests - account.quota), overageAllowance(account));
+  return {
+    account: account.name,
+    /** `YYYY-MM`, UTC. */
+    month,
+    plan: account.plan,
+    quota: account.quota,
+    requests,
+    overageRequests,
+    overagePrice: decimalText(account.overagePrice),
+    overageOwed: decimalText(multiply(account.overagePrice, overageRequests)),
+    isFinal,
+  };
+}
+
+/** The UTC month of a moment. */
+export function monthOf(nowMs: number): string {
+  return new Date(nowMs).toISOString().slice(0, 7);
+}
+
+/** The statements of closed months. */
+export class StatementFile {
+  readonly #closed = new Map<string, Statement>();
+
+  /** `path` null keeps statements in memory only. */
+  constructor(private readonly path: string | null) {
+    for (const statement of path === null ? [] : readLines(path, statementLine)) this.#keep(statement);
+  }
+
+  /** The statement of a month: as it was closed, or from the usage so far. */
+  of(account: StatedAccount, month: string, used: number, current: string): Statement {
+    const closed = this.#closed.get(`${month} ${account.name}`);
+    return closed ?? statementOf(account, month, used, month < current);
+  }
+
+  /** Closes a month. False: it is closed already. Throws when the file cannot be written. */
+  close(statement: Statement): boolean {
+    if (this.#closed.has(`${statement.month} ${statement.account}`)) return false;
+    if (this.path !== null) appendLine(this.path, JSON.stringify(statement));
+    this.#keep(statement);
+    return true;
+  }
+
+  #keep(statement: Statement): void {
+    this.#closed.set(`${statement.month} ${statement.account}`, statement);
+  }
+}
+
+/** What was closed is not judged again: whose and of which month is all that has to be there. */
+const statementLine = z.custom<Statement>(
+  (line) => z.looseObject({ account: z.string(), month: z.string() }).safeParse(line).success,
+);
 
 export interface MeterOptions {
-  readonly accounts: readonly Account[];
-  readonly journal: UsageJournal;
-  readonly statements: StatementFile;
-  readonly notifier: Notifier;
+  readonly accounts: Accounts;
   readonly clock: Clock;
   readonly log: Log;
+  /** Where usage is kept; in memory when absent. One process at a time (`usage-lock.ts`). */
+  readonly usageFile?: string | undefined;
+  /** Where statements of closed months are kept; in memory when absent. */
+  readonly statementFile?: string | undefined;
 }
 
-export function createMeter(options: MeterOptions): Meter {
-  const { accounts, journal, statements, notifier, clock, log } = options;
-  const limits = new Map(accounts.map((account) => [account, requestLimit(account)]));
-  let month = '';
-  let monthEndsAt = 0;
-  let monthBeganAt = Number.POSITIVE_INFINITY;
+export class Meter {
+  readonly #journal: UsageJournal;
+  readonly #statements: StatementFile;
+  readonly #notifier: Notifier;
+  #month = '';
 
-  const currentMonth = () => {
-    const now = clock.now();
-    if (now >= monthEndsAt || now < monthBeganAt) {
-      month = monthOf(now);
-      monthBeganAt = Date.parse(`${month}-01T00:00:00Z`);
-      monthEndsAt = nextMonthStart(now);
-      writeStatementsBefore(month);
-    }
-    return month;
-  };
-  const periodOf = (account: Account) => {
-    const current = currentMonth();
-    return account.period === 'lifetime' ? 'lifetime' : current;
-  };
+  /** Begins with what an earlier process still owed. Throws `FailFileError` like the journal. */
+  constructor(private readonly options: MeterOptions) {
+    this.#journal = new UsageJournal(options.usageFile ?? null);
+    this.#statements = new StatementFile(options.statementFile ?? null);
+    this.#notifier = new Notifier(this.#journal, options);
+    this.closeMonths();
+  }
 
-  const writeStatementsBefore = (first: string) => {
-    for (const { account: name, period, requests } of journal.list()) {
-      const account = accounts.find((candidate) => candidate.name === name);
-      if (account === undefined || account.period === 'lifetime' || period >= first) continue;
-      if (statements.find(name, period) !== undefined) continue;
-      const statement = statementOf(account, period, requests, true);
+  /** Whether the account may not have another request that counts. Changes nothing. */
+  isSpent(account: Account): boolean {
+    return this.usage(account) >= requestLimit(account);
+  }
+
+  /** What the usage header shows. */
+  usage(account: Account): number {
+    return this.#countOf(account).requests;
+  }
+
+  /** Counts one request. It is on record when `written()` resolves. */
+  count(account: Account): void {
+    const before = this.#countOf(account);
+    const requests = before.requests + 1;
+    const isDue = before.notice === null && isPastNotice(account, requests);
+    const due = { at: this.options.clock.now(), requests, quota: account.quota, open: channelsOf(account) };
+    this.#journal.change({ ...before, requests, notice: isDue ? due : before.notice });
+    if (isDue) this.#notifier.notify(account, before.period);
+  }
+
+  /** The account's month, by default the current one. Lifetime accounts have none. */
+  statement(account: Account, month?: string): Statement | undefined {
+    const current = this.closeMonths();
+    if (account.period === 'lifetime') return undefined;
+    const asked = month ?? current;
+    const { requests } = this.#journal.read(account.name, asked);
+    return this.#statements.of(account, asked, requests, current);
+  }
+
+  /** Writes the statements of months that are over, once in each month. Returns the current one. */
+  closeMonths(): string {
+    const { accounts, clock, log } = this.options;
+    const current = monthOf(clock.now());
+    if (current === this.#month) return current;
+    this.#month = current;
+    for (const { account: name, period, requests } of this.#journal.list()) {
+      const account = accounts.all.find((candidate) => candidate.name === name);
+      if (account === undefined || account.period === 'lifetime' || period >= current) continue;
+      const statement = this.#statements.of(account, period, requests, current);
       try {
-        statements.add(statement);
-        log.info({ ...statement }, 'month closed');
+        if (this.#statements.close(statement)) log.info({ ...statement }, 'month closed');
       } catch (error) {
         log.error({ ...statement, error: errorText(error) }, 'statement not written');
       }
     }
-  };
+    return current;
+  }
 
-  return {
-    isSpent: (account) =>
-      journal.read(account.name, periodOf(account)).requests >=
-      (limits.get(account) ?? requestLimit(account)),
-    count(account) {
-      const before = journal.read(account.name, periodOf(account));
-      const requests = before.requests + 1;
-      const isDue = before.notice === null && isPastNotice(account, requests);
-      if (!isDue) {
-        journal.change({ ...before, requests });
-        return;
-      }
-      const notice = { at: clock.now(), requests, quota: account.quota, open: channelsOf(account) };
-      journal.change({ ...before, requests, notice });
-      notifier.notify(account, before.period);
-    },
-    usage: (account) => journal.read(account.name, periodOf(account)).requests,
-    statement(account, wanted) {
-      const current = currentMonth();
-      if (account.period === 'lifetime') return undefined;
-      const asked = wanted ?? current;
-      const { requests } = journal.read(account.name, asked);
-      return statements.find(account.name, asked) ?? statementOf(account, asked, requests, asked < current);
-    },
-    closeMonths() {
-      currentMonth();
-    },
-  };
+  /** Resolves when the operating system has all that was counted; rejects if it cannot. */
+  written(): Promise<void> {
+    return this.#journal.written();
+  }
+
+  async close(): Promise<void> {
+    // Until the last word of a delivery is in the journal.
+    await this.#notifier.close();
+    this.#journal.close();
+  }
+
+  #countOf(account: Account): UsageCount {
+    const current = this.closeMonths();
+    return this.#journal.read(account.name, account.period === 'lifetime' ? 'lifetime' : current);
+  }
 }

@@ -1,11 +1,7 @@
-/**
- * Requests and responses of the local service, independent of sockets, and what a request asks for,
- * judged by its method and path alone.
- */
-
+/** Requests and responses of the local service, independent of sockets, and what is asked for. */
 import type { Identifier } from '../core/identifier.js';
-import type { AllowNsfw } from '../lookup/routes.js';
-import { BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/routes.js';
+import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/protocol.js';
+import type { Send } from '../lookup/send.js';
 
 export interface ServiceRequest {
   readonly method: string;
@@ -15,17 +11,34 @@ export interface ServiceRequest {
   readonly authorization: string | undefined;
 }
 
+export type HeaderFields = Readonly<Record<string, string>>;
+
 export interface ServiceResponse {
   readonly status: number;
   /** Lower-case names; always `content-type`, `content-length` and `date`. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: HeaderFields;
   /** Empty for HEAD, where `content-length` is what GET would have sent. */
   readonly body: Buffer;
-  /**
-   * Set by faults only: where the connection breaks off. `before-headers`: nothing of the answer arrives;
-   * `in-body`: headers and `body` arrive, which is shorter than `content-length`.
-   */
+  /** By faults only: nothing of the answer arrives, or headers and a body shorter than they say. */
   readonly cut?: 'before-headers' | 'in-body';
+}
+
+const EMPTY_OBJECT: Buffer = Buffer.from('{}');
+
+/** An answer in JSON; errors are `{}`, as the specification shows them. */
+export function jsonAnswer(
+  status: number,
+  nowMs: number,
+  headers: HeaderFields = {},
+  body = EMPTY_OBJECT,
+): ServiceResponse {
+  const date = new Date(nowMs).toUTCString();
+  const length = String(body.length);
+  return {
+    status,
+    headers: { 'content-type': 'application/json', 'content-length': length, date, ...headers },
+    body,
+  };
 }
 
 export interface Service {
@@ -35,28 +48,35 @@ export interface Service {
   close(): Promise<void>;
 }
 
+/** Sends to a service in this process, without a socket: for `--sample`. */
+export function sendTo(service: Service): Send {
+  return async ({ path, authorization }) => {
+    const { status, headers, body } = await service.handle({ method: 'GET', path, authorization });
+    return { type: 'answer', status, headers, body, damage: null };
+  };
+}
+
 export type Asked =
   | { readonly type: 'lookup'; readonly route: LookupRoute; readonly allowNsfw: AllowNsfw }
-  /** `isOutside`: not under `/v2/brands/`, or not a method of the service: answered without credentials. */
+  /** `isOutside`: no path or method of the service: answered without credentials. */
   | { readonly type: 'refused'; readonly status: 400 | 404 | 405; readonly isOutside: boolean };
 
 /**
- * Decided where the specification is silent: outside `/v2/brands/` and under it but none of the five routes is 404,
- * another method than GET and HEAD is 405, an `allowNsfw` other than one `true` or `false` and a path with a
- * broken percent escape are 400. Other query parameters are ignored.
+ * Decided where the specification is silent: what is none of the five routes is 404, another method
+ * than GET and HEAD 405, an `allowNsfw` other than one `true` or `false` and a path with a broken
+ * percent escape 400. Other query parameters are ignored.
  */
 export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): Asked {
-  const mark = request.path.indexOf('?');
-  const path = mark < 0 ? request.path : request.path.slice(0, mark);
-  if (!path.startsWith(BRANDS_PATH)) return { type: 'refused', status: 404, isOutside: true };
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return { type: 'refused', status: 405, isOutside: true };
-  }
+  const refused = (status: 400 | 404 | 405, isOutside = false) => {
+    return { type: 'refused', status, isOutside } as const;
+  };
+  const [path = '', ...query] = request.path.split('?');
+  if (!path.startsWith(BRANDS_PATH)) return refused(404, true);
+  if (request.method !== 'GET' && request.method !== 'HEAD') return refused(405, true);
   const route = parseLookupPath(path);
-  if (route === null) return { type: 'refused', status: isDecodable(path) ? 404 : 400, isOutside: false };
-  const allowNsfw = mark < 0 ? 'unset' : readAllowNsfw(request.path.slice(mark + 1));
-  if (allowNsfw === null) return { type: 'refused', status: 400, isOutside: false };
-  return { type: 'lookup', route, allowNsfw };
+  if (route === null) return refused(isDecodable(path) ? 404 : 400);
+  const allowNsfw = readAllowNsfw(query.join('?'));
+  return allowNsfw === null ? refused(400) : { type: 'lookup', route, allowNsfw };
 }
 
 /** null: not a value that the parameter may have. */
@@ -76,8 +96,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The identifier as the caller asked for it: on the generic route `id` where the prefix says so, else `auto`. */
-export function askedIdentifier(route: LookupRoute): Identifier {
-  const kind = route.route ?? (route.value.startsWith('id_') ? 'id' : 'auto');
-  return { kind, value: route.value };
+/** The identifier as it was asked for: on the generic route `id` by its prefix, else `auto`. */
+export function askedIdentifier({ route, value }: LookupRoute): Identifier {
+  return { kind: route ?? (value.startsWith('id_') ? 'id' : 'auto'), value };
 }

@@ -1,9 +1,10 @@
 /**
- * One process meters an accounts file at a time: two would each keep counts of their own and serve a quota twice. The
- * lock is a listening socket named after the file, which the kernel frees when its owner dies, `kill -9` included.
- * It guards one machine (one network namespace), not a file shared between machines.
+ * One process meters an accounts file at a time: two would serve a quota twice. The lock is a
+ * listening socket named after the file, which the kernel frees when its owner dies. It guards one
+ * machine (one network namespace), not a file shared between machines.
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { realpath, rm } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -26,7 +27,7 @@ export async function lockUsage(accountsPath: string): Promise<Release> {
   return () => new Promise<void>((resolve) => server.close(() => resolve()));
 }
 
-/** Linux has socket names without a file, Windows has pipes; elsewhere it is a file that a killed owner leaves behind. */
+/** No file on Linux and Windows; elsewhere a file that a killed owner leaves behind. */
 function socketName(path: string): string {
   const name = `brand-enrich-usage-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
   if (process.platform === 'linux') return `\0${name}`;
@@ -34,29 +35,25 @@ function socketName(path: string): string {
 }
 
 /** null: the name is taken. */
-function tryListen(name: string): Promise<Server | null> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy());
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' ? resolve(null) : reject(error),
-    );
-    server.listen(name, () => {
-      server.unref();
-      resolve(server);
-    });
-  });
+async function tryListen(name: string): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy()).listen(name);
+  try {
+    await once(server, 'listening');
+    return server.unref();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return null;
+    throw error;
+  }
 }
 
 /** Whether the name was a file that nobody listens behind; then it is gone. */
 async function removeIfDead(name: string): Promise<boolean> {
-  const isAlive = await new Promise<boolean>((resolve) => {
-    const socket = connect(name, () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
-  });
-  if (isAlive) return false;
-  await rm(name, { force: true });
-  return true;
+  const socket = connect(name);
+  const isDead = await once(socket, 'connect').then(
+    () => false,
+    (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
+  );
+  socket.destroy();
+  if (isDead) await rm(name, { force: true });
+  return isDead;
 }

@@ -1,153 +1,93 @@
+/** The Brand: what it has, what is taken for one, and what its score says. */
+
+const fields = <const Name extends string, const Value extends string>(value: Value, ...names: Name[]) =>
+  Object.fromEntries(names.map((name) => [name, value])) as { readonly [_ in Name]: Value };
+
+const FORMAT = {
+  ...fields('string', 'src', 'format'),
+  ...fields('number', 'height', 'width', 'size'),
+  background: 'string',
+} as const;
+
 /**
- * The Brand as the specification describes it ("Resources and their fields"), read tolerantly:
- * every field may be absent or null, unknown fields are kept by whoever carries the raw JSON.
- * Nothing here validates.
+ * The Brand of the specification ("Resources and their fields"), for its type, `--fields` and the
+ * local service. A list has its element in brackets, and 'unknown' where other forms are in the wild.
  */
-
-interface BrandLink {
-  name?: string | null;
-  url?: string | null;
-}
-
-interface BrandFormat {
-  src?: string | null;
-  format?: string | null;
-  height?: number | null;
-  width?: number | null;
-  size?: number | null;
-  background?: string | null;
-}
-
-interface BrandLogo {
-  theme?: string | null;
-  formats?: BrandFormat[] | null;
-  tags?: unknown[] | null;
-  type?: string | null;
-}
-
-interface BrandImage {
-  formats?: BrandFormat[] | null;
-  tags?: unknown[] | null;
-  type?: string | null;
-}
-
-interface BrandColor {
-  hex?: string | null;
-  type?: string | null;
-  brightness?: number | null;
-}
-
-interface BrandFont {
-  name?: string | null;
-  type?: string | null;
-  origin?: string | null;
-  originId?: string | null;
-  weights?: unknown[] | null;
-}
-
-interface BrandIndustry {
-  id?: string | null;
-  score?: number | null;
-  slug?: string | null;
-  name?: string | null;
-  emoji?: string | null;
-  /** An array by the specification; an object or null in the wild. */
-  parent?: unknown;
-}
-
-interface BrandCompany {
-  employees?: number | null;
-  financialIdentifiers?: { isin?: string[] | null; ticker?: string[] | null } | null;
-  foundedYear?: number | null;
-  industries?: BrandIndustry[] | null;
-  kind?: string | null;
-  location?: {
-    city?: string | null;
-    country?: string | null;
-    countryCode?: string | null;
-    region?: string | null;
-    state?: string | null;
-    subregion?: string | null;
-  } | null;
-}
-
-export interface Brand {
-  id?: string | null;
-  name?: string | null;
-  domain?: string | null;
-  claimed?: boolean | null;
-  description?: string | null;
-  longDescription?: string | null;
-  links?: BrandLink[] | null;
-  logos?: BrandLogo[] | null;
-  colors?: BrandColor[] | null;
-  fonts?: BrandFont[] | null;
-  images?: BrandImage[] | null;
+export const BRAND = {
+  ...fields('string', 'id', 'name', 'domain'),
+  claimed: 'boolean',
+  ...fields('string', 'description', 'longDescription'),
+  links: [fields('string', 'name', 'url')],
+  logos: [{ ...fields('string', 'theme', 'type'), formats: [FORMAT], tags: ['unknown'] }],
+  colors: [{ ...fields('string', 'hex', 'type'), brightness: 'number' }],
+  fonts: [{ ...fields('string', 'name', 'type', 'origin', 'originId'), weights: ['unknown'] }],
+  images: [{ type: 'string', formats: [FORMAT], tags: ['unknown'] }],
   /** 0 to 1. */
-  qualityScore?: number | null;
-  company?: BrandCompany | null;
-  isNsfw?: boolean | null;
-  urn?: string | null;
-  [unknown: string]: unknown;
+  qualityScore: 'number',
+  company: {
+    ...fields('number', 'employees', 'foundedYear'),
+    kind: 'string',
+    financialIdentifiers: { isin: ['string'], ticker: ['string'] },
+    industries: [
+      {
+        id: 'string',
+        score: 'number',
+        ...fields('string', 'slug', 'name', 'emoji'),
+        parent: [fields('string', 'id', 'slug', 'name', 'emoji'), 'unknown'],
+      },
+    ],
+    location: fields('string', 'city', 'country', 'countryCode', 'region', 'state', 'subregion'),
+  },
+  isNsfw: 'boolean',
+  urn: 'string',
+} as const;
+
+/** A value by the name that `typeof` has for it, a list, or an object. */
+export type Shape = keyof Values | readonly Shape[] | { readonly [name: string]: Shape };
+
+export function isList(shape: Shape): shape is readonly Shape[] {
+  return Array.isArray(shape);
 }
 
-type KnownField = keyof { [Name in keyof Brand as string extends Name ? never : Name]: true };
+type Values = { string: string; number: number; boolean: boolean; unknown: unknown };
 
-/**
- * What a value of each field of the specification is, and whether other services' objects are
- * likely to have it too.
- */
-const BRAND_FIELDS: Readonly<
-  Record<KnownField, { readonly is: (value: unknown) => boolean; readonly isCommon?: true }>
-> = {
-  id: { is: isText, isCommon: true },
-  name: { is: isText, isCommon: true },
-  description: { is: isText, isCommon: true },
-  domain: { is: isText },
-  claimed: { is: isFlag },
-  longDescription: { is: isText },
-  links: { is: Array.isArray },
-  logos: { is: Array.isArray },
-  colors: { is: Array.isArray },
-  fonts: { is: Array.isArray },
-  images: { is: Array.isArray },
-  qualityScore: { is: (value) => typeof value === 'number' },
-  company: { is: (value) => typeof value === 'object' && !Array.isArray(value) },
-  isNsfw: { is: isFlag },
-  urn: { is: isText },
-};
+type Read<S> = S extends keyof Values
+  ? Values[S]
+  : S extends readonly [infer Item]
+    ? Read<Item>[]
+    : S extends readonly unknown[]
+      ? unknown
+      : { -readonly [Name in keyof S]?: Read<S[Name]> | null };
+
+/** A Brand read tolerantly: every field may be absent or null. Nothing here validates. */
+export type Brand = Read<typeof BRAND> & { [unknown: string]: unknown };
+
+/** What nearly every object of every other service has, too. */
+const COMMON = ['id', 'name', 'description'];
 
 /**
  * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be
- * null; but two fields have to be there that are what the specification says they are, and one of
- * them has to be more than a name, an id or a description, which nearly every object of every other
- * service has.
+ * null; but two fields have to be there that are as specified, one of them an uncommon one.
  */
 export function whyNoBrand(object: object): string | null {
-  const found = Object.entries(object).flatMap(([name, value]) => {
-    const field = Object.hasOwn(BRAND_FIELDS, name) ? BRAND_FIELDS[name as KnownField] : null;
-    return field !== null && (value === null || field.is(value)) ? [field] : [];
-  });
+  const shapes: Readonly<Record<string, Shape>> = BRAND;
+  const found = Object.entries(object).filter(
+    ([name, value]) => Object.hasOwn(shapes, name) && (value === null || isOf(shapes[name], value)),
+  );
   if (found.length === 0) return 'no field of one';
-  return found.length > 1 && found.some(({ isCommon }) => isCommon === undefined)
-    ? null
-    : 'too few fields of one';
+  const isBrand = found.length > 1 && found.some(([name]) => !COMMON.includes(name));
+  return isBrand ? null : 'too few fields of one';
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
-}
-
-function isFlag(value: unknown): boolean {
-  return typeof value === 'boolean';
+/** Whether a value is of the shape, whatever is inside it. */
+function isOf(shape: Shape | undefined, value: unknown): boolean {
+  if (Array.isArray(shape) || Array.isArray(value)) return Array.isArray(shape) && Array.isArray(value);
+  return typeof value === (typeof shape === 'string' ? shape : 'object');
 }
 
 export type QualityTier = 'poor' | 'acceptable' | 'high';
 
-/**
- * The thirds of the specification (Quality score rules 2); the boundary belongs to the higher
- * third.
- */
+/** The thirds of the specification (Quality score rules 2); a boundary is of the higher one. */
 export function qualityTier(score: number): QualityTier {
   return score < 1 / 3 ? 'poor' : score < 2 / 3 ? 'acceptable' : 'high';
 }

@@ -5,9 +5,8 @@
  */
 import type { Identifier } from '../core/identifier.js';
 import { createRedact } from '../core/secrets.js';
-import type { Brand } from './brand.js';
-import { type Answer, type Meaning, readAnswer } from './read-answer.js';
-import { type AllowNsfw, lookupPath } from './routes.js';
+import { type AllowNsfw, lookupPath } from './protocol.js';
+import { type Answer, type Meaning, parseObject, readAnswer } from './read-answer.js';
 import type { Send } from './send.js';
 
 interface LookupOptions {
@@ -27,12 +26,12 @@ export interface Client {
 /** The token stays in here. */
 export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
-  const redact = redactAnswers(token);
+  const redact = redactMeanings(token);
   return {
     async lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand }) {
       const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
-      const answer = redact(readAnswer(result, freeStatuses, Date.now()));
-      return isOwnBrand ? { ...answer, cost: 'free' } : answer;
+      const answer = readAnswer(result, freeStatuses, Date.now());
+      return { ...answer, meaning: redact(answer.meaning), ...(isOwnBrand && { cost: 'free' }) };
     },
   };
 }
@@ -41,36 +40,22 @@ export function createClient(send: Send, token: string): Client {
 const SHORTEST_IN_BRANDS = 16;
 
 /** For answers to requests with this token. Pure. */
-function redactAnswers(token: string): (answer: Answer) => Answer {
+function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   const redact = createRedact([token]);
   /** For a token of digits that stands as a number. */
   const redactNumbers = createRedact([token], '0');
-
-  function redactBrand(meaning: Meaning & { type: 'matched' }): Meaning {
+  return (meaning) => {
+    if (meaning.type !== 'matched') {
+      return 'reason' in meaning ? { ...meaning, reason: redact(meaning.reason) } : meaning;
+    }
     const text = meaning.body.toString('utf8');
-    if (redact(text) === text) return meaning;
+    if (token.length < SHORTEST_IN_BRANDS || redact(text) === text) return meaning;
     for (const redacted of [redact(text), redactNumbers(text)]) {
-      const brand = parse(redacted);
-      if (brand !== null) return { ...meaning, body: Buffer.from(redacted), brand };
+      const body = Buffer.from(redacted);
+      const brand = parseObject(body);
+      if (brand !== null) return { ...meaning, body, brand };
     }
     const reason = 'the answer holds the token in a way in which it cannot be kept';
     return { type: 'failed', reason, sign: 'own' };
-  }
-
-  return (answer) => {
-    const { meaning } = answer;
-    if (meaning.type === 'matched')
-      return token.length < SHORTEST_IN_BRANDS ? answer : { ...answer, meaning: redactBrand(meaning) };
-    return 'reason' in meaning
-      ? { ...answer, meaning: { ...meaning, reason: redact(meaning.reason) } }
-      : answer;
   };
-}
-
-function parse(json: string): Brand | null {
-  try {
-    return JSON.parse(json) as Brand;
-  } catch {
-    return null;
-  }
 }

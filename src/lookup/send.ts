@@ -1,9 +1,12 @@
 /**
- * The `send` seam: one GET goes out, one result comes back, through a socket (`http-send.ts`) or to
- * the local service in this process (`createServiceSend`). `read-answer.ts` says what an answer
- * means.
+ * The `send` seam: one GET goes out, one result comes back. Over HTTP: one keep-alive pool, no
+ * redirects (the token never reaches another host), no pipelining and no retries (each would hide a
+ * second paid request), every wait bounded, bodies capped.
  */
-import type { FaultKind } from '../core/system-error.js';
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import { type Dispatcher, Pool } from 'undici';
+import { type FaultKind, systemFault } from '../core/system-error.js';
+import { pathBeforeRoutes } from './protocol.js';
 
 export interface SendRequest {
   /** Path and query, beginning with `/`. */
@@ -13,6 +16,9 @@ export interface SendRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The body was longer than the cap, or the connection ended before it was whole. */
+type Damage = 'too_large' | 'cut_off' | null;
+
 export type SendResult =
   | {
       readonly type: 'answer';
@@ -20,8 +26,7 @@ export type SendResult =
       /** Lower-case names; of a repeated header the first value. */
       readonly headers: Readonly<Record<string, string | undefined>>;
       readonly body: Buffer;
-      /** The body was longer than the cap, or the connection ended before it was whole. */
-      readonly damage: 'too_large' | 'cut_off' | null;
+      readonly damage: Damage;
     }
   | {
       readonly type: 'no_answer';
@@ -35,31 +40,171 @@ export type SendResult =
 /** Never rejects. */
 export type Send = (request: SendRequest) => Promise<SendResult>;
 
-/** What `createServiceSend` needs of the local service. */
-interface InProcessService {
-  handle(request: {
-    method: string;
-    path: string;
-    authorization: string | undefined;
-  }): InProcessAnswer | Promise<InProcessAnswer>;
+export interface HttpSendOptions {
+  /** `https://host[:port][/prefix]`. */
+  readonly baseUrl: string;
+  /** Sockets at most. */
+  readonly connections: number;
+  /** Total time for one request, connection included. */
+  readonly timeoutMs: number;
+  /** Longest body that is read. Default 1 MiB. */
+  readonly maxBodyBytes?: number;
 }
 
-interface InProcessAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
+export interface HttpSend {
+  readonly send: Send;
+  close(): Promise<void>;
 }
 
-/** Sends to a service in this process, without a socket: for `--sample` and the demonstration. */
-export function createServiceSend(service: InProcessService): Send {
-  return async (request) => {
-    const { status, headers, body } = await service.handle({
-      method: 'GET',
-      path: request.path,
-      authorization: request.authorization,
+const STOPPED = 'stopped before an answer came';
+
+export function createHttpSend(options: HttpSendOptions): HttpSend {
+  const { connections, timeoutMs, maxBodyBytes = 1_048_576 } = options;
+  const base = new URL(options.baseUrl);
+  const prefix = pathBeforeRoutes(base.pathname);
+  const pool = new Pool(base.origin, {
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: Math.min(timeoutMs, 10_000) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    keepAliveTimeout: 10_000,
+    maxHeaderSize: 65_536,
+  });
+  const send: Send = ({ path, authorization, signal }) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) {
+        resolve({ type: 'no_answer', wasSent: false, reason: STOPPED });
+        return;
+      }
+      const exchange = new Exchange(resolve, maxBodyBytes, timeoutMs, signal);
+      const headers = { authorization, accept: 'application/json' };
+      pool.dispatch({ method: 'GET', path: prefix + path, headers }, exchange);
     });
-    const lowered: Record<string, string> = {};
-    for (const [name, value] of Object.entries(headers)) lowered[name.toLowerCase()] = value;
-    return { type: 'answer', status, headers: lowered, body, damage: null };
-  };
+  return { send, close: () => pool.destroy() };
+}
+
+/** One request on its way: collects what undici reports and settles once. */
+class Exchange implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | undefined;
+  #abortReason: string | undefined;
+  #wasSent = false;
+  #status = 0;
+  #headers: Record<string, string | undefined> = {};
+  #chunks: Buffer[] = [];
+  #length = 0;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = () => this.#abort(STOPPED);
+
+  constructor(
+    private readonly resolve: (result: SendResult) => void,
+    private readonly maxBodyBytes: number,
+    timeoutMs: number,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    this.#timer = setTimeout(() => this.#abort(`no complete answer within ${timeoutMs} ms`), timeoutMs);
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#abortReason === undefined) this.#wasSent = true;
+    else controller.abort(new Error(this.#abortReason));
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // Interim answers (RFC 9110, section 15.2) announce, they do not answer.
+    if (status < 200) return;
+    this.#status = status;
+    for (const [name, value] of Object.entries(headers)) {
+      this.#headers[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#length += chunk.length;
+    this.#chunks.push(chunk);
+    if (this.#length <= this.maxBodyBytes) return;
+    this.#answer('too_large');
+    controller.abort(new Error('the body is longer than the cap'));
+  }
+
+  onResponseEnd(): void {
+    this.#answer(null);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    // With status and headers it is known whether it was billed, whoever ended the body.
+    if (this.#status !== 0) this.#answer('cut_off');
+    else if (this.#abortReason !== undefined) this.#end(this.#wasSent, this.#abortReason);
+    else {
+      // Undici wraps nothing that holds the request's headers.
+      const { words, kind } = systemFault(error);
+      this.#end(this.#wasSent, words, kind);
+    }
+  }
+
+  #abort(reason: string): void {
+    this.#abortReason ??= reason;
+    if (this.#controller) this.#controller.abort(new Error(reason));
+    // Still queued behind a connection: undici will not send what `onRequestStart` aborts.
+    else this.#end(false, reason);
+  }
+
+  #answer(damage: Damage): void {
+    const raw = Buffer.concat(this.#chunks);
+    const encoding = this.#headers['content-encoding'];
+    const read = damage === null ? decodeBody(raw, encoding, this.maxBodyBytes) : { body: raw, damage };
+    this.#settle({ type: 'answer', status: this.#status, headers: this.#headers, ...read });
+  }
+
+  #end(wasSent: boolean, reason: string, fault?: FaultKind): void {
+    this.#settle({ type: 'no_answer', wasSent, reason, ...(fault && { fault }) });
+  }
+
+  /** The first result stands; later ones change nothing. */
+  #settle(result: SendResult): void {
+    clearTimeout(this.#timer);
+    this.signal?.removeEventListener('abort', this.#onAbort);
+    this.resolve(result);
+  }
+}
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Buffer;
+
+const DECODERS: Readonly<Record<string, Decoder>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  br: brotliDecompressSync,
+  // Both forms go by that name; a zlib header tells them apart.
+  deflate: (body, options) =>
+    ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
+};
+
+/**
+ * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back as
+ * it is: its content shows its use. `maxBytes` holds for the decoded length.
+ */
+export function decodeBody(
+  body: Buffer,
+  contentEncoding: string | undefined,
+  maxBytes: number,
+): { body: Buffer; damage: Damage } {
+  let decoded = body;
+  try {
+    for (const name of (contentEncoding ?? '').toLowerCase().split(',').reverse()) {
+      if (decoded.length > 0)
+        decoded = DECODERS[name.trim()]?.(decoded, { maxOutputLength: maxBytes }) ?? decoded;
+    }
+    return { body: decoded, damage: null };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const damage = code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : code === 'Z_BUF_ERROR' ? 'cut_off' : null;
+    return { body, damage };
+  }
 }

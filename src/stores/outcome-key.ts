@@ -3,7 +3,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Identifier, identifierText } from '../core/identifier.js';
-import type { AllowNsfw } from '../lookup/routes.js';
+import type { AllowNsfw } from '../lookup/protocol.js';
 import type { OutcomeKey } from './outcome-store.js';
 
 /** Short, stable name of a service: 10 hex digits of the hash of its base URL. */

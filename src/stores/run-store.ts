@@ -8,7 +8,7 @@
 
 import type { Freshness } from '../core/outcome.js';
 import { RULES } from '../ledger/rules.js';
-import type { AllowNsfw } from '../lookup/routes.js';
+import type { AllowNsfw } from '../lookup/protocol.js';
 
 /** What workers need to know of a run; written once when it starts. */
 export interface RunSettings {

@@ -4,7 +4,7 @@
  * Blips are asked again at once, inside the job; what lasts longer goes back to the queue and comes
  * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the breaker's.
  */
-import { RETRY_AFTER_AT_MOST_MS } from '../lookup/response-headers.js';
+import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 
 /** The service has been unavailable for so long that waiting is over. */
 export const HOPELESS_MS = 1_800_000;

@@ -5,7 +5,7 @@ import { loadSettings } from '../../src/config/load-settings.js';
 import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
 import { EXIT } from '../../src/core/errors.js';
-import { FAULT_KEYS, parseFaults } from '../../src/local-service/fault-settings.js';
+import { FAULTS, parseFaults } from '../../src/local-service/faults.js';
 import { DEMO_TOKEN } from '../../src/local-service/serve.js';
 import { refusal } from './refusal.js';
 
@@ -202,7 +202,7 @@ describe('help', () => {
     expect(help).toContain(`the token is ${DEMO_TOKEN}`);
     const notes = help.slice(help.indexOf('Keys of --fault:'), help.indexOf('Examples:'));
     const shown = [...notes.matchAll(/([\w-]+)=(\S+)/g)];
-    expect(shown.map(([, key]) => key).sort()).toEqual(Object.keys(FAULT_KEYS).sort());
+    expect(shown.map(([, key]) => key).sort()).toEqual(Object.keys(FAULTS).sort());
     const meant = shown.map(([text]) => text.replace(/=(N|SECONDS)$/, '=3'));
     expect(() => parseFaults(meant)).not.toThrow();
   });

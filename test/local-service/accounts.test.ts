@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decimalText } from '../../src/core/decimal.js';
 import { NeverStartError } from '../../src/core/errors.js';
-import { hashToken, loadAccounts, parseAccounts } from '../../src/local-service/accounts.js';
+import {
+  Accounts,
+  bearerToken,
+  hashToken,
+  loadAccounts,
+  parseAccounts,
+} from '../../src/local-service/accounts.js';
 import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
 import { temporaryFolder } from './temporary-folder.js';
+import { accountsOf } from './tiny-service.js';
 
 const parse = (...accounts: unknown[]) => parseAccounts(JSON.stringify({ accounts }), 'accounts.json');
 const problemOf = (text: string) => {
@@ -36,8 +43,8 @@ describe('accounts', () => {
     const path = join(temporaryFolder(), 'accounts.json');
     const text = JSON.stringify({ accounts: [{ name: 'data', token: 'very-secret-word', quota: 5 }] });
     await writeFile(path, text);
-    const accounts = await loadAccounts(path);
-    expect(accounts.inClear).toEqual(['data']);
+    const accounts = loadAccounts(path);
+    expect(accounts.all[0]?.isInClear).toBe(true);
     expect(
       JSON.stringify(accounts.all, (_key, value) => (typeof value === 'bigint' ? String(value) : value)),
     ).not.toContain('very-secret-word');
@@ -53,7 +60,7 @@ describe('accounts', () => {
     });
     expect(accounts.authenticate('Bearer t')?.name).toBe('data');
     expect(accounts.authenticate('Bearer u')).toBeUndefined();
-    expect(accounts.inClear).toEqual([]);
+    expect(accounts.all[0]?.isInClear).toBe(false);
   });
 
   it('a budget may be written as text or as a number', () => {
@@ -130,11 +137,43 @@ describe('accounts', () => {
   it('a named pipe is refused, not waited for', async () => {
     const path = join(temporaryFolder(), 'pipe');
     execFileSync('mkfifo', [path]);
-    await expect(loadAccounts(path)).rejects.toThrow('it is not a regular file');
+    expect(() => loadAccounts(path)).toThrow('it is not a regular file');
     await expect(loadCatalogue(path)).rejects.toThrow('it is not a regular file');
   });
 
-  it('a missing file is named', async () => {
-    await expect(loadAccounts('/nowhere/accounts.json')).rejects.toThrow('/nowhere/accounts.json');
+  it('a missing file is named', () => {
+    expect(() => loadAccounts('/nowhere/accounts.json')).toThrow('/nowhere/accounts.json');
+  });
+});
+
+describe('credentials', () => {
+  it.each([
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    ['Bearer   abc ', 'abc'],
+    ['Bearer', null],
+    ['Bearer ', null],
+    ['Bearer a b', null],
+    ['Basic abc', null],
+    ['abc', null],
+    ['', null],
+    [undefined, null],
+  ])('%j holds the token %j', (header, token) => {
+    expect(bearerToken(header)).toBe(token);
+  });
+
+  it('a token finds its account wherever it stands, and no other', () => {
+    const names = ['one', 'two', 'three'];
+    const accounts = accountsOf(...names.map((name) => ({ name, quota: 1 })));
+    for (const name of names) expect(accounts.authenticate(`Bearer token-${name}`)?.name).toBe(name);
+    expect(accounts.authenticate('Bearer token-four')).toBeUndefined();
+    expect(accounts.authenticate('Bearer token-on')).toBeUndefined();
+    expect(new Accounts([]).authenticate('Bearer token-one')).toBeUndefined();
+  });
+
+  it('a hash is the SHA-256 that sha256sum prints', () => {
+    expect(hashToken('abc').toString('hex')).toBe(
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    );
   });
 });

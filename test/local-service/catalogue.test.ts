@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { isIsin } from '../../src/core/isin.js';
 import {
-  createCatalogueIndex,
+  Catalogue,
   type IndexedBrand,
   KEY_KINDS,
   type KeyKind,
@@ -15,9 +15,9 @@ function brandWith(keys: Partial<Record<KeyKind, string[]>>, line = 1, body = '{
 }
 
 function indexOf(keys: Partial<Record<KeyKind, string[]>>) {
-  const index = createCatalogueIndex();
+  const index = new Catalogue();
   index.add(brandWith(keys));
-  return index.catalogue;
+  return index;
 }
 
 describe('the normal form of a key', () => {
@@ -36,71 +36,71 @@ describe('the normal form of a key', () => {
 
 describe('a lookup', () => {
   test('by domain does not care about case', () => {
-    expect(indexOf({ domain: ['Acme.com'] }).byDomain('ACME.com')).toBeDefined();
+    expect(indexOf({ domain: ['Acme.com'] }).find('domain', 'ACME.com')).toBeDefined();
   });
 
   test('by domain ignores a leading www.', () => {
-    expect(indexOf({ domain: ['acme.com'] }).byDomain('WWW.acme.com')).toBeDefined();
+    expect(indexOf({ domain: ['acme.com'] }).find('domain', 'WWW.acme.com')).toBeDefined();
   });
 
   test('by domain prefers a www. that is listed', () => {
-    const index = createCatalogueIndex();
+    const index = new Catalogue();
     index.add(brandWith({ domain: ['acme.com'] }, 1, '"bare"'));
     index.add(brandWith({ domain: ['www.acme.com'] }, 2, '"www"'));
-    expect(index.catalogue.byDomain('www.acme.com')?.body.toString()).toBe('"www"');
+    expect(index.find('domain', 'www.acme.com')?.body.toString()).toBe('"www"');
   });
 
   test('by domain finds a subdomain only if it is listed', () => {
     const catalogue = indexOf({ domain: ['acme.com', 'shop.acme.com'] });
-    expect(catalogue.byDomain('shop.acme.com')).toBeDefined();
-    expect(catalogue.byDomain('blog.acme.com')).toBeUndefined();
+    expect(catalogue.find('domain', 'shop.acme.com')).toBeDefined();
+    expect(catalogue.find('domain', 'blog.acme.com')).toBeUndefined();
   });
 
   test('by ticker, ISIN and symbol does not care about case', () => {
     const catalogue = indexOf({ ticker: ['BRK.B'], isin: ['US0378331005'], crypto: ['btc'] });
-    expect(catalogue.byTicker('brk.b')).toBeDefined();
-    expect(catalogue.byIsin('us0378331005')).toBeDefined();
-    expect(catalogue.byCrypto('BTC')).toBeDefined();
+    expect(catalogue.find('ticker', 'brk.b')).toBeDefined();
+    expect(catalogue.find('isin', 'us0378331005')).toBeDefined();
+    expect(catalogue.find('crypto', 'BTC')).toBeDefined();
   });
 
   test('by id is exact', () => {
     const catalogue = indexOf({ id: ['id_aBc'] });
-    expect(catalogue.byId('id_aBc')).toBeDefined();
-    expect(catalogue.byId('id_abc')).toBeUndefined();
+    expect(catalogue.find('id', 'id_aBc')).toBeDefined();
+    expect(catalogue.find('id', 'id_abc')).toBeUndefined();
   });
 
   test('finds a key only as its own kind', () => {
     const catalogue = indexOf({ ticker: ['META'] });
-    expect(catalogue.byTicker('META')).toBeDefined();
-    expect(catalogue.byCrypto('META')).toBeUndefined();
-    expect(catalogue.byIsin('META')).toBeUndefined();
-    expect(catalogue.byDomain('META')).toBeUndefined();
-    expect(catalogue.byId('META')).toBeUndefined();
+    expect(catalogue.find('ticker', 'META')).toBeDefined();
+    expect(catalogue.find('crypto', 'META')).toBeUndefined();
+    expect(catalogue.find('isin', 'META')).toBeUndefined();
+    expect(catalogue.find('domain', 'META')).toBeUndefined();
+    expect(catalogue.find('id', 'META')).toBeUndefined();
   });
 });
 
 describe('adding a brand', () => {
   test.each(KEY_KINDS)('whose %s another brand owns is refused and names the owner', (kind) => {
-    const index = createCatalogueIndex();
+    const index = new Catalogue();
     expect(index.add(brandWith({ [kind]: ['aa.bb'] }, 4))).toBeNull();
     expect(index.add(brandWith({ [kind]: ['aa.bb'] }, 9))).toEqual({ kind, value: 'aa.bb', ownerLine: 4 });
-    expect(index.catalogue.size).toBe(1);
+    expect(index.size).toBe(1);
   });
 
   test('that is refused for one key leaves nothing of its other keys', () => {
-    const index = createCatalogueIndex();
+    const index = new Catalogue();
     index.add(brandWith({ ticker: ['A'] }));
     index.add(brandWith({ domain: ['free.com'], ticker: ['a'] }, 2));
-    expect(index.catalogue.byDomain('free.com')).toBeUndefined();
+    expect(index.find('domain', 'free.com')).toBeUndefined();
   });
 
   test('that lists one key twice is fine', () => {
-    const index = createCatalogueIndex();
+    const index = new Catalogue();
     expect(index.add(brandWith({ domain: ['acme.com', 'ACME.com'] }))).toBeNull();
   });
 
   test('copies its bytes, however many and however long they are', () => {
-    const index = createCatalogueIndex();
+    const index = new Catalogue();
     const bodies = [10, 700_000, 400_000, 3_000_000, 5].map((size, line) => String(line).repeat(size));
     bodies.forEach((body, line) => {
       const brand = brandWith({ id: [`id_${line}`] }, line, body);
@@ -108,7 +108,7 @@ describe('adding a brand', () => {
       brand.body.fill(0);
     });
     bodies.forEach((body, line) => {
-      expect(index.catalogue.byId(`id_${line}`)?.body.toString() === body).toBe(true);
+      expect(index.find('id', `id_${line}`)?.body.toString() === body).toBe(true);
     });
   });
 });

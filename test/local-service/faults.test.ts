@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type Faults, NO_FAULTS } from '../../src/local-service/fault-settings.js';
-import { withFaults } from '../../src/local-service/faults.js';
+import { NeverStartError } from '../../src/core/errors.js';
+import { FAULTS, type Faults, parseFaults, withFaults } from '../../src/local-service/faults.js';
 import type { ServiceResponse } from '../../src/local-service/service-request.js';
 import { createTinyService, getFrom, OWN_DOMAIN, QUOTA, USAGE } from './tiny-service.js';
 
 function start(faults: Partial<Faults>, terms: Record<string, unknown> = { quota: 10_000 }) {
   const tiny = createTinyService({ terms, trace: true });
-  const get = getFrom(withFaults(tiny.service, { ...NO_FAULTS, ...faults }, tiny.clock));
+  const get = getFrom(withFaults(tiny.service, { ...parseFaults([]), ...faults }, tiny.clock));
   const billed = () => [...tiny.service.billedCounts.values()].reduce((sum, count) => sum + count, 0);
   return { get, billed, clock: tiny.clock, service: tiny.service };
 }
@@ -42,8 +42,8 @@ describe('faults', () => {
   });
 
   it.each([
-    ['500', { error500: 0.2 }, (answer: ServiceResponse) => answer.status === 500, false],
-    ['503', { error503: 0.2 }, (answer: ServiceResponse) => answer.status === 503, false],
+    ['500', { 500: 0.2 }, (answer: ServiceResponse) => answer.status === 500, false],
+    ['503', { 503: 0.2 }, (answer: ServiceResponse) => answer.status === 503, false],
     [
       'dropped connections',
       { drop: 0.2 },
@@ -62,7 +62,7 @@ describe('faults', () => {
   });
 
   it('two faults at once add up', async () => {
-    const answers = await ask(start({ error500: 0.5, error503: 0.5 }), 200);
+    const answers = await ask(start({ 500: 0.5, 503: 0.5 }), 200);
     expect(share(answers, ({ status }) => status >= 500)).toBe(1);
   });
 
@@ -77,13 +77,13 @@ describe('faults', () => {
 
   it('equal seeds draw equal faults', async () => {
     const statuses = async (seed: number) =>
-      (await ask(start({ seed, error503: 0.5 }), 50)).map(({ status }) => status);
+      (await ask(start({ seed, 503: 0.5 }), 50)).map(({ status }) => status);
     expect(await statuses(7)).toEqual(await statuses(7));
     expect(await statuses(7)).not.toEqual(await statuses(8));
   });
 
   it('latency is waited for on the clock, jitter comes on top', async () => {
-    const faulty = start({ latencyMs: 100, jitterMs: 50 });
+    const faulty = start({ latency: 100, jitter: 50 });
     await ask(faulty, 20);
     expect(faulty.clock.slept).toHaveLength(20);
     for (const ms of faulty.clock.slept) expect(ms).toSatisfy((wait: number) => wait >= 100 && wait < 150);
@@ -91,7 +91,7 @@ describe('faults', () => {
   });
 
   it('an outage begins and ends on the clock', async () => {
-    const faulty = start({ outageFromMs: 1_000, outageForMs: 5_000 });
+    const faulty = start({ 'outage-from': 1_000, 'outage-for': 5_000 });
     const began = faulty.clock.now();
     const statusAt = async (ms: number) => {
       faulty.clock.set(began + ms);
@@ -106,7 +106,7 @@ describe('faults', () => {
   });
 
   it('a throughput limit holds in every rolling second, and what it refuses is free', async () => {
-    const faulty = start({ perSecond: 3, retryAfterSeconds: 2 });
+    const faulty = start({ 'per-second': 3, 'retry-after': 2 });
     const began = faulty.clock.now();
     const statusAt = async (ms: number) => {
       faulty.clock.set(began + ms);
@@ -122,20 +122,20 @@ describe('faults', () => {
   });
 
   it('without a value for it there is no Retry-After', async () => {
-    const answers = await ask(start({ perSecond: 1 }), 2);
+    const answers = await ask(start({ 'per-second': 1 }), 2);
     expect(answers.at(1)?.status).toBe(429);
     expect(answers.at(1)?.headers).not.toHaveProperty('retry-after');
   });
 
   it('usage headers can be left out', async () => {
-    const [answer] = await ask(start({ hidesUsage: true }), 1);
+    const [answer] = await ask(start({ 'usage-headers': 'off' }), 1);
     expect(answer?.status).toBe(200);
     expect(answer?.headers).not.toHaveProperty(USAGE);
     expect(answer?.headers).not.toHaveProperty(QUOTA);
   });
 
   it('a lagging usage header shows what was true that long ago, from before the first request on', async () => {
-    const faulty = start({ usageLagMs: 2_000 });
+    const faulty = start({ 'usage-lag': 2_000 });
     const send = () =>
       faulty.service.handle({ method: 'GET', path: '/v2/brands/a.com', authorization: 'Bearer token-data' });
     for (let i = 0; i < 60; i += 1) await send();
@@ -172,7 +172,7 @@ describe('the coded dialect', () => {
     const spent = await coded({}, { plan: 'free', quota: 0 }).get('/v2/brands/acme.com');
     expect(spent.headers['x-bf-error']).toBe('quota_exceeded');
     expect(JSON.parse(spent.body.toString())).toMatchObject({ quota: 0, used: 0 });
-    const [, fast] = await ask(coded({ perSecond: 1 }), 2);
+    const [, fast] = await ask(coded({ 'per-second': 1 }), 2);
     expect(fast?.status).toBe(429);
     expect(fast?.headers).not.toHaveProperty('x-bf-error');
     expect(JSON.parse(fast?.body.toString() ?? '')).toEqual({ message: 'Too many requests' });
@@ -182,7 +182,7 @@ describe('the coded dialect', () => {
     const codeOf = async (faults: Partial<Faults>) =>
       (await coded(faults).get('/v2/brands/nobody.com')).headers['x-bf-error'];
     expect(await codeOf({})).toBe('not_found');
-    expect(await codeOf({ crawlQueued: 1 })).toBe('crawl_queued');
+    expect(await codeOf({ 'crawl-queued': 1 })).toBe('crawl_queued');
   });
 
   it('a brand comes as ever, and every error has a length that is true', async () => {
@@ -190,5 +190,39 @@ describe('the coded dialect', () => {
     expect((await get(`/v2/brands/${OWN_DOMAIN}`)).body.toString()).toBe('{"name":"Own","isNsfw":false}');
     const missing = await get('/v2/brands/nobody.com');
     expect(missing.headers['content-length']).toBe(String(missing.body.length));
+  });
+});
+
+describe('fault settings', () => {
+  it('none means none', () => {
+    const none = { seed: 1, latency: 0, 503: 0, 'usage-headers': 'on', dialect: 'spec' };
+    expect(parseFaults([])).toMatchObject(none);
+  });
+
+  it.each([
+    ['latency=100ms', { latency: 100 }],
+    ['latency=100', { latency: 100 }],
+    ['jitter=2s', { jitter: 2000 }],
+    ['500=0.1', { 500: 0.1 }],
+    ['503=10%', { 503: 0.1 }],
+    ['503=100%', { 503: 1 }],
+    ['outage-from=1m', { 'outage-from': 60_000 }],
+    ['per-second=50', { 'per-second': 50 }],
+    ['retry-after=3', { 'retry-after': 3 }],
+    ['usage-headers=off', { 'usage-headers': 'off' }],
+    ['dialect=coded', { dialect: 'coded' }],
+  ])('%s', (text, part) => {
+    expect(parseFaults([text])).toEqual({ ...parseFaults([]), ...part });
+  });
+
+  it('the last word on a fault counts', () => {
+    expect(parseFaults(['drop=1', 'drop=0.5']).drop).toBe(0.5);
+  });
+
+  it('everything that is wrong is listed at once, with the form it should have', () => {
+    const wrong = ['503=2', 'latency=soon', 'colour=red', 'reset', 'constructor=1'];
+    expect(() => parseFaults(wrong)).toThrow(NeverStartError);
+    for (const text of wrong) expect(() => parseFaults(wrong)).toThrow(text);
+    expect(() => parseFaults(wrong)).toThrow(FAULTS.latency.form);
   });
 });

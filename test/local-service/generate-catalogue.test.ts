@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { isIsin } from '../../src/core/isin.js';
 import {
+  EMPLOYEE_BANDS,
   type GenerateOptions,
   generateCatalogue,
   isAsLive,
   writeCatalogue,
 } from '../../src/local-service/generate-catalogue.js';
-import { EMPLOYEE_BANDS } from '../../src/local-service/generate-company.js';
 import {
   generatedCrypto,
   generatedDomain,
@@ -71,10 +71,12 @@ describe('a generated catalogue', () => {
     await writeCatalogue(path, options);
     const catalogue = await loadCatalogue(path);
     expect(catalogue.size).toBe(options.brands);
-    for (let n = 0; n < options.brands; n += 1) expect(catalogue.byDomain(generatedDomain(n))).toBeDefined();
+    for (let n = 0; n < options.brands; n += 1)
+      expect(catalogue.find('domain', generatedDomain(n))).toBeDefined();
     for (let n = 0; n < options.cryptoSymbols; n += 1)
-      expect(catalogue.byCrypto(generatedCrypto(n))).toBeDefined();
-    for (let n = 0; n < options.etfTickers; n += 1) expect(catalogue.byTicker(generatedEtf(n))).toBeDefined();
+      expect(catalogue.find('crypto', generatedCrypto(n))).toBeDefined();
+    for (let n = 0; n < options.etfTickers; n += 1)
+      expect(catalogue.find('ticker', generatedEtf(n))).toBeDefined();
   });
 
   test('resolves ETF tickers to as many providers as asked for', () => {

@@ -3,11 +3,12 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
 import { generateCatalogue } from '../../src/local-service/generate-catalogue.js';
 import { generatedDomain } from '../../src/local-service/generate-keys.js';
-import { loadCatalogue } from '../../src/local-service/load-catalogue.js';
+import { loadCatalogue, memberBytes, readCatalogueLine } from '../../src/local-service/load-catalogue.js';
 
 const lines = [
   ...generateCatalogue({ brands: 40, cryptoSymbols: 4, etfTickers: 9, etfProviders: 3, seed: 1 }),
@@ -51,7 +52,7 @@ describe('loading', () => {
     const catalogue = await loadCatalogue(await fileOf(`${lines.join('\n')}\n`));
     expect(catalogue.size).toBe(40);
     for (let index = 0; index < 40; index += 1)
-      expect(catalogue.byDomain(generatedDomain(index))).toBeDefined();
+      expect(catalogue.find('domain', generatedDomain(index))).toBeDefined();
   });
 
   test.each<[string, (text: string) => string | Buffer]>([
@@ -77,7 +78,7 @@ describe('loading', () => {
     const catalogue = await loadCatalogue(
       await fileOf(`{"keys": ${keys} , "brand" : ${body} , "adult":"none"}`),
     );
-    expect(catalogue.byId('id_x')?.body.toString()).toBe(body);
+    expect(catalogue.find('id', 'id_x')?.body.toString()).toBe(body);
   });
 
   test('reads lines that are longer than one read of the file', async () => {
@@ -86,7 +87,7 @@ describe('loading', () => {
     });
     const catalogue = await loadCatalogue(await fileOf([long, ...lines.slice(1)].join('\n')));
     expect(catalogue.size).toBe(40);
-    expect(catalogue.byDomain(generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
+    expect(catalogue.find('domain', generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
   });
 
   test('accepts leaves that are null, as live services send them', async () => {
@@ -215,5 +216,37 @@ describe('a file', () => {
     const whole = gzipSync(lines.join('\n'));
     const message = await messageOf(await fileOf(whole.subarray(0, whole.length - 20), 'cut.jsonl.gz'));
     expect(message).toContain('cut.jsonl.gz (unexpected end of file)');
+  });
+});
+
+describe('finding a member in JSON bytes', () => {
+  test('gives what JSON.parse gives, for any JSON', () => {
+    const spaced = fc.tuple(
+      fc.dictionary(fc.string(), fc.jsonValue()),
+      fc.jsonValue(),
+      fc.integer({ max: 3, min: 0 }),
+    );
+    fc.assert(
+      fc.property(spaced, ([others, value, indent]) => {
+        const bytes = Buffer.from(JSON.stringify({ ...others, brand: value, after: others }, null, indent));
+        expect(JSON.parse(memberBytes(bytes, 'brand').toString())).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  test('takes the last of two, as JSON.parse does', () => {
+    expect(memberBytes(Buffer.from('{"brand":1,"\\u0062rand":2}'), 'brand').toString()).toBe('2');
+  });
+
+  test('does not look into other members', () => {
+    expect(memberBytes(Buffer.from('{"keys":{"brand":1},"brand":[{"brand":3}]}'), 'brand').toString()).toBe(
+      '[{"brand":3}]',
+    );
+  });
+
+  test('is done without copying', () => {
+    const bytes = Buffer.from(lines[0] ?? '');
+    const read = readCatalogueLine(bytes);
+    expect(typeof read === 'object' && read.body.buffer === bytes.buffer).toBe(true);
   });
 });

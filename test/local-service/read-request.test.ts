@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { askedIdentifier, readRequest } from '../../src/local-service/service-request.js';
+import { askedIdentifier, readRequest, sendTo } from '../../src/local-service/service-request.js';
+import { createTinyService, USAGE } from './tiny-service.js';
 
 const lookup = (route: string | null, value: string, allowNsfw = 'unset') => ({
   type: 'lookup',
@@ -55,4 +56,18 @@ describe('reading a request', () => {
   ])('the identifier of %j is %j', (route, identifier) => {
     expect(askedIdentifier(route)).toEqual(identifier);
   });
+});
+
+it('a service in this process is asked as over a socket', async () => {
+  const { service } = createTinyService();
+  const request = { path: '/v2/brands/acme.com', authorization: 'Bearer token-data' };
+  const { status, headers, body } = await service.handle({ ...request, method: 'HEAD' });
+  expect(await sendTo(service)(request)).toEqual({
+    type: 'answer',
+    status,
+    headers: { ...headers, [USAGE]: '1' },
+    body: Buffer.from('{"name":"Acme","isNsfw":false}'),
+    damage: null,
+  });
+  expect(body).toHaveLength(0);
 });

@@ -5,13 +5,8 @@
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import { type Accounts, parseAccounts } from '../../src/local-service/accounts.js';
-import {
-  type AdultStatus,
-  type Catalogue,
-  createCatalogueIndex,
-  type KeyKind,
-} from '../../src/local-service/catalogue.js';
-import { type CreateServiceOptions, createService } from '../../src/local-service/create-service.js';
+import { type AdultStatus, Catalogue, type KeyKind } from '../../src/local-service/catalogue.js';
+import { LocalService, type LocalServiceOptions } from '../../src/local-service/local-service.js';
 import type { Service, ServiceResponse } from '../../src/local-service/service-request.js';
 
 export const OWN_DOMAIN = 'brand-service.example';
@@ -36,12 +31,12 @@ const BRANDS: readonly (readonly [name: string, keys: Keys, adult?: AdultStatus]
 ];
 
 function tinyCatalogue(): Catalogue {
-  const index = createCatalogueIndex();
+  const index = new Catalogue();
   BRANDS.forEach(([name, keys, adult = 'none'], line) => {
     const body = Buffer.from(JSON.stringify({ name, isNsfw: adult !== 'none' }));
     index.add({ body, adult, line, keys: { domain: [], ticker: [], isin: [], crypto: [], id: [], ...keys } });
   });
-  return index.catalogue;
+  return index;
 }
 
 /** Accounts whose token is `token-<name>`. */
@@ -74,7 +69,7 @@ export function createHandClock(start = NOON): HandClock {
 }
 
 export interface TinyService {
-  readonly service: ReturnType<typeof createService>;
+  readonly service: LocalService;
   readonly clock: HandClock;
   /** One GET as the account `data`, unless told otherwise. */
   get(
@@ -85,11 +80,11 @@ export interface TinyService {
 
 /** One paid account `data` with a quota of 100 unless accounts are given. */
 export function createTinyService(
-  options: Partial<CreateServiceOptions> & { terms?: Record<string, unknown> } = {},
+  options: Partial<LocalServiceOptions> & { terms?: Record<string, unknown> } = {},
 ): TinyService {
   const { terms, ...given } = options;
   const clock = createHandClock();
-  const service = createService({
+  const service = new LocalService({
     catalogue: tinyCatalogue(),
     accounts: accountsOf({ name: 'data', plan: 'paid', quota: 100, ...terms }),
     ownDomain: OWN_DOMAIN,

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
 import {
   type NoticeState,
-  openUsageJournal,
   readUsageCounts,
   type UsageCount,
+  UsageJournal,
 } from '../../src/local-service/usage-journal.js';
 import { temporaryFolder } from './temporary-folder.js';
 
@@ -23,7 +23,7 @@ const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount =
 describe('the usage journal', () => {
   it('what was acknowledged is in the file although nobody closed it', async () => {
     const path = newPath();
-    const journal = openUsageJournal(path);
+    const journal = new UsageJournal(path);
     journal.change(count(1));
     journal.change(count(2));
     await journal.written();
@@ -32,7 +32,7 @@ describe('the usage journal', () => {
 
   it('changes of one turn share one acknowledgement and one line', async () => {
     const path = newPath();
-    const journal = openUsageJournal(path);
+    const journal = new UsageJournal(path);
     const promises = [1, 2, 3].map((requests) => {
       journal.change(count(requests));
       return journal.written();
@@ -49,7 +49,7 @@ describe('the usage journal', () => {
   ])('%s loses nothing', (_title, tail) => {
     const path = newPath();
     writeFileSync(path, `${JSON.stringify(count(5, { notice: NOTICE }))}\n${tail}`);
-    const journal = openUsageJournal(path);
+    const journal = new UsageJournal(path);
     expect(journal.read('data', '2026-03')).toEqual(count(5, { notice: NOTICE }));
     journal.close();
     expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
@@ -72,13 +72,13 @@ describe('the usage journal', () => {
   it('opening makes the file small again', () => {
     const path = newPath();
     writeFileSync(path, Array.from({ length: 10_000 }, (_, i) => `${JSON.stringify(count(i))}\n`).join(''));
-    openUsageJournal(path).close();
+    new UsageJournal(path).close();
     expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify(count(9_999))}\n`);
   });
 
   it('the file is rewritten when it has grown, and goes on', async () => {
     const path = newPath();
-    const journal = openUsageJournal(path);
+    const journal = new UsageJournal(path);
     const account = 'x'.repeat(1_000_000);
     for (let requests = 1; requests <= 12; requests += 1) {
       journal.change(count(requests, { account }));
@@ -90,7 +90,7 @@ describe('the usage journal', () => {
   });
 
   it('accounts and periods are kept apart', () => {
-    const journal = openUsageJournal(null);
+    const journal = new UsageJournal(null);
     journal.change(count(1));
     journal.change(count(2, { period: '2026-04' }));
     journal.change(count(3, { account: 'other' }));
@@ -102,8 +102,8 @@ describe('the usage journal', () => {
   });
 
   it('a folder that is not there is an error that names the file', () => {
-    expect(() => openUsageJournal('/nowhere/usage.jsonl')).toThrow(FailFileError);
-    expect(() => openUsageJournal('/nowhere/usage.jsonl')).toThrow('/nowhere/usage.jsonl');
+    expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow(FailFileError);
+    expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow('/nowhere/usage.jsonl');
   });
 
   it('reading without opening leaves the file as it is', () => {

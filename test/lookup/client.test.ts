@@ -1,9 +1,7 @@
-/**
- * One identifier, one request, one meaning; and the half of the seam that needs no socket.
- */
+/** One identifier, one request, one meaning. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/lookup/client.js';
-import { createServiceSend, type SendRequest, type SendResult } from '../../src/lookup/send.js';
+import type { SendRequest, SendResult } from '../../src/lookup/send.js';
 import { answerText } from './raw-server.js';
 import { createSending, TOKEN } from './sending.js';
 
@@ -70,26 +68,5 @@ describe('the client', () => {
       date: Date.UTC(2030, 0, 15, 12),
     });
     expect(server.arrived[0]?.path).toBe('/v2/brands/isin/US0378331005');
-  });
-});
-
-describe('a service in this process', () => {
-  test('is asked as over a socket, and its headers come in lower case', async () => {
-    const asked: unknown[] = [];
-    const send = createServiceSend({
-      handle(request) {
-        asked.push(request);
-        return { status: 200, headers: { 'X-Api-Key-Quota': '250' }, body: Buffer.from('{}') };
-      },
-    });
-    const result = await send({ path: '/v2/brands/x', authorization: `Bearer ${TOKEN}` });
-    expect(asked).toEqual([{ method: 'GET', path: '/v2/brands/x', authorization: `Bearer ${TOKEN}` }]);
-    expect(result).toEqual({
-      type: 'answer',
-      status: 200,
-      headers: { 'x-api-key-quota': '250' },
-      body: Buffer.from('{}'),
-      damage: null,
-    });
   });
 });

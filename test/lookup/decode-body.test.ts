@@ -3,7 +3,7 @@
  */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { decodeBody } from '../../src/lookup/http-send.js';
+import { decodeBody } from '../../src/lookup/send.js';
 import { answerText } from './raw-server.js';
 import { createSending, told } from './sending.js';
 

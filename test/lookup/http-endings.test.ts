@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createHttpSend } from '../../src/lookup/http-send.js';
+import { createHttpSend } from '../../src/lookup/send.js';
 import { SELF_SIGNED } from '../support/self-signed.js';
 import { answerText } from './raw-server.js';
 import { createSending, TOKEN, told } from './sending.js';

@@ -2,8 +2,8 @@
  * A sender against a server of the test, both let go at its end.
  */
 import { onTestFinished } from 'vitest';
-import { createHttpSend, type HttpSend, type HttpSendOptions } from '../../src/lookup/http-send.js';
 import type { SendResult } from '../../src/lookup/send.js';
+import { createHttpSend, type HttpSend, type HttpSendOptions } from '../../src/lookup/send.js';
 import { createRawServer, type RawServer, type Respond } from './raw-server.js';
 
 /** No word of any answer or error may hold it. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { IDENTIFIER_KINDS, type Identifier, parseIdentifierText } from '../../src/core/identifier.js';
-import type { AllowNsfw } from '../../src/lookup/routes.js';
+import type { AllowNsfw } from '../../src/lookup/protocol.js';
 import { outcomeKey, outcomeKeyPrefix, serviceTag } from '../../src/stores/outcome-key.js';
 
 const SERVICE = 'https://brands.example';

@@ -10,11 +10,11 @@ import type { BullChunkQueue, ChunkData, Engine } from '../../src/engine/engine.
 import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
 import { createGovernor } from '../../src/ledger/governor.js';
 import { parseAccounts } from '../../src/local-service/accounts.js';
-import { createCatalogueIndex } from '../../src/local-service/catalogue.js';
-import { createService } from '../../src/local-service/create-service.js';
+import { Catalogue } from '../../src/local-service/catalogue.js';
+import { LocalService } from '../../src/local-service/local-service.js';
+import { sendTo } from '../../src/local-service/service-request.js';
 import { type Client, createClient } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { createServiceSend } from '../../src/lookup/send.js';
 import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
 import { Breaker } from '../../src/worker/breaker.js';
@@ -96,7 +96,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
   const log = silentLog();
   const engine = await openRedisEngine({ url: redisUrl, namespace, log });
   releasers.push(() => engine.close());
-  const service = createService({
+  const service = new LocalService({
     catalogue: tinyCatalogue(),
     accounts: parseAccounts(
       JSON.stringify({ accounts: [{ name: 'test', token: 'token', plan: 'free', quota: 100_000 }] }),
@@ -108,7 +108,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
     trace: true,
   });
   releasers.push(() => service.close());
-  const inProcess = createClient(createServiceSend(service), 'token');
+  const inProcess = createClient(sendTo(service), 'token');
   const queue = engine.openQueue(QUEUE);
   releasers.push(() => queue.close());
 
@@ -206,7 +206,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
 }
 
 function tinyCatalogue() {
-  const index = createCatalogueIndex();
+  const index = new Catalogue();
   const none = { domain: [], ticker: [], isin: [], crypto: [], id: [] };
   for (let line = 1; line <= 1_000; line += 1) {
     const domain = line === 1_000 ? OWN_DOMAIN : `b${line - 1}.com`;
@@ -215,5 +215,5 @@ function tinyCatalogue() {
     );
     index.add({ body, adult: 'none', line, keys: { ...none, domain: [domain] } });
   }
-  return index.catalogue;
+  return index;
 }

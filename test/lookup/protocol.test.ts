@@ -1,12 +1,20 @@
 /**
- * The contract that client and local service share: routes, usage headers, scores.
+ * The contract that client and local service share: routes, headers, scores.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../src/core/identifier.js';
 import { qualityScoreOf, qualityTier } from '../../src/lookup/brand.js';
-import { parseCount, QUOTA_HEADER, USAGE_HEADER } from '../../src/lookup/response-headers.js';
-import { type AllowNsfw, lookupPath, parseLookupPath } from '../../src/lookup/routes.js';
+import {
+  type AllowNsfw,
+  lookupPath,
+  parseCount,
+  parseHttpDate,
+  parseLookupPath,
+  parseRetryAfter,
+  QUOTA_HEADER,
+  USAGE_HEADER,
+} from '../../src/lookup/protocol.js';
 
 describe('routes', () => {
   test.each<[IdentifierKind, string, AllowNsfw, string]>([
@@ -122,5 +130,53 @@ describe('the quality score', () => {
     [1, 'high'],
   ])('%d is %s', (score, tier) => {
     expect(qualityTier(score)).toBe(tier);
+  });
+});
+
+const NOON = Date.UTC(2030, 0, 15, 12);
+
+describe('Retry-After', () => {
+  test.each<[string | undefined, number | null]>([
+    [undefined, null],
+    ['', null],
+    ['0', 0],
+    ['7', 7_000],
+    [' 7 ', 7_000],
+    ['007', 7_000],
+    ['899', 899_000],
+    ['900', 900_000],
+    ['86400', 900_000],
+    ['999999999', 900_000],
+    ['9999999999', null],
+    ['1.5', null],
+    ['-1', null],
+    ['+1', null],
+    ['1e3', null],
+    ['0x10', null],
+    ['7 s', null],
+    ['soon', null],
+    ['Tue, 15 Jan 2030 12:00:30 GMT', 30_000],
+    ['Tue, 15 Jan 2030 11:59:30 GMT', 0],
+    ['Wed, 16 Jan 2030 12:00:00 GMT', 900_000],
+    ['2030-01-15T12:00:30Z', null],
+  ])('%j waits %s ms', (text, waitMs) => {
+    expect(parseRetryAfter(text, NOON)).toBe(waitMs);
+  });
+});
+
+describe('an HTTP date', () => {
+  test.each<[string | undefined, number | null]>([
+    ['Sun, 06 Nov 1994 08:49:37 GMT', Date.UTC(1994, 10, 6, 8, 49, 37)],
+    ['Thu, 32 Jan 2030 00:00:00 GMT', null],
+    ['Sun, 06 Nov 1994 25:49:37 GMT', null],
+    ['Sun, 06 Nox 1994 08:49:37 GMT', null],
+    ['Sunday, 06-Nov-94 08:49:37 GMT', null],
+    ['Sun Nov  6 08:49:37 1994', null],
+    ['Sun, 06 Nov 1994 08:49:37 +0000', null],
+    ['Sun, 6 Nov 1994 08:49:37 GMT', null],
+    ['0', null],
+    [undefined, null],
+  ])('%j', (text, time) => {
+    expect(parseHttpDate(text)).toBe(time);
   });
 });

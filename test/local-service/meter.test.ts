@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseDecimal } from '../../src/core/decimal.js';
-import {
-  isPastNotice,
-  type PlanTerms,
-  requestLimit,
-  statementOf,
-} from '../../src/local-service/statements.js';
+import { isPastNotice, type PlanTerms, requestLimit, statementOf } from '../../src/local-service/meter.js';
 
 function terms(
   change: Partial<Omit<PlanTerms, 'overageBudget' | 'overagePrice'>> & {

@@ -1,0 +1,177 @@
+/**
+ * The local service. Every request passes these checks, in this order:
+ *
+ * not /v2/brands/ -> 404    other method -> 405    no valid credentials -> 401
+ * malformed -> 400, no route -> 404    own brand domain or HEAD -> free
+ * quota, overage and budget used up -> 429    else billed: 200 or 404
+ *
+ * A billed answer is sent only after its request is on record.
+ */
+import { openSync } from 'node:fs';
+import { type Identifier, identifierText } from '../core/identifier.js';
+import { systemWords } from '../core/system-error.js';
+import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
+import type { Account } from './accounts.js';
+import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
+import { LineFile, orUnwritable } from './line-file.js';
+import { Meter, type MeterOptions, type Statement } from './meter.js';
+import {
+  askedIdentifier,
+  type HeaderFields,
+  jsonAnswer,
+  readRequest,
+  type Service,
+  type ServiceRequest,
+  type ServiceResponse,
+} from './service-request.js';
+
+export interface LocalServiceOptions extends MeterOptions {
+  /** The own brand is added when it is not there. */
+  readonly catalogue: Catalogue;
+  /** The service's own brand domain: asking for it is free. */
+  readonly ownDomain: string;
+  /** One line per billed request is appended here. */
+  readonly journalFile?: string | undefined;
+  /** Counts billed requests per identifier in memory, for tests. Default false. */
+  readonly trace?: boolean | undefined;
+}
+
+const NO_BODY = Buffer.alloc(0);
+
+export class LocalService implements Service {
+  readonly #billed: BilledLog;
+  readonly #meter: Meter;
+  #isClosed = false;
+  #isMemoryOnly = false;
+
+  /** Throws `FailFileError` when one of the files cannot be kept. */
+  constructor(private readonly options: LocalServiceOptions) {
+    addOwnBrand(options.catalogue, options.ownDomain);
+    this.#billed = new BilledLog(options.journalFile, options.trace);
+    this.#meter = new Meter(options);
+  }
+
+  handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse> {
+    const { catalogue, accounts, ownDomain } = this.options;
+    const { method } = request;
+    if (this.#isClosed) return this.#answer(method, 503);
+    const asked = readRequest(request);
+    if (asked.type === 'refused' && asked.isOutside) {
+      return this.#answer(method, asked.status, asked.status === 405 ? { allow: 'GET, HEAD' } : {});
+    }
+    const account = accounts.authenticate(request.authorization);
+    if (account === undefined) return this.#answer(method, 401, { 'www-authenticate': 'Bearer' });
+    if (asked.type === 'refused') return this.#answer(method, asked.status, this.#usageHeaders(account));
+
+    const { route, allowNsfw } = asked;
+    const isOwn = asksForOwnDomain(route, ownDomain);
+    if (!isOwn && this.#meter.isSpent(account)) {
+      return this.#answer(method, 429, this.#usageHeaders(account));
+    }
+    const entry = findBrand(catalogue, route, allowNsfw);
+    const status = entry === undefined ? 404 : 200;
+    const isFree = isOwn || method === 'HEAD';
+    if (!isFree) {
+      this.#meter.count(account);
+      this.#billed.note(this.options.clock.now(), account.name, askedIdentifier(route), status);
+    }
+    const answer = this.#answer(method, status, this.#usageHeaders(account), entry?.body);
+    return isFree ? answer : this.#recorded(answer);
+  }
+
+  /** Of an account for a month (`YYYY-MM`). Undefined: no such account, or a lifetime quota. */
+  statement(name: string, month?: string): Statement | undefined {
+    const account = this.options.accounts.all.find((candidate) => candidate.name === name);
+    return account && this.#meter.statement(account, month);
+  }
+
+  /** How often each identifier (`kind:value`) was billed; empty without `trace`. */
+  get billedCounts(): ReadonlyMap<string, number> {
+    return this.#billed.counts;
+  }
+
+  /** Writes the statements of months that are over; for a service that nobody asks. */
+  closeMonths(): void {
+    this.#meter.closeMonths();
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const each of [this.#meter, this.#billed]) {
+      try {
+        await each.close();
+      } catch (error) {
+        const words = 'what was counted last could not be recorded, and is lost';
+        this.options.log.error({ error: systemWords(error) }, words);
+      }
+    }
+  }
+
+  #answer(method: string, status: number, headers?: HeaderFields, body?: Buffer): ServiceResponse {
+    const answer = jsonAnswer(status, this.options.clock.now(), headers, body);
+    return method === 'HEAD' ? { ...answer, body: NO_BODY } : answer;
+  }
+
+  #usageHeaders(account: Account): HeaderFields {
+    return { [QUOTA_HEADER]: String(account.quota), [USAGE_HEADER]: String(this.#meter.usage(account)) };
+  }
+
+  /** What was counted is billed, whether the disk took it or not. */
+  async #recorded(response: ServiceResponse): Promise<ServiceResponse> {
+    const { log } = this.options;
+    try {
+      await this.#meter.written();
+      this.#billed.write();
+      if (this.#isMemoryOnly) log.info('usage is recorded again');
+      this.#isMemoryOnly = false;
+    } catch (error) {
+      if (!this.#isMemoryOnly) {
+        const consequence = 'it is counted in memory until it can be, and lost when this process is killed';
+        log.error({ error: systemWords(error) }, `usage cannot be recorded: ${consequence}`);
+      }
+      this.#isMemoryOnly = true;
+    }
+    return response;
+  }
+}
+
+/** A line per billed request, and counts of them for tests. */
+class BilledLog {
+  readonly counts = new Map<string, number>();
+  readonly #file: LineFile | null;
+  #lines = '';
+
+  /** Appends to `path`, if any. Throws `FailFileError` when it cannot be opened. */
+  constructor(
+    path: string | undefined,
+    private readonly isTraced = false,
+  ) {
+    const open = (to: string) => new LineFile(openSync(to, 'a', 0o600));
+    const what = 'the journal cannot be written';
+    this.#file = path === undefined ? null : orUnwritable(what, path, 'name a file', () => open(path));
+  }
+
+  note(atMs: number, account: string, asked: Identifier, status: number): void {
+    const text = identifierText(asked);
+    if (this.isTraced) this.counts.set(text, (this.counts.get(text) ?? 0) + 1);
+    if (this.#file === null) return;
+    const time = new Date(atMs).toISOString();
+    this.#lines += `${JSON.stringify({ time, account, kind: asked.kind, identifier: asked.value, status })}\n`;
+  }
+
+  /** Writes what was noted since the last call; the operating system has it on return. */
+  write(): void {
+    const lines = this.#lines;
+    this.#lines = '';
+    this.#file?.append(lines);
+  }
+
+  close(): void {
+    try {
+      this.write();
+    } finally {
+      this.#file?.close();
+    }
+  }
+}
