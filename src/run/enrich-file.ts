@@ -131,7 +131,6 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       isSorted: request.output.isSorted,
       isComplete,
       reasons: collect.reasons,
-      folder,
       stdout: request.stdout,
       onRows: (rows) => show('writing', rows),
     });

@@ -10,15 +10,7 @@ import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } 
 import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { type CountShape, countRecords } from './count-records.js';
-import { createSorter } from './external-sort.js';
-import {
-  createRowPacker,
-  createRowRenderer,
-  type JoinedRow,
-  joinRow,
-  unaskedView,
-  unpackRows,
-} from './join-rows.js';
+import { createRowRenderer, type JoinedRow, joinRow, RowRanking, unaskedView } from './join-rows.js';
 import { createOutput, type Output } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import type { AnswerView, OutputPlan, Renderer } from './output-plan.js';
@@ -33,8 +25,6 @@ export interface WriteRequest {
   readonly isComplete: boolean;
   /** Why identifiers failed or were deferred, by number. */
   readonly reasons: ReadonlyMap<number, string>;
-  /** An existing folder for what does not fit into memory. */
-  readonly folder: string;
   /** Where `-` goes. */
   readonly stdout: NodeJS.WritableStream | null;
   readonly onRows: (rows: number) => void;
@@ -61,8 +51,6 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape);
     releasers.push(() => errors.discard());
-    const sorter = createSorter({ folder: request.folder });
-    releasers.push(() => sorter.close());
 
     const header = renderer.header();
     if (header !== null) await output.write(header);
@@ -70,30 +58,20 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     const answers = scan.answers;
     answers.forgetRows();
     const render = createRowRenderer(renderer, answers);
-    const pack = createRowPacker();
+    const ranking = isSorted ? new RowRanking(scan.rows, answers) : null;
     let rows = 0;
     for (const batch of scan.rows.records()) {
       for (const record of batch) {
         const joined = joinRow(record, answers);
-        const { status, rank, index, duplicateOf } = joined;
-        counts[status] += 1;
-        if (isSorted) {
-          const pause = sorter.add(rank.group, rank.score, record.number, pack(joined));
-          if (pause) await pause;
-        } else await output.write(render(record, index, duplicateOf));
-        if (isInErrorsFile(status)) await addError(errors, joined, request);
+        counts[joined.status] += 1;
+        if (ranking) ranking.add(joined);
+        else await output.write(render(joined));
+        if (isInErrorsFile(joined.status)) await addError(errors, joined, request);
       }
       rows += batch.length;
       request.onRows(rows);
     }
-    if (isSorted) {
-      for await (const chunk of sorter.merged()) {
-        let text = '';
-        for (const { record, index, duplicateOf } of unpackRows(chunk))
-          text += render(record, index, duplicateOf);
-        await output.write(text);
-      }
-    }
+    for (const joined of ranking?.inOrder() ?? []) await output.write(render(joined));
     const count: CountShape = {
       format: plan.format,
       delimiter: plan.input.delimiter || ',',

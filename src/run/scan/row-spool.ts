@@ -28,6 +28,8 @@ export interface RowSpool {
   rows(): Generator<readonly SpooledRow[]>;
   /** The same without reading more of a row than is asked for. */
   records(): Generator<readonly RowRecord[]>;
+  /** One row, of which `records` said number and length; `position` is the sum of the lengths of those before it. */
+  record(number: number, position: number, length: number): RowRecord;
 }
 
 /** A row as it lies on disk: `length` bytes at `at`. */
@@ -87,6 +89,7 @@ export function createRowSpool(file: SpoolFile): RowSpool {
         yield batch;
       }
     },
+    record: (number, position, length) => ({ number, buffer: file.read(position, length), at: 0, length }),
   };
 }
 
