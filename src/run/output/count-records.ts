@@ -6,28 +6,25 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import type { TableFormat } from '../../core/table.js';
+import type { TableShape } from '../../core/table.js';
 
-export interface CountShape {
-  readonly format: TableFormat;
-  readonly delimiter: string;
+/** CR alone is data where `lineEnd` is another one. */
+export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
   /** A header is not counted. JSON lines have none. */
   readonly hasHeader: boolean;
-  /** The line end of its records, if known; else the first one outside quotes tells. CR alone is data in LF and CRLF files. */
-  readonly lineEnd?: '\n' | '\r\n' | '\r';
 }
 
-/** Takes bytes, in pieces of any size, and tells how many records they hold. */
+/** Takes a file in pieces of any size. */
 export interface RecordCounter {
   push(bytes: Uint8Array): void;
-  /** To be asked once, at the end: a last record without a line end counts. */
+  /** How many records there were, to be asked once: a last one without a line end counts. */
   end(): number;
 }
 
 const READ_BYTES = 256 * 1024;
 const LF = 10;
-const SPACE = 32;
 const CR = 13;
+const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
@@ -56,106 +53,60 @@ async function isGzipped(path: string): Promise<boolean> {
   }
 }
 
-/** Where a CSV stands between two bytes. A quote opens a cell only as its first character. */
-const CELL_START = 0;
-const BARE = 1;
-const QUOTED = 2;
-/** After a quote in a quoted cell: a second one is a character, anything else goes on as a bare cell would. */
-const CLOSED = 3;
-
-/** A record without a single byte (an empty line) is none, so the LF of a CRLF in a CR file ends nothing. */
-export function createCsvCounter(shape: CountShape): RecordCounter {
-  const delimiter = Buffer.from(shape.delimiter);
-  const delimiterStart = delimiter[0];
-  const known = shape.lineEnd;
-  /** Whether CR alone ends a record; null until the first line end has told. */
-  let endsAtCr: boolean | null = known === undefined ? null : known === '\r';
-  let isAfterFirstCr = false;
-  let state = CELL_START;
+/** A record without a single byte (an empty line) is none. */
+export function createCsvCounter({ delimiter, hasHeader, lineEnd }: CountShape): RecordCounter {
+  const separator = Buffer.from(delimiter);
+  const separatorStart = separator[0] ?? 0;
+  /** `closed`: after a quote in a quoted cell. A second one opens the cell again; anything else goes on as a bare one would. */
+  let state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
+  /** Bytes of the separator that were just seen. */
   let matched = 0;
   let isEmpty = true;
   let records = 0;
-  let bomAt = 0;
+  let position = 0;
 
   function endRecord(): void {
     if (!isEmpty) records++;
     isEmpty = true;
-    state = CELL_START;
+    state = 'start';
     matched = 0;
   }
 
-  /** A byte outside quotes that is no line end. */
-  function takeBare(byte: number): void {
-    isEmpty = false;
-    if (byte === QUOTE && state !== BARE) {
-      state = QUOTED;
-      matched = 0;
+  function take(byte: number): void {
+    if (byte === LF || (byte === CR && lineEnd === '\r')) {
+      endRecord();
       return;
     }
-    state = BARE;
-    if (byte !== delimiter[matched]) matched = 0;
-    if (byte === delimiter[matched] && ++matched === delimiter.length) {
-      state = CELL_START;
-      matched = 0;
-    }
-  }
-
-  function takeOutside(byte: number): void {
-    if (isAfterFirstCr) {
-      isAfterFirstCr = false;
-      endsAtCr = byte !== LF;
-      endRecord();
-    }
-    if (byte === LF) {
-      endsAtCr ??= false;
-      endRecord();
-    } else if (byte !== CR) {
-      takeBare(byte);
-    } else if (endsAtCr === null) {
-      isAfterFirstCr = true;
-    } else if (endsAtCr) {
-      endRecord();
-    } else {
-      state = BARE;
-    }
+    if (byte !== CR) isEmpty = false;
+    const opens = byte === QUOTE && state !== 'bare';
+    matched = byte === separator[matched] ? matched + 1 : Number(byte === separatorStart);
+    const isSeparator = matched === separator.length;
+    if (isSeparator) matched = 0;
+    state = opens ? 'quoted' : isSeparator ? 'start' : 'bare';
   }
 
   return {
     push(bytes) {
-      let at = 0;
-      while (bomAt < BOM.length && at < bytes.length) {
-        if (bytes[at] !== BOM[bomAt]) {
-          bomAt = BOM.length;
-        } else {
-          bomAt++;
-          at++;
+      for (let at = 0; at < bytes.length; at++) {
+        let byte = bytes[at] ?? LF;
+        if (state === 'bare' && matched === 0) {
+          // For speed: most bytes continue a bare cell.
+          while (byte > CR && byte !== separatorStart && ++at < bytes.length) byte = bytes[at] ?? LF;
+          if (at === bytes.length) break;
         }
+        if (state === 'quoted') {
+          at = bytes.indexOf(QUOTE, at);
+          if (at < 0) break;
+          state = 'closed';
+        } else if (byte !== BOM[position + at]) take(byte);
       }
-      for (; at < bytes.length; at++) {
-        if (state === BARE && matched === 0 && !isAfterFirstCr) at = skipPlain(bytes, at, delimiterStart);
-        if (state !== QUOTED) {
-          const byte = bytes[at];
-          if (byte !== undefined) takeOutside(byte);
-          continue;
-        }
-        at = bytes.indexOf(QUOTE, at);
-        if (at < 0) return;
-        state = CLOSED;
-      }
+      position += bytes.length;
     },
     end() {
       endRecord();
-      return shape.hasHeader ? Math.max(0, records - 1) : records;
+      return hasHeader ? Math.max(0, records - 1) : records;
     },
   };
-}
-
-/** The first position from `from` on that could matter in a bare cell. For speed: most bytes are none. */
-function skipPlain(bytes: Uint8Array, from: number, delimiterStart: number | undefined): number {
-  let at = from;
-  for (let byte = bytes[at]; byte !== undefined && byte > CR && byte !== delimiterStart; byte = bytes[at])
-    at++;
-  return at;
 }
 
 /** JSON lines: lines with anything but blanks in them. */

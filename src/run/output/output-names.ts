@@ -56,10 +56,7 @@ export function formatOfName(path: string): TableFormat | null {
   return extension === undefined ? null : (FORMAT_OF_EXTENSION[extension] ?? null);
 }
 
-/**
- * The names of a run's files.
- * @throws NeverStartError `usage-invalid` when one of them is the input, or two are the same file.
- */
+/** The names of a run's files; {@link assertPlaces} says whether they can be written. */
 export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
   const isStream = input === '-' || STREAMS.test(input);
@@ -73,7 +70,7 @@ export function outputNames(options: NamingOptions): OutputNames {
   const stem = given?.stem ?? own.stem;
   const resultStem = given?.stem ?? `${own.stem}.enriched`;
   const report = options.report ?? `${stem}.report.json`;
-  const names: OutputNames = {
+  return {
     complete: output ?? resultStem + suffix,
     partial: output === '-' ? '-' : `${resultStem}.partial${suffix}`,
     errors: options.errors ?? `${stem}.errors${suffix}`,
@@ -81,8 +78,6 @@ export function outputNames(options: NamingOptions): OutputNames {
     reportHtml: `${report.replace(/\.json$/i, '')}.html`,
     gzip,
   };
-  refuseClashes(input, names);
-  return names;
 }
 
 interface NameParts {
@@ -104,52 +99,16 @@ function partsOf(path: string): NameParts {
   };
 }
 
-function refuseClashes(input: string, names: OutputNames): void {
-  const source = input === '-' ? null : resolve(input);
-  const taken = new Map<string, OutputFile>();
-  for (const file of OUTPUT_FILES) {
-    const path = names[file];
-    if (path === '-') continue;
-    const place = resolve(path);
-    if (place === source) throw overwritesInput(file, path);
-    const other = taken.get(place);
-    if (other !== undefined) throw sameOutput(other, file, path);
-    taken.set(place, file);
-  }
-}
-
+const OUTPUT = { name: 'the output', flag: '-o' };
+const REPORT = { name: 'the report', flag: '--report' };
 /** The files of a run, in the order in which their names are judged. */
-const OUTPUT_FILES = ['complete', 'partial', 'errors', 'report', 'reportHtml'] as const;
-type OutputFile = (typeof OUTPUT_FILES)[number];
-
-const FILE_WORDS: Readonly<Record<OutputFile, { readonly name: string; readonly flag: string }>> = {
-  complete: { name: 'the output', flag: '-o' },
-  partial: { name: 'the partial output', flag: '-o' },
-  errors: { name: 'the errors file', flag: '--errors' },
-  report: { name: 'the report', flag: '--report' },
-  reportHtml: { name: 'the page of the report', flag: '--report' },
-};
-
-/** `shown`: the path as people know it. */
-function overwritesInput(file: OutputFile, shown: string): NeverStartError {
-  const { name, flag } = FILE_WORDS[file];
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: `${name} would overwrite the input`,
-    subject: shown,
-    todo: `choose another name with ${flag}`,
-  });
-}
-
-function sameOutput(one: OutputFile, other: OutputFile, shown: string): NeverStartError {
-  const flags = [...new Set([FILE_WORDS[one].flag, FILE_WORDS[other].flag])];
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: `${FILE_WORDS[one].name} and ${FILE_WORDS[other].name} are the same file`,
-    subject: shown,
-    todo: `choose another name with ${flags.join(' or ')}`,
-  });
-}
+const OUTPUT_FILES = [
+  ['complete', OUTPUT],
+  ['partial', { ...OUTPUT, name: 'the partial output' }],
+  ['errors', { name: 'the errors file', flag: '--errors' }],
+  ['report', REPORT],
+  ['reportHtml', { ...REPORT, name: 'the page of the report' }],
+] as const;
 
 /** As many links as Linux follows. */
 const MOST_LINKS = 40;
@@ -175,16 +134,24 @@ export async function placeOf(target: string): Promise<string> {
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);
   const inputPlace = input === '-' ? null : await placeOf(input);
-  const taken = new Map<string, OutputFile>();
-  for (const file of OUTPUT_FILES) {
-    const path = names[file];
+  const taken = new Map<string, typeof OUTPUT>();
+  for (const [key, file] of OUTPUT_FILES) {
+    const path = names[key];
     if (path === '-') continue;
     const place = await placeOf(path);
-    const shown = resolve(path) === place ? path : `${path}, which leads to ${place}`;
     const existing = await stat(place).catch(() => null);
-    if (place === inputPlace || isSameFile(source, existing)) throw overwritesInput(file, shown);
     const other = taken.get(place);
-    if (other !== undefined) throw sameOutput(other, file, shown);
+    const refuse = (what: string, flags: readonly string[]) =>
+      new NeverStartError({
+        code: 'usage-invalid',
+        what,
+        subject: resolve(path) === place ? path : `${path}, which leads to ${place}`,
+        todo: `choose another name with ${[...new Set(flags)].join(' or ')}`,
+      });
+    if (place === inputPlace || isSameFile(source, existing)) {
+      throw refuse(`${file.name} would overwrite the input`, [file.flag]);
+    }
+    if (other) throw refuse(`${other.name} and ${file.name} are the same file`, [other.flag, file.flag]);
     // Pipes and devices are written as they are, and may lead to the same end.
     if (existing !== null && !existing.isFile() && !existing.isDirectory()) continue;
     taken.set(place, file);

@@ -12,7 +12,7 @@ import {
   createLineCounter,
 } from '../../../src/run/output/count-records.js';
 
-const CSV: CountShape = { format: 'csv', delimiter: ',', hasHeader: false };
+const CSV: CountShape = { format: 'csv', delimiter: ',', hasHeader: false, lineEnd: '\n' };
 
 /** Counts with the bytes cut into pieces of this size, so that every state meets the edge of a chunk. */
 function count(text: string, shape: CountShape, piece: number): number {
@@ -29,7 +29,7 @@ describe('counting CSV records', () => {
     ['a\n', 1],
     ['a\nb', 2],
     ['a\r\nb\r\n', 2],
-    ['a\rb\r', 2],
+    ['a\rb\r', 2, { lineEnd: '\r' }],
     ['\ufeff"a\nb"\nc\n', 2],
     ['\ufeff', 0],
     ['a\n\nb\n', 2],
@@ -50,9 +50,9 @@ describe('counting CSV records', () => {
     ['a||"b\nc"\nd|"e', 2, { delimiter: '||' }],
     ['a\u00a7"b\nc"\nd', 2, { delimiter: '\u00a7' }],
     ['h,x\na\rb,c\nd,e\n', 3],
-    ['h\ra\rb,"c\nd"\r', 3],
-    ['h\r\na\rb\n', 2],
-    ['h\rh2,x\na,b\n', 2, { lineEnd: '\n' }],
+    ['h\ra\rb,"c\nd"\r', 3, { lineEnd: '\r' }],
+    ['h\r\na\rb\n', 2, { lineEnd: '\r\n' }],
+    ['h\rh2,x\na,b\n', 2],
     ['a|"b\nc', 2, { delimiter: '||' }],
     ['a|b|"c\nd', 2, { delimiter: '||' }],
     ['h\na,\r"b\nc\n', 3],
@@ -79,7 +79,7 @@ describe('counting CSV records', () => {
             record_delimiter: lineEnd,
             quote_record_delimiter: true,
           });
-          expect(count(text, { ...CSV, delimiter }, piece + 1)).toBe(cells.length);
+          expect(count(text, { ...CSV, delimiter, lineEnd }, piece + 1)).toBe(cells.length);
         },
       ),
     );
@@ -95,7 +95,7 @@ describe('counting JSON lines', () => {
     ['{"a":"\\n"}\r\n{"b":"\u2028"}\r\n', 2],
   ])('finds in %j %i', (text, records) => {
     for (const piece of [1, 2, 1000]) {
-      expect(count(text, { format: 'jsonl', delimiter: '', hasHeader: false }, piece)).toBe(records);
+      expect(count(text, { ...CSV, format: 'jsonl', delimiter: '' }, piece)).toBe(records);
     }
   });
 });
