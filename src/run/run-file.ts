@@ -13,8 +13,8 @@ import { enrichFile } from './enrich-file.js';
 import type { EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
 import { exitCodeOf } from './exit-code.js';
 import type { RunNotices } from './notices/run-notices.js';
-import { makeReport, type RunReport, writeReport } from './report/report.js';
-import { writeReportPage } from './report/write-report-page.js';
+import { makeReport, type RunReport } from './report/report.js';
+import { writeReport, writeReportPage } from './report/write-report.js';
 import { type RunService, requestOf } from './run-request.js';
 import type { RunView } from './run-view.js';
 

@@ -2,8 +2,9 @@
  * The data of the dashboard for programs: chosen field by field, so that nothing gets out because it happens to be there.
  * Pure. Times are ISO 8601, UTC.
  */
+import { roomOf } from '../../ledger/policy.js';
 import { foundNothing } from '../../stores/run-store.js';
-import type { DashboardData, DashboardView } from './dashboard-data.js';
+import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { holdOf, judgeRuns, partsOf } from './runs-section.js';
 
 /** `data` null: the engine has not answered yet. */
@@ -31,7 +32,7 @@ function dataOf(data: DashboardData) {
       sent: ledger.sent,
       inFlight: ledger.held,
       others: ledger.others,
-      left: data.limit === null ? null : Math.max(0, data.limit - ledger.sent - ledger.held - ledger.others),
+      left: roomOf(ledger),
       closedAt: momentOf(ledger.closedAt),
       pacePerSecond: ledger.pace.rate,
     },
@@ -69,12 +70,9 @@ function dataOf(data: DashboardData) {
       folder,
       closed,
       waiting:
-        waiting?.map((file) => ({
-          file: file.file,
-          folder: file.folder,
-          since: file.since === 0 ? null : momentOf(file.since),
-          reason: file.reason,
-        })) ?? null,
+        waiting?.map(({ file, folder, since, reason }) => {
+          return { file, folder, since: momentOf(since || null), reason };
+        }) ?? null,
     })),
     schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => ({
       name: schedule.name,

@@ -106,6 +106,17 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
   };
 }
 
+/** Writes a text file in one step. Throws FailFileError `output-unwritable`. */
+export async function writeText(path: string, text: string): Promise<void> {
+  const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
+  try {
+    await output.write(text);
+    await output.commit();
+  } finally {
+    await output.discard();
+  }
+}
+
 function writeTo(stream: NodeJS.WritableStream, bytes: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(bytes, (error) => (error ? reject(error) : resolve()));

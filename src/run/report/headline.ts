@@ -1,10 +1,10 @@
 /**
  * The first two sentences of the page: what came of the file, and what to do next.
  */
-import { EXIT } from '../../core/errors.js';
+import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { ReportFigures } from './page-data.js';
+import type { RunReport } from './report.js';
 
 /** How the run is marked beside its name; `tone` chooses the colour. */
 export interface Verdict {
@@ -13,12 +13,10 @@ export interface Verdict {
 }
 
 /** Complete, complete with failures or without one match, or partial. */
-export function verdictOf(report: ReportFigures): Verdict {
+export function verdictOf(report: RunReport): Verdict {
   if (!report.run.isComplete) {
-    const isBad = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
-      (code) => code === report.run.exitCode,
-    );
-    return { label: 'Partial', tone: isBad ? 'bad' : 'warn' };
+    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors];
+    return { label: 'Partial', tone: bad.includes(report.run.exitCode) ? 'bad' : 'warn' };
   }
   const { failed, matched, not_found: notFound } = report.rows;
   if (failed > 0) {
@@ -30,12 +28,7 @@ export function verdictOf(report: ReportFigures): Verdict {
 }
 
 /** What a complete run without one match means for whoever chose its columns; null when something matched or the run goes on. */
-export function noMatchText({
-  run,
-  rows,
-  input,
-  identifiers,
-}: Pick<ReportFigures, 'run' | 'rows' | 'input' | 'identifiers'>): string | null {
+export function noMatchText({ run, rows, input, identifiers }: RunReport): string | null {
   if (!run.isComplete || !hasNoMatch(rows)) return null;
   if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
   const columns = input.columns
@@ -47,16 +40,14 @@ export function noMatchText({
 }
 
 /** What came of the rows, in one sentence. */
-export function headlineOf({ input, rows, run, requests }: ReportFigures): string {
+export function headlineOf({ input, rows, run, requests }: RunReport): string {
   const { records } = input;
   if (records === 0) return 'The file holds no rows.';
-  const others = countsText([
-    [rows.not_found, 'not found'],
-    [rows.failed, 'failed'],
-    [rows.invalid, 'invalid'],
-    [rows.skipped, 'skipped'],
-    [rows.deferred, 'not asked yet'],
-  ]);
+  const words = { not_found: 'not found', deferred: 'not asked yet' } as Readonly<Record<string, string>>;
+  const others = (['not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const)
+    .filter((status) => rows[status] > 0)
+    .map((status) => `${countText(rows[status])} ${words[status] ?? status}`)
+    .join(', ');
   const money =
     requests.billed === 0
       ? 'nothing was billed'
@@ -73,15 +64,8 @@ function brandsText(matched: number, records: number): string {
   return `${countText(matched)} of ${countText(records)} rows ${matched === 1 ? 'has' : 'have'} a brand`;
 }
 
-function countsText(counts: readonly (readonly [number, string])[]): string {
-  return counts
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${countText(count)} ${words}`)
-    .join(', ');
-}
-
 /** What to do next; null when there is nothing to do. */
-export function nextStepOf(report: ReportFigures): string | null {
+export function nextStepOf(report: RunReport): string | null {
   const { run, reason, rows, identifiers } = report;
   const because = reason === null ? '' : ` (${reason})`;
   const left = countOf(identifiers.deferred, 'identifier');

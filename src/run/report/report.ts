@@ -9,7 +9,6 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
 import type { EnrichRequest, EnrichResult } from '../enrich-request.js';
-import { createOutput } from '../output/output-file.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
@@ -98,15 +97,4 @@ function boughtMeanwhile({ run, facts, progress }: EnrichResult): number {
   const { matched, notFound, stored } = facts.identifiers;
   const own = (progress?.tally.matched ?? 0) + (progress?.tally.notFound ?? 0);
   return Math.max(0, matched + notFound - stored - own - unreportedOf(run));
-}
-
-/** Writes the report beside the output, in one step. */
-export async function writeReport(path: string, report: RunReport): Promise<void> {
-  const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
-  try {
-    await output.write(`${JSON.stringify(report, null, 2)}\n`);
-    await output.commit();
-  } finally {
-    await output.discard();
-  }
 }

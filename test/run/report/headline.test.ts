@@ -1,5 +1,6 @@
 /** The first two sentences of the page. */
 import { describe, expect, it } from 'vitest';
+import type { ExitCode } from '../../../src/core/errors.js';
 import { headlineOf, nextStepOf, noMatchText, verdictOf } from '../../../src/run/report/headline.js';
 import { type FigureParts, figures } from './pages.js';
 
@@ -46,7 +47,7 @@ it.each<[FigureParts, string, string]>([
 });
 
 describe('what to do next', () => {
-  it.each<[number, FigureParts, RegExp]>([
+  it.each<[ExitCode, FigureParts, RegExp]>([
     [0, {}, /^Correct the invalid cells/],
     [
       0,
