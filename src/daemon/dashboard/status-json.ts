@@ -3,6 +3,7 @@
  * Pure. Times are ISO 8601, UTC.
  */
 import { roomOf } from '../../ledger/policy.js';
+import { isoTime } from '../../run/output/columns.js';
 import { foundNothing } from '../../stores/run-store.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { holdOf, judgeRuns, partsOf } from './runs-section.js';
@@ -12,7 +13,7 @@ export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping
   return {
     host,
     isStopping,
-    engineAwayNoticedAt: momentOf(awayNoticedAt),
+    engineAwayNoticedAt: isoTime(awayNoticedAt),
     serviceTrouble,
     data: data === null ? null : dataOf(data),
   };
@@ -21,7 +22,7 @@ export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping
 function dataOf(data: DashboardData) {
   const { ledger, answers } = data;
   return {
-    at: momentOf(data.at),
+    at: isoTime(data.at),
     engine: data.engine,
     account: data.account,
     hold: holdOf(ledger, data.limit),
@@ -33,7 +34,7 @@ function dataOf(data: DashboardData) {
       inFlight: ledger.held,
       others: ledger.others,
       left: roomOf(ledger),
-      closedAt: momentOf(ledger.closedAt),
+      closedAt: isoTime(ledger.closedAt),
       pacePerSecond: ledger.pace.rate,
     },
     budget: data.budget,
@@ -46,8 +47,8 @@ function dataOf(data: DashboardData) {
     answers: {
       matched: answers.matched,
       notFound: answers.notFound,
-      oldestFetchedAt: momentOf(answers.oldestFetchedAt),
-      newestFetchedAt: momentOf(answers.newestFetchedAt),
+      oldestFetchedAt: isoTime(answers.oldestFetchedAt),
+      newestFetchedAt: isoTime(answers.newestFetchedAt),
     },
     runs: judgeRuns(data).map(({ run, standing }) => {
       const { matched, notFound, failed, stored, left } = partsOf(run);
@@ -55,8 +56,8 @@ function dataOf(data: DashboardData) {
         id: run.id,
         label: run.label,
         standing,
-        startedAt: momentOf(run.asOf),
-        heardAt: momentOf(run.beatAt),
+        startedAt: isoTime(run.asOf),
+        heardAt: isoTime(run.beatAt),
         rows: run.rows,
         identifiers: run.identifiers,
         counts: { matched, notFound, failed, stored, left },
@@ -71,7 +72,7 @@ function dataOf(data: DashboardData) {
       closed,
       waiting:
         waiting?.map(({ file, folder, since, reason }) => {
-          return { file, folder, since: momentOf(since || null), reason };
+          return { file, folder, since: isoTime(since || null), reason };
         }) ?? null,
     })),
     schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => ({
@@ -82,18 +83,14 @@ function dataOf(data: DashboardData) {
       host: schedule.host,
       isHostAway,
       isRunning,
-      nextAt: momentOf(nextAt),
+      nextAt: isoTime(nextAt),
       last: ended && {
-        startedAt: momentOf(ended.startedAt),
-        endedAt: momentOf(ended.endedAt),
+        startedAt: isoTime(ended.startedAt),
+        endedAt: isoTime(ended.endedAt),
         exitCode: ended.exitCode,
         sentence: ended.sentence,
         output: ended.output,
       },
     })),
   };
-}
-
-function momentOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -59,23 +59,21 @@ function cellOf(whole: unknown): string {
   const rest = [whole];
   while (rest.length > 0) {
     const value = rest.pop();
-    const picture = Array.isArray(value)
+    const isList = Array.isArray(value);
+    const picture = isList
       ? (bestFile(objectsIn(value)) ?? bestFile([{ formats: value }]))
-      : null;
-    if (Array.isArray(value) && picture === null) {
+      : isObject(value)
+        ? bestFile([value])
+        : null;
+    if (picture === null && isList) {
       for (let at = value.length - 1; at >= 0; at -= 1) rest.push(value[at]);
-      continue;
-    }
-    const text = picture ?? textOf(value);
-    if (text !== '') texts.push(text);
+    } else texts.push(picture ?? textOf(value));
   }
-  return texts.join(SEPARATOR);
+  return texts.filter((text) => text !== '').join(SEPARATOR);
 }
 
 function textOf(value: unknown): string {
   if (!isObject(value)) return isScalar(value) ? String(value) : '';
-  const picture = bestFile([value]);
-  if (picture !== null) return picture;
   const face = FACES.find((key) => isScalar(value[key]));
   if (face !== undefined) return String(value[face]);
   return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
@@ -160,14 +158,11 @@ export function mainColor(brand: Brand): unknown {
 
 /** Name of the industry with the highest score (the first of equals), its slug where it has no name. */
 export function mainIndustry(brand: Brand): unknown {
-  let best: JsonObject | null = null;
-  let bestScore = Number.NEGATIVE_INFINITY;
-  for (const industry of objectsIn(isObject(brand.company) ? brand.company.industries : null)) {
-    const score = typeof industry.score === 'number' ? industry.score : Number.NEGATIVE_INFINITY;
-    if (best === null || score > bestScore) {
-      best = industry;
-      bestScore = score;
-    }
-  }
+  const scoreOf = ({ score }: JsonObject) => (typeof score === 'number' ? score : Number.NEGATIVE_INFINITY);
+  const industries = objectsIn(isObject(brand.company) ? brand.company.industries : null);
+  const best = industries.reduce<JsonObject | null>(
+    (best, each) => (best === null || scoreOf(each) > scoreOf(best) ? each : best),
+    null,
+  );
   return best?.name ?? best?.slug ?? null;
 }

@@ -5,7 +5,7 @@
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import { candidatesOf, kindOf, type RowRecord, type RowSpool, rawOf, readRow } from '../scan/row-spool.js';
-import type { AnswerView, RenderedAnswer, Renderer } from './output-plan.js';
+import { NOTHING_ASKED, type RenderedAnswer, type Renderer } from './output-plan.js';
 
 /** Groups in the order of the output. Group 0 is for matched brands that have a score. */
 const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
@@ -115,13 +115,9 @@ export function createRowRenderer(renderer: Renderer, answers: Answers): (row: J
     const name = `${row.kind} ${row.reason}`;
     let rendered = unasked.get(name);
     if (!rendered) {
-      rendered = renderer.answer(unaskedView(status, row.reason));
+      rendered = renderer.answer({ ...NOTHING_ASKED, status, error: row.reason });
       if (unasked.size < 10_000) unasked.set(name, rendered);
     }
     return renderer.row(row.raw, rendered, null);
   };
-}
-
-export function unaskedView(status: OutcomeStatus, error: string | null): AnswerView {
-  return { status, identifier: null, profile: null, source: null, fetchedAt: null, error };
 }

@@ -9,6 +9,8 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
 import type { EnrichRequest, EnrichResult } from '../enrich-request.js';
+import { isoTime } from '../output/columns.js';
+import { sumOf } from '../output/write-output.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
@@ -76,14 +78,14 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       others: ledger.others,
     },
     fetchedAt: {
-      oldest: facts.oldestFetchedAt === null ? null : new Date(facts.oldestFetchedAt).toISOString(),
-      newest: facts.newestFetchedAt === null ? null : new Date(facts.newestFetchedAt).toISOString(),
+      oldest: isoTime(facts.oldestFetchedAt),
+      newest: isoTime(facts.newestFetchedAt),
       scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
     },
     files: { output: written.output, errors: written.errors },
     accounting: {
       recordsRead: scan.rows.count,
-      rowsByStatus: Object.values(written.counts).reduce((sum, count) => sum + count, 0),
+      rowsByStatus: sumOf(written.counts),
       recordsWritten: written.readBack,
     },
     startedAt: new Date(result.startedAt).toISOString(),
