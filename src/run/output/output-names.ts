@@ -6,7 +6,7 @@
 
 import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { FailFileError, NeverStartError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { TableFormat } from '../../core/table.js';
@@ -40,20 +40,14 @@ export interface NamingOptions {
 /** Names of open streams, not of files: nothing is written beside them. */
 const STREAMS = /^\/(dev|proc)\//;
 const GZIP = /\.gz$/i;
-const EXTENSION = /\.[^.]{1,10}$/;
-/** Extensions that name a format; `.tsv`, `.tab` and `.txt` are CSV with their own separators. */
-const FORMAT_OF_EXTENSION: Readonly<Record<string, TableFormat>> = {
-  '.csv': 'csv',
-  '.tsv': 'csv',
-  '.tab': 'csv',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
-};
+/** Its dot included: what is longer is part of the name. */
+const LONGEST_EXTENSION = 11;
+const FORMAT_NAME = /\.(?:(csv|tsv|tab)|jsonl|ndjson)(?:\.gz)?$/i;
 
-/** The format that a file's name asks for; null when it asks for none. */
+/** The format that a file's name asks for; null when it asks for none. CSV has several, with their own separators. */
 export function formatOfName(path: string): TableFormat | null {
-  const extension = EXTENSION.exec(basename(path).replace(GZIP, ''))?.[0].toLowerCase();
-  return extension === undefined ? null : (FORMAT_OF_EXTENSION[extension] ?? null);
+  const named = FORMAT_NAME.exec(basename(path));
+  return named && (named[1] === undefined ? 'jsonl' : 'csv');
 }
 
 /** The names of a run's files; {@link assertPlaces} says whether they can be written. */
@@ -80,22 +74,15 @@ export function outputNames(options: NamingOptions): OutputNames {
   };
 }
 
-interface NameParts {
-  /** The path without extensions. */
-  readonly stem: string;
-  readonly extension: string;
-  readonly isGzip: boolean;
-}
-
-function partsOf(path: string): NameParts {
-  const name = basename(path);
-  const plain = name.replace(GZIP, '');
-  const extension = EXTENSION.exec(plain)?.[0] ?? '';
-  const stem = extension === plain ? plain : plain.slice(0, plain.length - extension.length);
+/** `stem`: the path without extensions. */
+function partsOf(path: string) {
+  const plain = path.replace(GZIP, '');
+  const { dir, name, ext } = parse(plain);
+  const isExtension = ext.length > 1 && ext.length <= LONGEST_EXTENSION;
   return {
-    stem: dirname(path) === '.' && !path.startsWith('.') ? stem : join(dirname(path), stem),
-    extension: extension === plain ? '' : extension,
-    isGzip: plain !== name,
+    stem: join(dir, isExtension ? name : name + ext),
+    extension: isExtension ? ext : '',
+    isGzip: plain !== path,
   };
 }
 
@@ -167,26 +154,23 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
 
 /** The same folder may be mounted at two places, and a file may have two names. */
 function isSameFile(one: Stats | null, other: Stats | null): boolean {
-  return (
-    one?.isFile() === true &&
-    other !== null &&
-    one.ino !== 0 &&
-    one.ino === other.ino &&
-    one.dev === other.dev
-  );
+  return one?.isFile() === true && one.ino !== 0 && one.ino === other?.ino && one.dev === other.dev;
 }
 
+const KEPT = 'run again, answers that were paid for are kept';
+const NO_PERMISSION =
+  'permission is missing: choose another place with -o or ask for write access to its folder';
 const ADVICE: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full: free some space and run again, answers that were paid for are kept',
-  EDQUOT: 'the disk quota is used up: free some space and run again, answers that were paid for are kept',
+  ENOSPC: `the disk is full: free some space and ${KEPT}`,
+  EDQUOT: `the disk quota is used up: free some space and ${KEPT}`,
   EFBIG: 'the file is larger than the system allows: write to another place with -o',
   ENOENT: 'its folder does not exist: create it or choose another place with -o',
   ENOTDIR: 'its folder is not a folder: choose another place with -o',
   EISDIR: 'it is a folder: name a file with -o',
-  EACCES: 'permission is missing: choose another place with -o or ask for write access to its folder',
-  EPERM: 'permission is missing: choose another place with -o or ask for write access to its folder',
+  EACCES: NO_PERMISSION,
+  EPERM: NO_PERMISSION,
   EROFS: 'the file system is read-only: choose another place with -o',
-  EPIPE: 'whoever read the output has stopped reading: run again, answers that were paid for are kept',
+  EPIPE: `whoever read the output has stopped reading: ${KEPT}`,
 };
 
 /** A {@link FailFileError} for whatever was thrown while `path` was written; one that is an interruption already stays. */
@@ -196,7 +180,7 @@ export function writeFailure(path: string, error: unknown): FailFileError {
   return new FailFileError({
     code: 'output-unwritable',
     subject: path,
-    todo: ADVICE[code] ?? `${systemWords(error)}: run again, answers that were paid for are kept`,
+    todo: ADVICE[code] ?? `${systemWords(error)}: ${KEPT}`,
     cause: error,
   });
 }

@@ -89,13 +89,13 @@ interface UserPart {
 function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
   const part = plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
   if (plan.escapeFormulas !== 'all') return part;
-  const escape = (text: string) => escapeRecord(text, delimiter);
+  const escaped = (text: string) => escapeRecord(text, delimiter);
   return {
     ...part,
-    header: part.header === null ? null : escape(part.header),
+    header: part.header === null ? null : escaped(part.header),
     read(raw) {
       const [record, carried] = part.read(raw);
-      return [escape(record), escape(carried)];
+      return [escaped(record), escaped(carried)];
     },
   };
 }
