@@ -11,15 +11,12 @@ import type { DashboardData } from './gather-dashboard.js';
 type Slice = readonly [tone: string, size: number];
 
 export function accountSection(data: DashboardData): Markup {
+  const line = html`<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
+${projection(data)}`;
   return html`<div class="trio gauges">
 ${gaugeCard('quota', 'Quota', quotaFigures(data))}
 ${gaugeCard('budget', 'Overage budget', budgetFigures(data))}
-${card(
-  'projection',
-  'End of the period',
-  html`<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
-${projection(data)}`,
-)}
+${card('projection', 'End of the period', line)}
 </div>`;
 }
 
@@ -32,9 +29,7 @@ ${figures}`;
 /** What a gauge says, with a bar in the place of the chart where no script runs. */
 function gauge(part: string, slices: readonly Slice[], share: string, of: string, rest: Markup): Markup {
   const whole = slices.reduce((sum, [, size]) => sum + size, 0) || 1;
-  const drawn = slices
-    .filter(([tone]) => tone !== 'left')
-    .map(([tone, size]) => [tone, size / whole] as const);
+  const drawn = slices.map(([tone, size]) => [tone, tone === 'left' ? 0 : size / whole] as const);
   return html`<div data-part="${part}" data-gauge="${JSON.stringify(slices)}">
 <p class="gauge-number"><strong>${share}</strong><span>${of} used</span></p>
 <div class="plain">${bar(drawn)}</div>
@@ -47,13 +42,8 @@ function nothing(part: string, why: string | Markup): Markup {
 }
 
 function quotaFigures({ ledger, limit, account }: DashboardData): Markup {
-  if (ledger === null) {
-    const isNamed = account !== null;
-    const why = isNamed
-      ? 'Nothing is known of the account yet.'
-      : 'No account is named: give the service and its token.';
-    return nothing('quota', why);
-  }
+  if (account === null) return nothing('quota', 'No account is named: give the service and its token.');
+  if (ledger === null) return nothing('quota', 'Nothing is known of the account yet.');
   const { sent, held, others, quota, period } = ledger;
   const ours = sent + held;
   const used = spentOf(ledger);
@@ -111,25 +101,18 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
   }
   const { projected, used, endsOn, limitReachedOn, daysGone, daysLeft } = projection;
   const over = limit === null ? 0 : projected.total - limit;
-  const line = {
-    gone: round(daysGone),
-    days: round(daysGone + daysLeft),
-    used: used.total,
-    projected: projected.total,
-    limit,
-    endsOn,
-  };
+  const round = (value: number) => Math.round(value * 1_000) / 1_000;
+  const [gone, days] = [round(daysGone), round(daysGone + daysLeft)];
+  const line = { gone, days, used: used.total, projected: projected.total, limit, endsOn };
+  const on =
+    limit !== null && used.total < limit && html` on <strong>${dayText(limitReachedOn ?? '')}</strong>`;
+  const limitText =
+    limitReachedOn === null || over <= 0
+      ? limit !== null && html`<p class="muted">Within the limit of ${countText(limit)}.</p>`
+      : html`<p class="reached">The limit is reached${on}: that is ${countText(over)} more than it allows.</p>`;
   return html`<div data-part="projection" data-line="${JSON.stringify(line)}">
 <p class="lead"><strong>${countText(projected.total)}</strong> requests by ${dayText(endsOn)}, if it goes on like this</p>
-${
-  limitReachedOn === null || limit === null || over <= 0
-    ? limit !== null && html`<p class="muted">Within the limit of ${countText(limit)}.</p>`
-    : html`<p class="reached">${
-        used.total >= limit
-          ? 'The limit is reached'
-          : html`The limit is reached on <strong>${dayText(limitReachedOn)}</strong>`
-      }: that is ${countText(over)} more than it allows.</p>`
-}
+${limitText}
 <p class="note">${countText(projected.byUs)} by brand-enrich, ${countText(projected.byOthers)} by others. ${daysLeft.toFixed(1).replace(/\.0$/, '')}\u00a0days to go.</p>
 </div>`;
 }
@@ -138,8 +121,4 @@ ${
 function toneOf(used: number, whole: number): 'ours' | 'near' | 'over' {
   if (used >= whole && whole > 0) return 'over';
   return used >= 0.8 * whole && whole > 0 ? 'near' : 'ours';
-}
-
-function round(value: number): number {
-  return Math.round(value * 1_000) / 1_000;
 }

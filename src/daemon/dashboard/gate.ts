@@ -5,6 +5,7 @@
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
@@ -13,38 +14,36 @@ import type { Clock } from '../../core/clock.js';
 import { type Page, renderSignIn } from './render-dashboard.js';
 
 export interface GateOptions {
+  /** Where it listens. */
+  readonly host: string;
   readonly password: string;
-  /** Listening on loopback: asked under another name than its own, somebody else's page is asking (DNS rebinding). */
-  readonly isLoopback: boolean;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The address at the other end of the connection. */
-  readonly addressOf: (context: Context) => string;
 }
 
 const LONGEST_FORM = 4_096;
 
 /** An app that lets through to what is added to it only who may look. */
-export function createGate({ password, isLoopback, clock, addressOf }: GateOptions): Hono {
+export function createGate({ host, password, clock }: GateOptions): Hono {
   const app = new Hono();
   const sessions = createSessions(password);
   const guesses = createGuessLimit();
 
   /** null: the password is right. Else how long to wait until the next attempt is looked at. */
-  function attempt(context: Context, text: string): { readonly waitMs: number } | null {
-    const address = addressOf(context);
+  function attempt(context: Context, text: string): number | null {
+    const address = getConnInfo(context).remote.address ?? '';
     const now = clock.monotonic();
     const waitMs = guesses.waitMs(address, now);
-    if (waitMs > 0) return { waitMs };
+    if (waitMs > 0) return waitMs;
     const isRight = sessions.isPassword(text);
     if (isRight) guesses.noteRight(address);
     else guesses.noteWrong(address, now);
-    return isRight ? null : { waitMs };
+    return isRight ? null : 0;
   }
 
   /** Goes on to `path` with a cookie, if the password is right. */
   function enter(context: Context, path: string, text: string): Response | Promise<Response> {
-    const refused = attempt(context, text);
-    if (refused !== null) return refuse(context, path, refused.waitMs);
+    const waitMs = attempt(context, text);
+    if (waitMs !== null) return refuse(context, path, waitMs);
     setCookie(context, cookieName(context), sessions.open(clock.now()), {
       httpOnly: true,
       sameSite: 'Strict',
@@ -67,8 +66,8 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
 
   app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
-    const host = new URL(context.req.url).hostname;
-    if (!isLoopback || isLoopbackHost(host)) await next();
+    // Asked under another name than its own on loopback, somebody else's page is asking (DNS rebinding).
+    if (!isLoopbackHost(host) || isLoopbackHost(new URL(context.req.url).hostname)) await next();
     else context.res = context.text('the host name of the request is not allowed\n', 421);
     context.res.headers.set('cache-control', 'no-store');
   });
@@ -96,8 +95,8 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
     if (cookie !== undefined && sessions.isOpen(cookie, clock.now())) return next();
     const said = basicPassword(context.req.header('authorization'));
     if (said !== null) {
-      const refused = attempt(context, said);
-      return refused === null ? next() : refuse(context, '/', refused.waitMs);
+      const waitMs = attempt(context, said);
+      return waitMs === null ? next() : refuse(context, '/', waitMs);
     }
     if (wantsPage(context)) {
       const path = ownPath(`${url.pathname}${url.search}`);
@@ -222,8 +221,8 @@ export function createGuessLimit() {
 function sourceOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  return [...groups, ...Array.from({ length: zeros }, () => '0'), ...rest].slice(0, 4).join(':');
+  const groupsOf = (part: string) => part.split(':').filter((group) => group !== '');
+  const [groups, rest] = [groupsOf(head), groupsOf(tail ?? '')];
+  const zeros = new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0');
+  return [...groups, ...zeros, ...rest].slice(0, 4).join(':');
 }

@@ -2,7 +2,7 @@
  * What the dashboard shows, and how it is gathered from the engine and the watched folders: when somebody asks, at
  * most once a second, and kept while the engine is unavailable.
  */
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { AccountNames } from '../../context/account.js';
 import { type AccountStatus, readAccountStatus, type SaidTerms } from '../../context/account-status.js';
@@ -94,12 +94,8 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
 
 async function readInbox(folder: string): Promise<Omit<ShownInbox, 'closed'>> {
   const place = join(folder, 'waiting');
-  const isGone = await access(place).then(
-    () => false,
-    () => true,
-  );
-  const waiting = isGone ? null : await Promise.all((await listWaiting(place)).map(readWaiting));
-  return { folder, waiting };
+  if (!existsSync(place)) return { folder, waiting: null };
+  return { folder, waiting: await Promise.all((await listWaiting(place)).map(readWaiting)) };
 }
 
 async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, position: number) {

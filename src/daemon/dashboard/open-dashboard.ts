@@ -5,9 +5,6 @@
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
-import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context } from 'hono';
-import { isLoopbackHost } from '../../config/address-values.js';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import type { AccountNames } from '../../context/account.js';
@@ -44,20 +41,14 @@ export interface DashboardContext {
   readonly releasers: Releasers;
 }
 
-export interface OpenedDashboard {
-  /** `http://host:port/`, without a password. */
-  readonly url: string;
-  /** The same, signing in who opens it. Secret. null when the password is one of the settings, which is never printed. */
-  readonly signInUrl: string | null;
-}
-
 const CLOSE_MS = 1_000;
 
 /**
- * Serves the dashboard until `releasers` run. null with `--no-dashboard`. Throws `NeverStartError` when others could reach it
+ * Serves the dashboard until `releasers` run. null with `--no-dashboard`; else its address without a password, and the
+ * same signing in who opens it: a secret, null when the password is one of the settings, which is never printed. Throws `NeverStartError` when others could reach it
  * without a password, and `FailFileError` when the port cannot be had.
  */
-export async function openDashboard(context: DashboardContext): Promise<OpenedDashboard | null> {
+export async function openDashboard(context: DashboardContext) {
   const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
@@ -81,12 +72,11 @@ export async function openDashboard(context: DashboardContext): Promise<OpenedDa
   async function loadBoard(): Promise<QueueBoard> {
     const { createQueueBoard } = await import('./queue-board.js');
     const chunks = 'chunks of up to 50 identifiers that workers look up';
-    const ticks = {
-      queue: openQueue(tickQueueOf(hostname())),
-      title: 'Schedules',
-      description: `times at which schedules of ${hostname()} are due`,
-    };
-    const shown = [...(queue ? [{ queue, title: 'Lookups', description: chunks }] : []), ticks];
+    const ticks = `times at which schedules of ${hostname()} are due`;
+    const shown = [
+      ...(queue ? [{ queue, title: 'Lookups', description: chunks }] : []),
+      { queue: openQueue(tickQueueOf(hostname())), title: 'Schedules', description: ticks },
+    ];
     return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
   }
 
@@ -122,8 +112,7 @@ export async function openDashboard(context: DashboardContext): Promise<OpenedDa
   return { url, signInUrl };
 }
 
-export interface DashboardServerOptions extends Omit<GateOptions, 'isLoopback' | 'addressOf'> {
-  readonly host: string;
+export interface DashboardServerOptions extends GateOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
@@ -138,9 +127,7 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'isLoopback' |
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
   const { host, port, look, chartLibrary, openBoard, onTrouble } = options;
-  const isLoopback = isLoopbackHost(host);
-  const addressOf = (context: Context) => getConnInfo(context).remote.address ?? '';
-  const app = createGate({ ...options, isLoopback, addressOf });
+  const app = createGate(options);
   const policy = "default-src 'none'";
   app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
   app.get('/parts', async (context) => sendPage(context, { html: renderParts(await look()), policy }));

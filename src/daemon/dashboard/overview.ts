@@ -40,37 +40,22 @@ export function headlineOf(data: DashboardData): string {
   return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`}.`;
 }
 
-type Banner = readonly [tone: 'warn' | 'bad', text: string];
-
 export function banners(view: DashboardView): Markup {
-  const shown = bannersOf(view).map(([tone, text]) => html`<p class="banner ${tone}">${text}</p>`);
-  return html`<div data-part="banners">${shown}</div>`;
-}
-
-function bannersOf(view: DashboardView): Banner[] {
   const { data, awayNoticedAt, serviceTrouble, isStopping, isSample, now } = view;
-  const found: Banner[] = [];
-  if (isSample) {
-    found.push([
-      'warn',
-      'Sample data: brands, scores and quota come from the built-in catalogue, and nothing is spent.',
-    ]);
-  }
-  if (isStopping) found.push(['warn', 'This process is stopping: requests in flight are waited for.']);
-  if (awayNoticedAt !== null) {
-    const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
-    const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
-    found.push(['bad', `No answer from the engine since ${moment(awayNoticedAt)}.${known ?? ''}`]);
-  }
-  if (serviceTrouble !== null) {
-    found.push([
-      'warn',
-      `The service is not answering properly: ${serviceTrouble}. It is asked one request at a time, and work resumes when it answers.`,
-    ]);
-  }
+  const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
+  const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
   const hold = data && holdOf(data.ledger, data.limit);
-  if (data && hold) found.push([hold === 'paused' ? 'warn' : 'bad', holdText(hold, data)]);
-  return found;
+  return html`<div data-part="banners">${[
+    isSample &&
+      html`<p class="banner warn">Sample data: brands, scores and quota come from the built-in catalogue, and nothing is spent.</p>`,
+    isStopping &&
+      html`<p class="banner warn">This process is stopping: requests in flight are waited for.</p>`,
+    awayNoticedAt !== null &&
+      html`<p class="banner bad">No answer from the engine since ${moment(awayNoticedAt)}.${known}</p>`,
+    serviceTrouble !== null &&
+      html`<p class="banner warn">The service is not answering properly: ${serviceTrouble}. It is asked one request at a time, and work resumes when it answers.</p>`,
+    data && hold && html`<p class="banner ${HOLD_MARKS[hold][1]}">${holdText(hold, data)}</p>`,
+  ]}</div>`;
 }
 
 function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): string {
@@ -90,33 +75,22 @@ export function figuresOf(data: DashboardData): Markup {
   const left = ledger && roomOf(ledger);
   const used = ledger && spentOf(ledger);
   const alive = judgeRuns(data).filter(isAtWork).length;
+  const ofRuns = runs.length === 0 ? 'none yet' : `of the last ${countText(runs.length)}`;
+  const ofLimit =
+    limit === null || used === null
+      ? 'no quota known'
+      : `of ${countText(limit)}, ${shareText(used, limit) || '0 %'} used`;
+  const expected = projection === null ? '–' : countText(projection.projected.total);
+  const byDay = projection === null ? 'too early to say' : `requests by ${dayText(projection.endsOn)}`;
+  const inFolders = inboxes.length === 0 ? 'no folder watched' : `in ${countOf(inboxes.length, 'folder')}`;
+  const { matched, notFound } = answers;
   return keyFigures(
     [
-      [
-        'Runs going',
-        countText(alive),
-        runs.length === 0 ? 'none yet' : `of the last ${countText(runs.length)}`,
-      ],
-      [
-        'Requests left',
-        left === null ? '–' : countText(left),
-        limit === null || used === null
-          ? 'no quota known'
-          : `of ${countText(limit)}, ${shareText(used, limit) || '0 %'} used`,
-      ],
-      projection === null
-        ? ['Expected', '–', 'too early to say']
-        : ['Expected', countText(projection.projected.total), `requests by ${dayText(projection.endsOn)}`],
-      [
-        'Waiting files',
-        countText(waitingCount(data)),
-        inboxes.length === 0 ? 'no folder watched' : `in ${countOf(inboxes.length, 'folder')}`,
-      ],
-      [
-        'Stored answers',
-        countText(answers.matched + answers.notFound),
-        `${countText(answers.notFound)} not found`,
-      ],
+      ['Runs going', countText(alive), ofRuns],
+      ['Requests left', left === null ? '–' : countText(left), ofLimit],
+      ['Expected', expected, byDay],
+      ['Waiting files', countText(waitingCount(data)), inFolders],
+      ['Stored answers', countText(matched + notFound), `${countText(notFound)} not found`],
     ],
     true,
   );

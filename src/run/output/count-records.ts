@@ -33,7 +33,7 @@ const BOM = [0xef, 0xbb, 0xbf];
  * @throws the system's error when it cannot be read, zlib's when its compression is damaged or cut short.
  */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
-  const counter = shape.format === 'csv' ? createCsvCounter(shape) : createLineCounter();
+  const counter = createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) counter.push(chunk);
@@ -53,10 +53,11 @@ async function isGzipped(path: string): Promise<boolean> {
   }
 }
 
-/** A record without a single byte (an empty line) is none. */
-export function createCsvCounter({ delimiter, hasHeader, lineEnd }: CountShape): RecordCounter {
-  const separator = Buffer.from(delimiter);
-  const separatorStart = separator[0] ?? 0;
+/** In CSV a record without a single byte (an empty line) is none, in JSON lines one of blanks alone. */
+export function createCounter({ format, delimiter, hasHeader, lineEnd }: CountShape): RecordCounter {
+  const isCsv = format === 'csv';
+  const separator = Buffer.from(isCsv ? delimiter : '\n');
+  const separatorStart = separator[0] ?? LF;
   /** `closed`: after a quote in a quoted cell. A second one opens the cell again; anything else goes on as a bare one would. */
   let state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   /** Bytes of the separator that were just seen. */
@@ -73,12 +74,12 @@ export function createCsvCounter({ delimiter, hasHeader, lineEnd }: CountShape):
   }
 
   function take(byte: number): void {
-    if (byte === LF || (byte === CR && lineEnd === '\r')) {
+    if (byte === LF || (byte === CR && isCsv && lineEnd === '\r')) {
       endRecord();
       return;
     }
-    if (byte !== CR) isEmpty = false;
-    const opens = byte === QUOTE && state !== 'bare';
+    if (isCsv ? byte !== CR : byte > SPACE) isEmpty = false;
+    const opens = isCsv && byte === QUOTE && state !== 'bare';
     matched = byte === separator[matched] ? matched + 1 : Number(byte === separatorStart);
     const isSeparator = matched === separator.length;
     if (isSeparator) matched = 0;
@@ -89,7 +90,7 @@ export function createCsvCounter({ delimiter, hasHeader, lineEnd }: CountShape):
     push(bytes) {
       for (let at = 0; at < bytes.length; at++) {
         let byte = bytes[at] ?? LF;
-        if (state === 'bare' && matched === 0) {
+        if (state === 'bare' && matched === 0 && !isEmpty) {
           // For speed: most bytes continue a bare cell.
           while (byte > CR && byte !== separatorStart && ++at < bytes.length) byte = bytes[at] ?? LF;
           if (at === bytes.length) break;
@@ -106,27 +107,5 @@ export function createCsvCounter({ delimiter, hasHeader, lineEnd }: CountShape):
       endRecord();
       return hasHeader ? Math.max(0, records - 1) : records;
     },
-  };
-}
-
-/** JSON lines: lines with anything but blanks in them. */
-export function createLineCounter(): RecordCounter {
-  let records = 0;
-  let isBlank = true;
-  return {
-    push(bytes) {
-      for (let at = 0; at < bytes.length; at++) {
-        const byte = bytes[at] ?? LF;
-        if (!isBlank) {
-          at = bytes.indexOf(LF, at);
-          if (at < 0) return;
-          isBlank = true;
-        } else if (byte > SPACE) {
-          isBlank = false;
-          records++;
-        }
-      }
-    },
-    end: () => records,
   };
 }

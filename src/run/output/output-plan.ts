@@ -63,8 +63,6 @@ export interface OutputPlan {
   readonly hasSurplus?: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
-  /** Cell separator of JSON lines that become CSV. Default: a comma. CSV keeps the input's. */
-  readonly delimiter?: string;
 }
 
 export interface Renderer {

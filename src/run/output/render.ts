@@ -27,8 +27,9 @@ export function createRenderer(plan: OutputPlan): Renderer {
 }
 
 function createCsvRenderer(plan: OutputPlan): Renderer {
-  const delimiter = plan.input.format === 'csv' ? plan.input.delimiter : (plan.delimiter ?? ',');
-  const { lineEnd } = plan.input;
+  // JSON lines have no delimiter.
+  const { delimiter: ofInput, lineEnd } = plan.input;
+  const delimiter = ofInput || ',';
   const user = createUserPart(plan, delimiter);
   const columns = columnsFor(plan.fields, plan.prefix);
   const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);

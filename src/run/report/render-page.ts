@@ -67,15 +67,12 @@ function figuresOf({ rows, input, requests, account }: RunReport): Markup {
   const { records } = input;
   const share = records > 0 ? `, ${shareText(rows.matched, records)}` : '';
   const { savedByDuplicates, savedByStored } = requests;
+  const saved = `${countText(savedByDuplicates)} by duplicates, ${countText(savedByStored)} stored`;
   return keyFigures([
     ['Rows with a brand', countText(rows.matched), `of ${countText(records)}${share}`],
     ['Requests billed', countText(requests.billed), `of ${countText(requests.sent)} sent`],
     ['Overage cost', requests.overageCost, `${countOf(requests.overage, 'request')} beyond the quota`],
-    [
-      'Requests saved',
-      countText(savedByDuplicates + savedByStored),
-      `${countText(savedByDuplicates)} by duplicates, ${countText(savedByStored)} stored`,
-    ],
+    ['Requests saved', countText(savedByDuplicates + savedByStored), saved],
     ['Limit used', ...limitUsed(account)],
   ]);
 }

@@ -85,47 +85,38 @@ export function createRunSummary(tierOf: (score: number) => QualityTier) {
   };
 }
 
-/** What is kept of a brand. All texts as the service sent them. */
-export interface RankedBrand {
-  /** The number of its identifier: brands of equal score stand in the order of the input. */
-  readonly index: number;
-  /** Id, else domain, else identifier: what makes two answers the same brand. */
-  readonly key: string;
-  readonly name: string;
-  readonly domain: string | null;
-  readonly score: number;
-  readonly color: string | null;
-  /** null also for brands with adult content, whose pictures are not shown. */
-  readonly logoUrl: string | null;
-}
-
-type ScoredAnswer = Pick<NotedAnswer, 'index' | 'identifier' | 'brand'> & { readonly score: number };
-
 export const LISTED = 10;
 
-type IsBefore = (
-  a: Pick<ScoredAnswer, 'score' | 'index'>,
-  b: Pick<ScoredAnswer, 'score' | 'index'>,
-) => boolean;
-const isBetter: IsBefore = (a, b) => a.score > b.score || (a.score === b.score && a.index < b.index);
-const isLower: IsBefore = (a, b) => a.score < b.score || (a.score === b.score && a.index < b.index);
+type ScoredAnswer = Pick<NotedAnswer, 'index' | 'identifier' | 'brand'> & { readonly score: number };
+type Compare = (a: Pick<ScoredAnswer, 'score' | 'index'>, b: Pick<ScoredAnswer, 'score' | 'index'>) => number;
+const bestFirst: Compare = (a, b) => b.score - a.score || a.index - b.index;
+const lowestFirst: Compare = (a, b) => a.score - b.score || a.index - b.index;
 
 export function createBrandRanking() {
   const best: RankedBrand[] = [];
   const lowest: RankedBrand[] = [];
+
+  function offer(list: RankedBrand[], answer: ScoredAnswer, compare: Compare): void {
+    const last = list[LISTED - 1];
+    // Nearly every answer of a long file ends here.
+    if (last !== undefined && compare(answer, last) >= 0) return;
+    const brand = rankedBrand(answer);
+    const same = list.findIndex(({ key }) => key === brand.key);
+    const known = list[same];
+    if (known !== undefined && compare(brand, known) >= 0) return;
+    if (known !== undefined) list.splice(same, 1);
+    list.push(brand);
+    list.sort(compare).splice(LISTED);
+  }
+
   return {
     /** Best first; at most `LISTED`. */
     best: best as readonly RankedBrand[],
     /** Lowest first; at most `LISTED`. Of few brands some are among the best as well. */
     lowest: lowest as readonly RankedBrand[],
     note(answer: ScoredAnswer): void {
-      const isAmongBest = hasPlace(best, answer, isBetter);
-      const isAmongLowest = hasPlace(lowest, answer, isLower);
-      // Nearly every answer of a long file ends here.
-      if (!isAmongBest && !isAmongLowest) return;
-      const brand = rankedBrand(answer);
-      if (isAmongBest) place(best, brand, isBetter);
-      if (isAmongLowest) place(lowest, brand, isLower);
+      offer(best, answer, bestFirst);
+      offer(lowest, answer, lowestFirst);
     },
   };
 }
@@ -135,32 +126,21 @@ export function lowestApart({ best, lowest }: RunFacts['brands']): RankedBrand[]
   return lowest.filter(({ key }) => !best.some((other) => other.key === key));
 }
 
-function hasPlace(list: readonly RankedBrand[], answer: ScoredAnswer, isBefore: IsBefore): boolean {
-  const last = list[LISTED - 1];
-  return last === undefined || isBefore(answer, last);
-}
+/** What is kept of a brand. All texts as the service sent them. */
+export type RankedBrand = Readonly<ReturnType<typeof rankedBrand>>;
 
-function place(list: RankedBrand[], brand: RankedBrand, isBefore: IsBefore): void {
-  const same = list.findIndex(({ key }) => key === brand.key);
-  const known = list[same];
-  if (known !== undefined) {
-    if (!isBefore(brand, known)) return;
-    list.splice(same, 1);
-  }
-  const at = list.findIndex((other) => isBefore(brand, other));
-  list.splice(at < 0 ? list.length : at, 0, brand);
-  if (list.length > LISTED) list.pop();
-}
-
-function rankedBrand({ index, identifier, score, brand }: ScoredAnswer): RankedBrand {
+function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   const domain = textOf(brand.domain);
   return {
+    /** The number of its identifier: brands of equal score stand in the order of the input. */
     index,
+    /** What makes two answers the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? identifier.slice(identifier.indexOf(':') + 1),
     domain,
     score,
     color: textOf(mainColor(brand)),
+    /** null also for brands with adult content, whose pictures are not shown. */
     logoUrl: brand.isNsfw === true ? null : (bestIcon(brand) ?? bestLogo(brand)),
   };
 }

@@ -61,20 +61,11 @@ function outcomeRow(status: OutcomeStatus, count: number, records: number): Mark
 `;
 }
 
-const TIERS = [
-  ['high', 'High', '0.67 to 1'],
-  ['acceptable', 'Acceptable', '0.33 to 0.67'],
-  ['poor', 'Poor', '0 to 0.33'],
-] as const;
-
 export function scoresSection({ quality }: RunReport): Markup {
   const { high, acceptable, poor, unscored, histogram } = quality;
   const scored = high + acceptable + poor;
   const total = scored + unscored;
-  const tier = (
-    [tone, name, range]: readonly [keyof typeof quality & string, string, string],
-    count: number,
-  ) =>
+  const tier = (tone: string, name: string, range: string, count: number) =>
     html`<li><span class="dot ${tone}"></span><span class="tier-name">${name}</span> <span class="muted">${range}</span><span class="tier-count">${countText(count)} <span class="muted">${shareText(count, total)}</span></span></li>
 `;
   const sentence = `Histogram of quality scores: ${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor.`;
@@ -84,7 +75,7 @@ export function scoresSection({ quality }: RunReport): Markup {
       : `None of the ${countOf(unscored, 'brand')} has a score.`;
   const content = html`${scored === 0 ? html`<p class="muted">${none}</p>` : chart(histogram, sentence)}
 <ul class="tiers">
-${TIERS.map((each) => tier(each, quality[each[0]]))}${unscored > 0 && tier(['unscored', 'Unscored', 'no score sent'], unscored)}</ul>
+${tier('high', 'High', '0.67 to 1', high)}${tier('acceptable', 'Acceptable', '0.33 to 0.67', acceptable)}${tier('poor', 'Poor', '0 to 0.33', poor)}${unscored > 0 && tier('unscored', 'Unscored', 'no score sent', unscored)}</ul>
 <p class="note">Distinct brands by <code>qualityScore</code>. A low score means that the brand is less likely to be real; a personal blog is at about 0.3 to 0.4.</p>`;
   return card('scores', 'Quality of the brands', content, { more: 'scores' });
 }
@@ -116,22 +107,14 @@ export function causesSection({ failures, reasons, rows, reason, input }: RunRep
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');
   const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? 'the run was stopped'}</bdi>.</p>`;
+  const causes = html`${causeTable('Rows', unasked, 'row')}${examples(input.examples)}`;
   const cards = [
-    ...(failed.length > 0
-      ? [card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup'))]
-      : []),
-    ...(rows.deferred > 0 ? [card('deferred', 'Not asked yet', stopped)] : []),
-    ...(unasked.length > 0
-      ? [
-          card(
-            'unasked',
-            'Invalid and skipped rows by cause',
-            html`${causeTable('Rows', unasked, 'row')}${examples(input.examples)}`,
-          ),
-        ]
-      : []),
+    failed.length > 0 &&
+      card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup')),
+    rows.deferred > 0 && card('deferred', 'Not asked yet', stopped),
+    unasked.length > 0 && card('unasked', 'Invalid and skipped rows by cause', causes),
   ];
-  return cards.length === 0 ? null : html`<div class="pair">${cards}</div>`;
+  return cards.some((each) => each) ? html`<div class="pair">${cards}</div>` : null;
 }
 
 function causeTable(counted: string, causes: readonly (readonly [string, number])[], unit: string): Markup {
@@ -207,14 +190,8 @@ ${rows}
 }
 
 function ages({ fetchedAt: { oldest, newest, scoresMayHaveDrifted } }: RunReport): Markup {
-  const rows =
-    oldest === null || newest === null
-      ? html`<p class="muted">No answers.</p>`
-      : facts([
-          ['Oldest', momentText(oldest)],
-          ['Newest', momentText(newest)],
-        ]);
-  return html`${rows}
+  const rows = [['Oldest', momentText(oldest ?? '')] as const, ['Newest', momentText(newest ?? '')] as const];
+  return html`${oldest === null ? html`<p class="muted">No answers.</p>` : facts(rows)}
 ${scoresMayHaveDrifted && html`<p class="warning" role="note">Oldest and newest are more than 7 days apart. Scores change over time, so ranks may compare scores of different days; <code>--refresh</code> buys them anew.</p>`}`;
 }
 
@@ -241,10 +218,5 @@ export function filesSection({ report, files }: PageData): Markup {
   const warnings =
     input.warnings.length > 0 &&
     html`<p class="note">Warnings about the input:</p><ul class="note">${input.warnings.map((warning) => html`<li>${text(warning)}</li>`)}</ul>`;
-  return card(
-    'files',
-    'Files',
-    html`${rows}
-${warnings}`,
-  );
+  return card('files', 'Files', [rows, warnings]);
 }

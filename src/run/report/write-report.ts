@@ -68,14 +68,11 @@ export function pageDataOf(
 }
 
 function filesOf({ files, run }: RunReport, json: string, page: string): ShownFile[] {
-  const shownFile = (label: string, path: string): ShownFile => ({
-    label,
-    path: path === '-' ? 'standard output' : path,
-    href:
-      path !== '-' && resolve(dirname(path)) === resolve(dirname(page))
-        ? `./${encodeURIComponent(basename(path))}`
-        : null,
-  });
+  const shownFile = (label: string, path: string): ShownFile => {
+    const isBeside = path !== '-' && resolve(dirname(path)) === resolve(dirname(page));
+    const href = isBeside ? `./${encodeURIComponent(basename(path))}` : null;
+    return { label, path: path === '-' ? 'standard output' : path, href };
+  };
   return [
     shownFile(run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', files.output),
     ...(files.errors === null ? [] : [shownFile('Rows to look at', files.errors)]),

@@ -5,19 +5,14 @@ import { gzipSync } from 'node:zlib';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type CountShape,
-  countRecords,
-  createCsvCounter,
-  createLineCounter,
-} from '../../../src/run/output/count-records.js';
+import { type CountShape, countRecords, createCounter } from '../../../src/run/output/count-records.js';
 
 const CSV: CountShape = { format: 'csv', delimiter: ',', hasHeader: false, lineEnd: '\n' };
 
 /** Counts with the bytes cut into pieces of this size, so that every state meets the edge of a chunk. */
 function count(text: string, shape: CountShape, piece: number): number {
   const bytes = Buffer.from(text);
-  const counter = shape.format === 'csv' ? createCsvCounter(shape) : createLineCounter();
+  const counter = createCounter(shape);
   for (let at = 0; at < bytes.length; at += piece) counter.push(bytes.subarray(at, at + piece));
   return counter.end();
 }
