@@ -1,7 +1,6 @@
 /**
- * What stands before every page: security headers, the check of the name that the request uses, and the
- * password, with sign-in and sign-out. Whoever knows the password may look, or holds a cookie that was given for it. The
- * cookie holds nothing of the password; it is signed with a key of this process, so it ends with the process.
+ * What stands before every page: security headers, the check of the name that the request uses, and sign-in with a
+ * password. The cookie holds nothing of it; it is signed with a key of this process, so it ends with the process.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
@@ -169,8 +168,6 @@ function digestOf(text: string): Buffer {
 }
 
 const FREE_GUESSES = 5;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
 /** An address that has been silent for so long begins anew. */
 const FORGET_AFTER_MS = 15 * 60_000;
 /** What is remembered is bounded: beyond it the address that was silent for longest is forgotten. */
@@ -178,8 +175,7 @@ const ADDRESSES_AT_MOST = 1_000;
 
 /** The wait after so many wrong guesses in a row: none for the first five, then 1 s, doubled each time, up to a minute. */
 export function waitAfter(wrong: number): number {
-  if (wrong < FREE_GUESSES) return 0;
-  return Math.min(FIRST_WAIT_MS * 2 ** (wrong - FREE_GUESSES), LONGEST_WAIT_MS);
+  return wrong < FREE_GUESSES ? 0 : Math.min(1_000 * 2 ** (wrong - FREE_GUESSES), 60_000);
 }
 
 /**

@@ -54,24 +54,23 @@ export interface DashboardView {
   readonly isStopping: boolean;
 }
 
-export interface DashboardSources {
-  readonly engine: Engine;
-  readonly names: AccountNames | null;
-  /** The account's; null where there is none. */
-  readonly queue: BullChunkQueue | null;
-  readonly terms: SaidTerms;
-  /** Watched folders, absolute. */
-  readonly inboxes: readonly string[];
-}
-
 /** More than are shown, so that those that are alive are among them. */
 const RUNS_READ = 50;
 /** Reasons are read for so many files of a folder, the longest waiting. */
 const REASONS_READ = 50;
 
-/** Throws what the engine throws. A folder that cannot be read is no error. */
-export async function gatherDashboard(sources: DashboardSources): Promise<DashboardData> {
-  const { engine, names, queue, terms, inboxes } = sources;
+/**
+ * Throws what the engine throws. A folder that cannot be read is no error.
+ * @param queue the account's; null where there is none.
+ * @param inboxes watched folders, absolute.
+ */
+export async function gatherDashboard(
+  engine: Engine,
+  names: AccountNames | null,
+  queue: BullChunkQueue | null,
+  terms: SaidTerms,
+  inboxes: readonly string[],
+): Promise<DashboardData> {
   const { kind, address, ledger, warnings, outcomes, runs } = engine;
   const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
   const stores = { kind, address, ledger, warnings, outcomes, runs, queueCounts };
@@ -112,7 +111,6 @@ function reasonOf(text: string): string {
 }
 
 const FRESH_MS = 1_000;
-const DEADLINE_MS = 2_000;
 /** When nobody has looked for so long, the engine may have been back meanwhile: the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
@@ -127,7 +125,7 @@ export function createNewestData(options: {
   readonly onTrouble: (error: unknown) => void;
   readonly deadlineMs?: number;
 }) {
-  const { gather, clock, onTrouble, deadlineMs = DEADLINE_MS } = options;
+  const { gather, clock, onTrouble, deadlineMs = 2_000 } = options;
   let data: DashboardData | null = null;
   let awayNoticedAt: number | null = null;
   let lookedAt = 0;

@@ -61,9 +61,8 @@ export async function openDashboard(context: DashboardContext) {
     return queue;
   };
   const queue = names && openQueue(names.queueName);
-  const sources = { engine, names, queue, terms: { ...settings, isHost: true }, inboxes };
   const newest = createNewestData({
-    gather: () => gatherDashboard(sources),
+    gather: () => gatherDashboard(engine, names, queue, { ...settings, isHost: true }, inboxes),
     clock: systemClock,
     onTrouble: (error) => log.warn({ reason: errorText(error) }, 'the dashboard has no newer data'),
   });

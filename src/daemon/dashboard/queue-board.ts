@@ -1,7 +1,6 @@
 /**
- * Bull Board, to look into the queues and nothing else: its queues are read-only, and only GET gets to it, since removing
- * or retrying a job by hand could buy something twice or leave rows without an answer. Its page is served without the fonts
- * that it would have from elsewhere.
+ * Bull Board, to look into the queues and nothing else: removing or retrying a job by hand could buy something twice or leave
+ * rows without an answer. Its page is served without the fonts that it would have from elsewhere.
  */
 import { resolve } from 'node:path';
 import { createBullBoard } from '@bull-board/api';

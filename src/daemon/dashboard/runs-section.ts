@@ -1,7 +1,4 @@
-/**
- * Runs: how each stands, by its record, its heartbeat and its account, how far it is, what came of its
- * identifiers, and why it stopped.
- */
+/** Runs: how each stands, by its record, its heartbeat and its account, and what came of its identifiers. */
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Markup } from '../../run/report/markup.js';
@@ -29,15 +26,10 @@ const HELD: Readonly<Record<RunHold, string>> = {
   capped: 'its own --max-requests is reached',
 };
 
-/** A run with what is concluded of it. */
-export interface ShownRun {
-  readonly run: RunRecord;
-  readonly standing: Standing;
-  readonly hold: RunHold | null;
-}
+type ShownRun = ReturnType<typeof judgeRuns>[number];
 
-/** All runs of the data, judged. */
-export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardData): ShownRun[] {
+/** All runs of the data, each with what is concluded of it. */
+export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardData) {
   const own = holdOf(ledger, limit);
   return runs.map((run) => {
     // A pause holds every account of the engine.
@@ -47,7 +39,7 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
 }
 
 /** Whether somebody is at the run. */
-export function isAtWork({ standing }: ShownRun): boolean {
+export function isAtWork({ standing }: Pick<ShownRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
 
@@ -72,9 +64,8 @@ function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
   const [, host = '', file = run.label] = /^(.*?): (.*)$/s.exec(run.label) ?? [];
   const answered = whole - left;
   const why = whyText(run, standing, hold, now);
-  const when = isAtWork({ run, standing, hold })
-    ? `for ${spanText(now - run.asOf)}`
-    : `started ${agoText(run.asOf, now)}`;
+  const isGoing = isAtWork({ standing });
+  const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
   const tones = [
     ['matched', parts.matched, 'matched'],
     ['stored', parts.stored, 'known from before'],
@@ -141,16 +132,10 @@ export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
 
 /** `storeNow`: by the clock that dates heartbeats. `hold`: of the run. */
 export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null): Standing {
-  switch (run.status) {
-    case 'completed':
-      return 'finished';
-    case 'stopped':
-    case 'cancelled':
-      return run.status;
-    case 'running':
-      if (!isAlive(run, storeNow)) return 'dead';
-      return hold === null ? 'running' : 'held';
-  }
+  if (run.status === 'completed') return 'finished';
+  if (run.status !== 'running') return run.status;
+  if (!isAlive(run, storeNow)) return 'dead';
+  return hold === null ? 'running' : 'held';
 }
 
 /**
@@ -175,7 +160,6 @@ export function partsOf({ tally, identifiers, status }: RunRecord) {
 
 /** Those that are alive first, all of them, then the newest; at most `count`. */
 export function runsToShow<T>(runs: readonly T[], isAlive: (run: T) => boolean, count: number): T[] {
-  const alive = runs.filter(isAlive);
-  const others = runs.filter((run) => !isAlive(run));
-  return [...alive, ...others].slice(0, Math.max(count, alive.length));
+  const sorted = [...runs].sort((a, b) => Number(isAlive(b)) - Number(isAlive(a)));
+  return sorted.slice(0, Math.max(count, runs.filter(isAlive).length));
 }

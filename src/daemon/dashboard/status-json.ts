@@ -75,22 +75,16 @@ function dataOf(data: DashboardData) {
           return { file, folder, since: isoTime(since || null), reason };
         }) ?? null,
     })),
-    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => ({
-      name: schedule.name,
-      line: schedule.line,
-      cron: schedule.cron,
-      tz: schedule.tz,
-      host: schedule.host,
-      isHostAway,
-      isRunning,
-      nextAt: isoTime(nextAt),
-      last: ended && {
+    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => {
+      const { name, line, cron, tz, host } = schedule;
+      const last = ended && {
         startedAt: isoTime(ended.startedAt),
         endedAt: isoTime(ended.endedAt),
         exitCode: ended.exitCode,
         sentence: ended.sentence,
         output: ended.output,
-      },
-    })),
+      };
+      return { name, line, cron, tz, host, isHostAway, isRunning, nextAt: isoTime(nextAt), last };
+    }),
   };
 }

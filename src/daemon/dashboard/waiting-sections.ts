@@ -1,6 +1,4 @@
-/**
- * What waits: files in watched folders, schedules, and the queue with the stored answers.
- */
+/** What waits: files in watched folders, schedules, and the queue with the stored answers. */
 import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
 import { card, facts, html, type Markup } from '../../run/report/markup.js';
 import type { ScheduleState } from '../schedules/schedule-book.js';

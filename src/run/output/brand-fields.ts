@@ -25,14 +25,11 @@ const SEPARATOR = '|';
 export function fieldAt(profile: unknown, path: string): string {
   let value = profile;
   for (const segment of path.split('.')) {
-    value = Array.isArray(value) ? stepIntoArray(value, segment) : stepIntoObject(value, segment);
+    if (Array.isArray(value)) value = stepIntoArray(value, segment);
+    else value = isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
     if (value === undefined || value === null) return '';
   }
   return cellOf(value);
-}
-
-function stepIntoObject(value: unknown, segment: string): unknown {
-  return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
 }
 
 function stepIntoArray(values: readonly unknown[], segment: string): unknown {
@@ -118,36 +115,28 @@ function placeIn(order: readonly unknown[], value: unknown): number {
  * (svg, png, webp, jpeg), then width. Null when no file has an address.
  */
 function bestFile(assets: readonly JsonObject[]): string | null {
-  let best: { readonly src: string; readonly place: number; readonly width: number } | null = null;
-  for (const asset of assets) {
-    for (const file of objectsIn(asset.formats)) {
-      if (typeof file.src !== 'string' || file.src === '') continue;
-      const place = placeIn(THEME_ORDER, asset.theme) * 10 + placeIn(FORMAT_ORDER, file.format);
-      const width = typeof file.width === 'number' ? file.width : 0;
-      if (best === null || place < best.place || (place === best.place && width > best.width)) {
-        best = { src: file.src, place, width };
-      }
-    }
-  }
+  const files = assets.flatMap(({ theme, formats }) =>
+    objectsIn(formats).map(({ src, format, width }) => ({
+      src: typeof src === 'string' ? src : '',
+      place: placeIn(THEME_ORDER, theme) * 10 + placeIn(FORMAT_ORDER, format),
+      width: typeof width === 'number' ? width : 0,
+    })),
+  );
+  const [best] = files.filter(({ src }) => src !== '').sort((a, b) => a.place - b.place || b.width - a.width);
   return best?.src ?? null;
 }
 
-function bestOfTypes(brand: Brand, types: readonly string[]): string | null {
-  const logos = objectsIn(brand.logos);
-  for (const type of types) {
-    const src = bestFile(logos.filter((logo) => logo.type === type));
-    if (src !== null) return src;
-  }
-  return null;
+function bestOfType(brand: Brand, type: string): string | null {
+  return bestFile(objectsIn(brand.logos).filter((logo) => logo.type === type));
 }
 
 /** A logo proper, else a symbol; icons have a column of their own. */
 export function bestLogo(brand: Brand): string | null {
-  return bestOfTypes(brand, ['logo', 'symbol']);
+  return bestOfType(brand, 'logo') ?? bestOfType(brand, 'symbol');
 }
 
 export function bestIcon(brand: Brand): string | null {
-  return bestOfTypes(brand, ['icon']);
+  return bestOfType(brand, 'icon');
 }
 
 /** The accent colour, else the first colour that has a value. */

@@ -1,7 +1,6 @@
 /**
- * Our one key in JSON lines, and what an earlier run left under it. The key is reserved: what it left is replaced,
- * anything else under the key is the user's and stops the run rather than being overwritten. Columns of an earlier run in
- * CSV are `identify`'s to find. And the reason that an earlier run left with a row that it could not read, in both formats.
+ * Our one key in JSON lines, and what an earlier run left under it: that is replaced, anything else is the user's and stops
+ * the run. And the reason that an earlier run left with a row that it could not read, in both formats.
  */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
@@ -64,10 +63,8 @@ export function earlierCells(
   if (rawAt === undefined) return () => null;
   const isOurs = new Set(ours);
   return ({ cells }) => {
-    if ((cells[rawAt] ?? '') === '' || !cells.every((cell, at) => isOurs.has(at) || cell.trim() === '')) {
-      return null;
-    }
-    return reasonOf(cells[errorAt ?? -1]);
+    const isBlank = cells.every((cell, at) => isOurs.has(at) || cell.trim() === '');
+    return cells[rawAt] && isBlank ? reasonOf(cells[errorAt ?? -1]) : null;
   };
 }
 

@@ -17,18 +17,11 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   skipped: 6,
 };
 
-export interface Rank {
-  /** Smaller comes first. */
-  readonly group: number;
-  /** Within a group, larger comes first. */
-  readonly score: number;
-}
-
 /**
- * Where a row belongs.
+ * Where a row belongs: a smaller group comes first, and within a group a larger score.
  * @param score the quality score, 0 to 1; null when the brand has none. Of a status other than `matched` it is ignored.
  */
-export function rankOf(status: OutcomeStatus, score: number | null): Rank {
+export function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }

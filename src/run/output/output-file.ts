@@ -1,8 +1,6 @@
 /**
- * One output. Everything goes to a temporary file beside the target, and `commit` makes it the target
- * in one step, when it is safely on disk. Until then the target is what it was, however the process
- * ends. `-` and what is no regular file (a pipe, a device) are written directly: there is nothing to
- * replace.
+ * One output. Everything goes to a temporary file beside the target, and `commit` makes it the target in one step, when it is
+ * safely on disk. `-` and what is no regular file (a pipe, a device) are written directly: there is nothing to replace.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -188,21 +186,17 @@ async function syncFolder(folder: string): Promise<void> {
 
 /** What this process has named. In a container a killed process had the number that this one has. */
 const own = new Set<string>();
+const MACHINE = hostname()
+  .replace(/[^A-Za-z0-9]/g, '_')
+  .slice(0, 60);
 
-/** The target stands in it as a hash, since a name of the greatest length leaves no room for more. */
-function nameStart(target: string): string {
-  return `.brand-enrich-${createHash('sha256').update(target).digest('hex').slice(0, 12)}-${machine()}-`;
-}
-
-function machine(): string {
-  return hostname()
-    .replace(/[^A-Za-z0-9]/g, '_')
-    .slice(0, 60);
-}
-
-/** A name that is free and hidden: `.brand-enrich-0f3a5c7e9b1d-host-4711-9f3a77c2.tmp`. */
+/**
+ * A name that is free and hidden: `.brand-enrich-0f3a5c7e9b1d-host-4711-9f3a77c2.tmp`. The target stands in it as a hash,
+ * since a name of the greatest length leaves no room for more.
+ */
 export function temporaryName(target: string): string {
-  const name = `${nameStart(target)}${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
+  const hash = createHash('sha256').update(target).digest('hex').slice(0, 12);
+  const name = `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
   own.add(name);
   return name;
 }
@@ -214,7 +208,7 @@ export function temporaryName(target: string): string {
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, from, pid] = /^\.brand-enrich-[0-9a-f]{12}-(.+)-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? [];
-    if (from !== machine() || own.has(name)) continue;
+    if (from !== MACHINE || own.has(name)) continue;
     const isDead = Number(pid) === process.pid || !isRunning(Number(pid));
     if (isDead) await rm(join(folder, name)).catch(() => undefined);
   }

@@ -1,9 +1,7 @@
 /**
- * How the files of a run are called. `customers.csv` gives `customers.enriched.csv`, `customers.enriched.partial.csv`,
- * `customers.errors.csv`, `customers.report.json` and `.html`; `-o out.csv` gives `out.csv`, `out.partial.csv`, `out.errors.csv`
- * and so on. Pure: nothing is looked up or created.
+ * How the files of a run are called, and whether they can be written. `customers.csv` gives `customers.enriched.csv`,
+ * `customers.errors.csv` and so on; `-o out.csv` gives `out.csv`, `out.partial.csv`, `out.errors.csv`.
  */
-
 import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';

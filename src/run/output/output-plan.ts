@@ -1,7 +1,4 @@
-/**
- * What an output is made of, and the shapes that a renderer takes and gives.
- */
-
+/** What an output is made of, and the shapes that a renderer takes and gives. */
 import type { Identifier } from '../../core/identifier.js';
 import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';

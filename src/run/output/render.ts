@@ -2,7 +2,6 @@
  * Output records as text. CSV: the user's columns as they stood, then ours. JSON lines: the user's
  * object as it stood, and our key before its closing brace, with the service's profile as it came.
  */
-
 import { addMember, cellOfJson } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';

@@ -24,9 +24,7 @@ const AT_ONCE = 5;
 const KEY_PARAMETER = /^(c|key|api[_-]?key|token|access[_-]?token|auth|sig|signature|secret)$/i;
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
-/**
- * The address that may be asked: https, without user, key or fragment, of a named public host. null for any other.
- */
+/** The address that may be asked: https, without user, key or fragment, of a named public host. null for any other. */
 export function logoAddress(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const address = new URL(url);

@@ -1,6 +1,4 @@
-/**
- * The first two sentences of the page: what came of the file, and what to do next.
- */
+/** The first two sentences of the page: what came of the file, and what to do next. */
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
@@ -68,25 +66,20 @@ function brandsText(matched: number, records: number): string {
 export function nextStepOf(report: RunReport): string | null {
   const { run, reason, rows, identifiers } = report;
   const because = reason === null ? '' : ` (${reason})`;
-  const left = countOf(identifiers.deferred, 'identifier');
+  const left = countOf(identifiers.deferred, 'identifier is', 'identifiers are');
+  const nothing = noMatchText(report);
   switch (run.exitCode) {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
         const fetched = countOf(identifiers.beingFetched, 'identifier');
         return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes, and only those are asked for.`;
       }
-      return (
-        noMatchText(report) ??
-        (rows.invalid > 0
-          ? 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.'
-          : null)
-      );
+      if (nothing !== null || rows.invalid === 0) return nothing;
+      return 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.';
     case EXIT.someFailed:
       if (rows.failed > 0) return 'Run the same command again: only the failed rows are asked for.';
-      return (
-        noMatchText(report) ??
-        'Correct the invalid cells listed in the errors file and run it: only those are asked for.'
-      );
+      if (nothing !== null) return nothing;
+      return 'Correct the invalid cells listed in the errors file and run it: only those are asked for.';
     case EXIT.tooManyErrors:
       return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
     case EXIT.credentials:
@@ -94,7 +87,7 @@ export function nextStepOf(report: RunReport): string | null {
     case EXIT.trouble:
       return `The service could not be reached, or what answered is not the service${because}. Check its address, then run the same command again: nothing is lost.`;
     case EXIT.limit:
-      return `Stopped at a limit${because}; ${left} ${identifiers.deferred === 1 ? 'is' : 'are'} left. Run the same command again when there is room: it goes on where it stopped.`;
+      return `Stopped at a limit${because}; ${left} left. Run the same command again when there is room: it goes on where it stopped.`;
     case EXIT.interrupted:
       return 'Interrupted. Every paid answer is kept: run the same command again to go on.';
     default:

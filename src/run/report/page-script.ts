@@ -24,6 +24,8 @@ export const PAGE_SCRIPT = `'use strict';
   const tick = (bin) => bin % third === Math.floor(third / 2)
     ? [tiers[bin], ['0 to 0.33', '0.33 to 0.67', '0.67 to 1'][Math.floor(bin / third)]]
     : '';
+  const title = (text) => ({ display: true, text });
+  const brandsOf = (item) => item.parsed.y + (item.parsed.y === 1 ? ' brand' : ' brands');
   box.hidden = false;
   figure.querySelector('details').open = false;
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
@@ -39,28 +41,11 @@ export const PAGE_SCRIPT = `'use strict';
     options: options({
       plugins: {
         legend: { display: false },
-        tooltip: {
-          displayColors: false,
-          callbacks: {
-            title: (items) => 'Score ' + items[0].label,
-            label: (item) => item.parsed.y + (item.parsed.y === 1 ? ' brand' : ' brands')
-          }
-        }
+        tooltip: { displayColors: false, callbacks: { title: ([item]) => 'Score ' + item.label, label: brandsOf } }
       },
       scales: {
-        x: {
-          border: {},
-          grid: { display: false },
-          title: { display: true, text: 'quality score' },
-          ticks: { autoSkip: false, maxRotation: 0, callback: tick }
-        },
-        y: {
-          beginAtZero: true,
-          border: { display: false },
-          grid: {},
-          title: { display: true, text: 'brands' },
-          ticks: { precision: 0, maxTicksLimit: 6 }
-        }
+        x: { border: {}, grid: { display: false }, title: title('quality score'), ticks: { autoSkip: false, maxRotation: 0, callback: tick } },
+        y: { beginAtZero: true, border: { display: false }, grid: {}, title: title('brands'), ticks: { precision: 0, maxTicksLimit: 6 } }
       }
     })
   });

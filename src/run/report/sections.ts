@@ -1,6 +1,4 @@
-/**
- * The sections of the page: outcomes, scores, causes, money and files.
- */
+/** The sections of the page: outcomes, scores, causes, money and files. */
 import { countOf, countText, momentText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
