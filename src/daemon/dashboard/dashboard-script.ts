@@ -38,10 +38,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
     found.chart.update('none');
   }
 
-  function dayName(end, back) {
-    const at = new Date(Date.parse(end + 'T00:00:00Z') - back * 86400000);
-    return at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-  }
+  const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
   function drawLine() {
     const font = { size: 12 };
@@ -64,7 +61,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
     const { x, y } = chart.options.scales;
     x.max = line.days;
     x.afterBuildTicks = (axis) => { axis.ticks = [0, line.days / 2, line.days].map((value) => ({ value })); };
-    x.ticks.callback = (value) => dayName(line.endsOn, line.days - value);
+    x.ticks.callback = (value) => days.format(Date.parse(line.endsOn + 'T00:00:00Z') - (line.days - value) * 86400000);
     x.ticks.align = 'inner';
     x.ticks.color = y.ticks.color = color('muted');
     x.border.color = y.grid.color = color('line');
@@ -94,15 +91,10 @@ export const DASHBOARD_SCRIPT = `'use strict';
     draw();
   }
 
-  function showSilence(silence) {
-    const place = document.getElementById('silent');
-    place.hidden = silence === '';
-    place.textContent = silence;
-  }
-
   async function renew() {
     if (document.hidden || isAsking) return;
     isAsking = true;
+    let silence = '';
     try {
       const patience = AbortSignal.timeout(10000);
       const response = await fetch('/parts', { signal: patience, cache: 'no-store', redirect: 'error' });
@@ -111,12 +103,14 @@ export const DASHBOARD_SCRIPT = `'use strict';
       const text = await response.text();
       heardAt = Date.now();
       take(text);
-      showSilence('');
     } catch {
       const seconds = Math.round((Date.now() - heardAt) / 1000);
       const age = seconds < 120 ? seconds + ' s' : Math.round(seconds / 60) + ' min';
-      showSilence('brand-enrich does not answer. The figures below are ' + age + ' old.');
+      silence = 'brand-enrich does not answer. The figures below are ' + age + ' old.';
     }
+    const place = document.getElementById('silent');
+    place.hidden = silence === '';
+    place.textContent = silence;
     isAsking = false;
   }
 

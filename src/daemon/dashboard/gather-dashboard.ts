@@ -24,13 +24,11 @@ export interface DashboardData extends Omit<AccountStatus, 'outcomes' | 'warning
   readonly inboxes: readonly ShownInbox[];
 }
 
-/** A watched folder and what waits in it. */
+/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
 export interface ShownInbox {
-  /** Absolute. */
   readonly folder: string;
   /** Why no file is taken from it; null: files are. */
   readonly closed: string | null;
-  /** Longest waiting first; null when the folder cannot be read. */
   readonly waiting: readonly WaitingFile[] | null;
 }
 
@@ -111,7 +109,7 @@ function reasonOf(text: string): string {
 }
 
 const FRESH_MS = 1_000;
-/** When nobody has looked for so long, the engine may have been back meanwhile: the next look notices the outage anew. */
+/** When nobody has looked for so long, the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
 /**

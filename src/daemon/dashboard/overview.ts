@@ -1,9 +1,9 @@
 /** The top of the page: one word, one sentence, what hinders the work, and the figures that people look for first. */
 import { agoText, clockText, countOf, countText, dayText, shareText } from '../../core/figures.js';
 import { roomOf, spentOf } from '../../ledger/policy.js';
-import { html, keyFigures, type Markup } from '../../run/report/markup.js';
+import { html, keyFigures, type Mark, type Markup } from '../../run/report/markup.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
-import { type Hold, holdOf, isAtWork, judgeRuns, type Mark } from './runs-section.js';
+import { type Hold, holdOf, isAtWork, judgeRuns } from './runs-section.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   paused: ['Paused', 'warn'],

@@ -1,10 +1,7 @@
 /**
- * The dashboard as HTML: the whole page, its body alone, from which an open page renews its parts, and
- * the sign-in page. Pure.
- *
- * Elements with `data-part` are renewed; the same ones are there whatever the data.
+ * The dashboard as HTML: the whole page, its body alone, from which an open page renews its parts (elements with
+ * `data-part`; the same ones are there whatever the data), and the sign-in page. Pure.
  */
-
 import { clockText } from '../../core/figures.js';
 import { type Filling, html, inlineScript, type Markup, pageOf, policyOf } from '../../run/report/markup.js';
 import { accountSection } from './account-section.js';

@@ -1,14 +1,11 @@
 /** Runs: how each stands, by its record, its heartbeat and its account, and what came of its identifiers. */
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { bar, card, html, type Markup } from '../../run/report/markup.js';
+import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
 import { foundNothing, isAlive, type RunRecord } from '../../stores/run-store.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 const SHOWN = 8;
-
-/** How a run is marked; `calm` is neither good nor bad. */
-export type Mark = readonly [label: string, tone: 'good' | 'warn' | 'bad' | 'calm'];
 
 const MARKS: Readonly<Record<Standing, Mark>> = {
   running: ['Running', 'good'],

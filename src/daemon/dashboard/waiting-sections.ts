@@ -1,9 +1,8 @@
 /** What waits: files in watched folders, schedules, and the queue with the stored answers. */
 import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
-import { card, facts, html, type Markup } from '../../run/report/markup.js';
+import { card, facts, html, type Mark, type Markup } from '../../run/report/markup.js';
 import type { ScheduleState } from '../schedules/schedule-book.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
-import type { Mark } from './runs-section.js';
 
 /** Of each folder: thousands of waiting files would bury the page. */
 const SHOWN = 20;

@@ -3,7 +3,6 @@
  * counts that must agree before a run says "done". For UTF-8 with `"` as quote, plain or gzip-compressed.
  */
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { TableShape } from '../../core/table.js';
@@ -12,13 +11,7 @@ import type { TableShape } from '../../core/table.js';
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
   /** A header is not counted. JSON lines have none. */
   readonly hasHeader: boolean;
-}
-
-/** Takes a file in pieces of any size. */
-export interface RecordCounter {
-  push(bytes: Uint8Array): void;
-  /** How many records there were, to be asked once: a last one without a line end counts. */
-  end(): number;
+  readonly gzip: boolean;
 }
 
 const READ_BYTES = 256 * 1024;
@@ -38,23 +31,13 @@ export async function countRecords(path: string, shape: CountShape): Promise<num
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) counter.push(chunk);
   };
-  if (await isGzipped(path)) await pipeline(file, createGunzip({ chunkSize: READ_BYTES }), drain);
+  if (shape.gzip) await pipeline(file, createGunzip({ chunkSize: READ_BYTES }), drain);
   else await pipeline(file, drain);
   return counter.end();
 }
 
-async function isGzipped(path: string): Promise<boolean> {
-  const handle = await open(path, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await handle.close();
-  }
-}
-
 /** In CSV a record without a single byte (an empty line) is none, in JSON lines one of blanks alone. */
-export function createCounter({ format, delimiter, hasHeader, lineEnd }: CountShape): RecordCounter {
+export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<CountShape, 'gzip'>) {
   const isCsv = format === 'csv';
   const separator = Buffer.from(isCsv ? delimiter : '\n');
   const separatorStart = separator[0] ?? LF;
@@ -87,7 +70,8 @@ export function createCounter({ format, delimiter, hasHeader, lineEnd }: CountSh
   }
 
   return {
-    push(bytes) {
+    /** Takes a file in pieces of any size. */
+    push(bytes: Uint8Array): void {
       for (let at = 0; at < bytes.length; at++) {
         let byte = bytes[at] ?? LF;
         if (state === 'bare' && matched === 0 && !isEmpty) {
@@ -103,7 +87,8 @@ export function createCounter({ format, delimiter, hasHeader, lineEnd }: CountSh
       }
       position += bytes.length;
     },
-    end() {
+    /** How many records there were, to be asked once: a last one without a line end counts. */
+    end(): number {
       endRecord();
       return hasHeader ? Math.max(0, records - 1) : records;
     },

@@ -26,13 +26,14 @@ export function rankOf(status: OutcomeStatus, score: number | null) {
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }
 
-/** What a row came to, without its texts. */
+/**
+ * What a row came to, without its texts. `index`: number of the identifier that counts; -1 when nothing was asked.
+ * `duplicateOf`: the first row with the same identifier; 0 when that is this one or nothing was asked.
+ */
 export interface JoinedRow {
   readonly record: RowRecord;
   readonly status: OutcomeStatus;
-  /** Number of the identifier that counts; -1 when nothing was asked. */
   readonly index: number;
-  /** The first row with the same identifier; 0 when that is this one or nothing was asked. */
   readonly duplicateOf: number;
 }
 

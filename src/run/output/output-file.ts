@@ -35,10 +35,9 @@ type Verify = (path: string) => Promise<void>;
  * @throws FailFileError `output-unwritable`.
  */
 export async function createOutput(target: string, { gzip, bom, stdout }: OutputOptions) {
-  const orFail = <T>(action: Promise<T>): Promise<T> =>
-    action.catch((error: unknown) => Promise.reject(writeFailure(target, error)));
+  const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;
-  const sink = isShared ? shareStream(stdout) : await orFail(openFile(target));
+  const sink = isShared ? shareStream(stdout) : await openFile(target).catch(fail);
   const zipper = gzip ? createGzip() : null;
   const source = zipper ?? sink.stream;
   const zipped = zipper && pipeline(zipper, sink.stream, { end: !isShared });
@@ -48,29 +47,19 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
 
   async function send(bytes: Buffer): Promise<void> {
     if (!isOpen) throw new Error(`written after its end: ${target}`);
-    const whyFailed = async (error: unknown) => {
+    try {
+      await writeTo(source, bytes);
+    } catch (error) {
       // When the file fails, the compressor only says that it was destroyed.
-      await zipped;
-      throw error;
-    };
-    await orFail(writeTo(source, bytes).catch(whyFailed));
+      await zipped?.catch(fail);
+      await fail(error);
+    }
   }
 
   async function flush(): Promise<void> {
     const bytes = Buffer.from(gathered);
     gathered = '';
     if (bytes.length > 0) await send(bytes);
-  }
-
-  async function finish(verify?: Verify): Promise<void> {
-    try {
-      if (zipper !== null || !isShared) source.end();
-      await zipped;
-      await sink.finish(verify);
-    } catch (error) {
-      await sink.discard().catch(() => undefined);
-      throw error;
-    }
   }
 
   return {
@@ -90,8 +79,16 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
      */
     async commit(verify?: Verify): Promise<void> {
       await flush();
+      if (!isOpen) return;
       isOpen = false;
-      await orFail(finish(verify));
+      try {
+        if (zipper !== null || !isShared) source.end();
+        await zipped;
+        await sink.finish(verify);
+      } catch (error) {
+        await sink.discard().catch(() => undefined);
+        throw writeFailure(target, error);
+      }
     },
     /** Forgets the output; after `commit`, or twice, it does nothing. */
     async discard(): Promise<void> {

@@ -69,9 +69,7 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
 }
 
 function brandOf(view: AnswerView): Brand {
-  if (view.brand) return view.brand;
-  if (view.profile === null) return {};
-  const parsed: unknown = JSON.parse(view.profile);
+  const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
   return isObject(parsed) ? parsed : {};
 }
 
@@ -164,10 +162,7 @@ function jsonKeysOf(columns: readonly string[], positions: readonly number[]): s
 }
 
 /** The user's part of a line: an object, and the text of an unreadable record that an earlier run kept, as JSON. */
-interface Base {
-  readonly line: string;
-  readonly carried: string | null;
-}
+type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 
 function createJsonRenderer(plan: OutputPlan): Renderer {
   const key = jsonKey(plan.prefix);

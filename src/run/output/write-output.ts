@@ -30,18 +30,14 @@ export interface WriteRequest {
   readonly onRows: (rows: number) => void;
 }
 
-export interface Written {
-  /** Where the rows are; `-` for standard output. */
-  readonly output: string;
-  /** null: there are no such rows, and no such file. */
-  readonly errors: string | null;
-  readonly counts: StatusCounts;
-  /** Records read back from the written file; null when it went to standard output. */
-  readonly readBack: number | null;
-}
+/**
+ * `output`: where the rows are, `-` for standard output. `errors` null: there are no such rows, and no such file. `readBack`:
+ * records read back from the written file; null when it went to standard output.
+ */
+export type Written = Awaited<ReturnType<typeof writeOutput>>;
 
 /** Throws FailFileError `output-unwritable` and `output-miscounted`. */
-export function writeOutput(request: WriteRequest): Promise<Written> {
+export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
     const { scan, renderer, plan, names, isSorted, isComplete } = request;
     const target = isComplete ? names.complete : names.partial;
@@ -73,8 +69,9 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     }
     for (const joined of ranking?.inOrder() ?? []) await output.write(render(joined));
     const { lineEnd, delimiter } = plan.input;
-    const table = { format: plan.format, delimiter: delimiter || ',', hasHeader: header !== null, lineEnd };
-    let readBack: number | null = null;
+    const { format } = plan;
+    const table = { ...shape, format, delimiter: delimiter || ',', hasHeader: header !== null, lineEnd };
+    let readBack = null as number | null;
     const assertCounts = () => assertAccounts(target, scan.rows.count, counts, readBack);
     // The finished file is counted before it gets its name: a miscounted one never has it.
     await output.commit(async (path) => {

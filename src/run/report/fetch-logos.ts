@@ -1,8 +1,4 @@
-/**
- * Logos for the report as `data:` addresses, fetched once while it is made. A picture is never worth a
- * failed run: whatever goes wrong leaves the brand without one.
- */
-
+/** Logos for the report as `data:` addresses. Whatever goes wrong leaves the brand without one. */
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
@@ -106,13 +102,12 @@ const NOT_PUBLIC_4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8',
   ['192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ['224.0.0.0/4', '240.0.0.0/4'],
 );
-/** Of IPv6 only this is given out. What stands for an IPv4 address (mapped, NAT64) lies outside. */
-const PUBLIC_6 = ['2000::/3'];
 /** Teredo and other protocols, documentation, 6to4. */
 const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
-const public6 = listOf(PUBLIC_6, 'ipv6');
+/** Of IPv6 only this is given out. What stands for an IPv4 address (mapped, NAT64) is outside. */
+const public6 = listOf(['2000::/3'], 'ipv6');
 const notPublic6 = listOf(NOT_PUBLIC_6, 'ipv6');
 
 function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {

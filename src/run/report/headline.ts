@@ -2,27 +2,19 @@
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
+import type { Mark } from './markup.js';
 import type { RunReport } from './report.js';
 
-/** How the run is marked beside its name; `tone` chooses the colour. */
-export interface Verdict {
-  readonly label: string;
-  readonly tone: 'good' | 'warn' | 'bad';
-}
-
-/** Complete, complete with failures or without one match, or partial. */
-export function verdictOf(report: RunReport): Verdict {
+/** How the run is marked beside its name: complete, complete with failures or without one match, or partial. */
+export function verdictOf(report: RunReport): Mark {
   if (!report.run.isComplete) {
     const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors];
-    return { label: 'Partial', tone: bad.includes(report.run.exitCode) ? 'bad' : 'warn' };
+    return ['Partial', bad.includes(report.run.exitCode) ? 'bad' : 'warn'];
   }
   const { failed, matched, not_found: notFound } = report.rows;
-  if (failed > 0) {
-    const tone = failed > matched + notFound ? 'bad' : 'warn';
-    return { label: `Complete, ${countOf(failed, 'row')} failed`, tone };
-  }
-  if (hasNoMatch(report.rows)) return { label: 'Complete, nothing matched', tone: 'warn' };
-  return { label: 'Complete', tone: 'good' };
+  const tone = failed > matched + notFound ? 'bad' : 'warn';
+  if (failed > 0) return [`Complete, ${countOf(failed, 'row')} failed`, tone];
+  return hasNoMatch(report.rows) ? ['Complete, nothing matched', 'warn'] : ['Complete', 'good'];
 }
 
 /** What a complete run without one match means for whoever chose its columns; null when something matched or the run goes on. */

@@ -64,6 +64,9 @@ export function inlineScript(text: string): string {
     .replace(/<(?=\/script|!--)/gi, '\\x3c');
 }
 
+/** How something stands: in a word, and by the class that colours it; `calm` is neither good nor bad. */
+export type Mark = readonly [label: string, tone: 'good' | 'warn' | 'bad' | 'calm'];
+
 /** Shares of a whole of 1, from the left, each with the class that colours it. What is not nothing is wide enough to be seen. */
 export function bar(parts: readonly (readonly [tone: string, share: number])[]): Markup {
   const rounded = (value: number) => Math.round(value * 100) / 100;

@@ -1,7 +1,4 @@
-/**
- * The style sheet of the report and the dashboard: light and dark, desk and phone, and paper. Fonts are those of the reader's
- * system.
- */
+/** The style sheet of the report and the dashboard: light and dark, desk and phone, and paper. */
 
 const LIGHT =
   '--ground:#f5f6f8;--card:#fff;--ink:#1a1d23;--muted:#5a6372;--line:#e1e4e9;--link:#1d5fbf;' +
@@ -51,15 +48,14 @@ bdi{overflow-wrap:anywhere}
 .bad,.score.poor{background:var(--poor-soft);color:var(--poor-text)}
 .calm{background:var(--blank);color:var(--blank-ink)}
 .headline{font-size:19px;line-height:1.4;margin:12px 0 4px;max-width:50em}
-.next{color:var(--muted);max-width:60em}
-.muted{color:var(--muted)}
+.next,.muted{color:var(--muted)}
+.next{max-width:60em}
 .note{color:var(--muted);font-size:13px;margin:12px 0 0;padding-left:0}
 ul.note{margin:4px 0 0;padding-left:18px}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .key{display:grid;grid-template-columns:repeat(auto-fit,minmax(132px,1fr));gap:16px;margin:20px 0 16px;padding:0}
 .key div,.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px 20px;min-width:0}
 .key div{display:block;padding:14px 18px}
-.key dt{color:var(--muted);font-size:13px}
 .key dd{margin:0;text-align:left;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
 .pair,.trio{display:grid;gap:16px;margin-bottom:16px}
@@ -94,7 +90,6 @@ summary{cursor:pointer;color:var(--muted);font-size:13px}
 .tier-name{font-weight:600}
 .tier-count{margin-left:auto;font-variant-numeric:tabular-nums}
 .tier-count .muted{display:inline-block;min-width:46px;text-align:right}
-.brands{list-style:none;margin:0;padding:0}
 .brands li{display:flex;align-items:center;gap:12px;padding:7px 0;border-top:1px solid var(--line)}
 .brands li:first-child{border-top:0}
 .badge{flex:none;border-radius:9px;display:block;outline:1px solid rgb(128 128 128/.25);outline-offset:-1px}
@@ -105,7 +100,7 @@ img.badge{background:#fff;object-fit:contain;padding:4px}
 .brand{min-width:0;flex:1}
 .brand-name,.brand-domain{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .brand-name{font-weight:600}
-.brand-domain{color:var(--muted);font-size:13px}
+.brand-domain,.key dt,.gauge-number span{color:var(--muted);font-size:13px}
 .swatch{color:var(--muted);font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;display:flex;align-items:center;gap:5px}
 .swatch rect{stroke:rgb(128 128 128/.4);stroke-width:.6}
 .score{flex:none;border-radius:99px;padding:1px 10px;font-weight:600;font-variant-numeric:tabular-nums;min-width:62px;text-align:center}
@@ -131,13 +126,12 @@ main>.card[data-part],main>[data-empty]{margin-bottom:16px}
 .gauge .canvas-box{flex:none;min-height:0;height:132px;margin-bottom:-58px}
 .gauge-number{margin:0 0 14px;text-align:center}
 .gauge-number strong{display:block;font-size:26px;line-height:1.2;font-weight:650;font-variant-numeric:tabular-nums}
-.gauge-number span{color:var(--muted);font-size:13px}
 .drawn .plain{display:none}
 .plain .bar{height:12px;border-radius:6px;margin:0 0 10px}
 .line-box{flex:none;min-height:0;height:152px;margin-bottom:10px}
 .lead strong{font-size:19px;font-weight:650;font-variant-numeric:tabular-nums}
 .reached{border-radius:8px;padding:8px 12px}
-.runs,.things,.counts{list-style:none;margin:0;padding:0}
+.brands,.runs,.things,.counts{list-style:none;margin:0;padding:0}
 .run,.things>li{padding:14px 0 12px;border-top:1px solid var(--line)}
 .run:first-child,.things>li:first-child{border-top:0;padding-top:2px}
 .run-head{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 10px;margin:0 0 4px}

@@ -25,12 +25,12 @@ import {
 export function renderPage(data: PageData, chartLibrary: string): string {
   const { report } = data;
   const scripts = [inlineScript(chartLibrary), PAGE_SCRIPT];
-  const verdict = verdictOf(report);
+  const [label, tone] = verdictOf(report);
   const next = nextStepOf(report);
   const name = fileName(report.input.name);
   const body = html`<header>
 <p class="eyebrow">brand-enrich report · ${momentText(report.endedAt)}</p>
-<div class="title"><h1><bdi>${name}</bdi></h1><span class="verdict ${verdict.tone}">${verdict.label}</span></div>
+<div class="title"><h1><bdi>${name}</bdi></h1><span class="verdict ${tone}">${label}</span></div>
 <p class="headline">${headlineOf(report)}</p>
 ${next !== null && html`<p class="next">${next}</p>`}
 ${

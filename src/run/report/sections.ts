@@ -23,12 +23,10 @@ export interface ShownBrand extends Pick<RankedBrand, 'name' | 'domain' | 'score
   readonly logo: string | null;
 }
 
+/** `path`: as the user would write it. `href`: its address as seen from the page; null when it is not beside it. */
 export interface ShownFile {
-  /** What it holds: `enriched rows`. */
   readonly label: string;
-  /** As the user would write it. */
   readonly path: string;
-  /** Its address as seen from the page; null when it is not beside it. */
   readonly href: string | null;
 }
 
@@ -105,7 +103,10 @@ export function causesSection({ failures, reasons, rows, reason, input }: RunRep
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');
   const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? 'the run was stopped'}</bdi>.</p>`;
-  const causes = html`${causeTable('Rows', unasked, 'row')}${examples(input.examples)}`;
+  const examples = input.examples.map(
+    ({ line, reason }, at) => html`${at > 0 && '; '}line ${countText(line)}: <bdi>${reason}</bdi>`,
+  );
+  const causes = html`${causeTable('Rows', unasked, 'row')}${examples.length > 0 && html`<p class="note">For example ${examples}.</p>`}`;
   const cards = [
     failed.length > 0 &&
       card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup')),
@@ -127,13 +128,6 @@ function causeTable(counted: string, causes: readonly (readonly [string, number]
   )}</tbody>
 </table>
 ${others.length > 0 && html`<p class="note">and ${countOf(others.length, 'more cause')} with ${countOf(hidden, unit)}</p>`}`;
-}
-
-function examples(rows: RunReport['input']['examples']): Markup | null {
-  if (rows.length === 0) return null;
-  return html`<p class="note">For example ${rows.map(
-    ({ line, reason }, at) => html`${at > 0 && '; '}line ${countText(line)}: <bdi>${reason}</bdi>`,
-  )}.</p>`;
 }
 
 export function moneySection(report: RunReport): Markup {

@@ -12,12 +12,10 @@ import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
 import type { PageData, ShownFile } from './sections.js';
 
+/** `isSample`: brands and addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos. */
 export interface PageOptions {
-  /** The built-in sample: its brands are made up, and so are the addresses of their logos, which nobody is asked for. */
   readonly isSample: boolean;
-  /** Whether the logos of the shown brands are fetched and embedded. */
   readonly embedsLogos: boolean;
-  /** Ends the fetching of logos. */
   readonly stop: AbortSignal;
 }
 

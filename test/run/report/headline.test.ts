@@ -43,7 +43,7 @@ it.each<[FigureParts, string, string]>([
   [{ run: { isComplete: false, exitCode: 4 } }, 'Partial', 'bad'],
   [{ run: { isComplete: false, exitCode: 5 } }, 'Partial', 'bad'],
 ])('%j is marked as %s', (parts, label, tone) => {
-  expect(verdictOf(figures(parts))).toEqual({ label, tone });
+  expect(verdictOf(figures(parts))).toEqual([label, tone]);
 });
 
 describe('what to do next', () => {
