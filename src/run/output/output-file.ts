@@ -24,8 +24,6 @@ export interface OutputOptions {
   readonly stdout: NodeJS.WritableStream | null;
 }
 
-export type Output = Awaited<ReturnType<typeof createOutput>>;
-
 /** Looks at a finished file before it gets its name. Not asked where there is no such file (a pipe, a device). */
 type Verify = (path: string) => Promise<void>;
 
