@@ -18,8 +18,8 @@ import {
   scanOf,
 } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
-import { makeReport, type RunReport, writeReport } from './report/report.js';
-import { writeReportPage } from './report/write-report-page.js';
+import { makeReport, type RunReport } from './report/report.js';
+import { writeReport, writeReportPage } from './report/write-report.js';
 import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
 

@@ -1,45 +1,48 @@
 /**
- * What stands before every page: security headers, the check of the name that the request uses, and the
- * password, with sign-in and sign-out.
+ * What stands before every page: security headers, the check of the name that the request uses, and sign-in with a
+ * password. The cookie holds nothing of it; it is signed with a key of this process, so it ends with the process.
  */
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { isLoopbackHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
-import { renderSignIn } from './render-dashboard.js';
-import { basicPassword, createGuessLimit, createSessions, SESSION_MS } from './sign-in.js';
+import { type Page, renderSignIn } from './render-dashboard.js';
 
 export interface GateOptions {
+  /** Where it listens. */
+  readonly host: string;
   readonly password: string;
-  /** Listening on loopback: asked under another name than its own, somebody else's page is asking (DNS rebinding). */
-  readonly isLoopback: boolean;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** The address at the other end of the connection. */
-  readonly addressOf: (context: Context) => string;
 }
 
 const LONGEST_FORM = 4_096;
 
 /** An app that lets through to what is added to it only who may look. */
-export function createGate({ password, isLoopback, clock, addressOf }: GateOptions): Hono {
+export function createGate({ host, password, clock }: GateOptions): Hono {
   const app = new Hono();
   const sessions = createSessions(password);
   const guesses = createGuessLimit();
 
-  type Attempt = { readonly isRight: boolean; readonly waitMs: number };
-  function attempt(context: Context, text: string): Attempt {
-    const address = addressOf(context);
+  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
+  function attempt(context: Context, text: string): number | null {
+    const address = getConnInfo(context).remote.address ?? '';
     const now = clock.monotonic();
     const waitMs = guesses.waitMs(address, now);
-    if (waitMs > 0) return { isRight: false, waitMs };
+    if (waitMs > 0) return waitMs;
     const isRight = sessions.isPassword(text);
     if (isRight) guesses.noteRight(address);
     else guesses.noteWrong(address, now);
-    return { isRight, waitMs: 0 };
+    return isRight ? null : 0;
   }
 
-  function enter(context: Context, path: string): Response {
+  /** Goes on to `path` with a cookie, if the password is right. */
+  function enter(context: Context, path: string, text: string): Response | Promise<Response> {
+    const waitMs = attempt(context, text);
+    if (waitMs !== null) return refuse(context, path, waitMs);
     setCookie(context, cookieName(context), sessions.open(clock.now()), {
       httpOnly: true,
       sameSite: 'Strict',
@@ -49,40 +52,31 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
     return context.redirect(path, 303);
   }
 
-  function refuse(context: Context, next: string, { waitMs }: Attempt): Response {
-    const isEarly = waitMs > 0;
+  function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
     const seconds = Math.ceil(waitMs / 1_000);
-    if (isEarly) context.header('retry-after', String(seconds));
-    const words = isEarly
-      ? `Too many wrong passwords: try again in ${seconds} s.`
-      : 'That is not the password.';
-    const status = isEarly ? 429 : 401;
-    if (!wantsPage(context)) return context.text(`${words}\n`, status);
-    const page = renderSignIn(next, words);
-    context.header('content-security-policy', page.policy);
-    return context.html(page.html, status);
+    if (seconds > 0) context.header('retry-after', String(seconds));
+    const words =
+      seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'That is not the password.';
+    const status = seconds > 0 ? 429 : 401;
+    return wantsPage(context)
+      ? sendPage(context, renderSignIn(next, words), status)
+      : context.text(`${words}\n`, status);
   }
 
   app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
-    const host = new URL(context.req.url).hostname;
-    if (!isLoopback || isLoopbackHost(host)) await next();
+    // Asked under another name than its own on loopback, somebody else's page is asking (DNS rebinding).
+    if (!isLoopbackHost(host) || isLoopbackHost(new URL(context.req.url).hostname)) await next();
     else context.res = context.text('the host name of the request is not allowed\n', 421);
     context.res.headers.set('cache-control', 'no-store');
   });
 
-  app.get('/sign-in', (context) => {
-    const page = renderSignIn(ownPath(context.req.query('next')), null);
-    context.header('content-security-policy', page.policy);
-    return context.html(page.html);
-  });
+  app.get('/sign-in', (context) => sendPage(context, renderSignIn(ownPath(context.req.query('next')), null)));
   app.post('/sign-in', async (context) => {
     const length = Number(context.req.header('content-length') ?? Number.NaN);
     if (!(length <= LONGEST_FORM)) return context.text('not a sign-in form\n', 413);
     const form = new URLSearchParams(await context.req.text());
-    const next = ownPath(form.get('next') ?? undefined);
-    const tried = attempt(context, form.get('password') ?? '');
-    return tried.isRight ? enter(context, next) : refuse(context, next, tried);
+    return enter(context, ownPath(form.get('next') ?? undefined), form.get('password') ?? '');
   });
   app.post('/sign-out', (context) => {
     deleteCookie(context, cookieName(context), { path: '/' });
@@ -94,26 +88,27 @@ export function createGate({ password, isLoopback, clock, addressOf }: GateOptio
     const token = url.searchParams.get('token');
     if (token !== null && context.req.method === 'GET') {
       url.searchParams.delete('token');
-      const tried = attempt(context, token);
-      const path = ownPath(`${url.pathname}${url.search}`);
-      return tried.isRight ? enter(context, path) : refuse(context, path, tried);
+      return enter(context, ownPath(`${url.pathname}${url.search}`), token);
     }
     const cookie = getCookie(context, cookieName(context));
     if (cookie !== undefined && sessions.isOpen(cookie, clock.now())) return next();
     const said = basicPassword(context.req.header('authorization'));
     if (said !== null) {
-      const tried = attempt(context, said);
-      return tried.isRight ? next() : refuse(context, '/', tried);
+      const waitMs = attempt(context, said);
+      return waitMs === null ? next() : refuse(context, '/', waitMs);
     }
     if (wantsPage(context)) {
-      return context.redirect(
-        `/sign-in?next=${encodeURIComponent(ownPath(`${url.pathname}${url.search}`))}`,
-        303,
-      );
+      const path = ownPath(`${url.pathname}${url.search}`);
+      return context.redirect(`/sign-in?next=${encodeURIComponent(path)}`, 303);
     }
     return context.text('sign in first: with HTTP Basic, any user name and the password\n', 401);
   });
   return app;
+}
+
+export function sendPage(context: Context, page: Page, status: 200 | 401 | 429 = 200) {
+  context.header('content-security-policy', page.policy);
+  return context.html(page.html, status);
 }
 
 /** Browsers share the cookies of a host among its ports. */
@@ -130,4 +125,100 @@ export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.startsWith('/sign-')
     ? path
     : '/';
+}
+
+export const SESSION_MS = 7 * 86_400_000;
+
+export function createSessions(password: string) {
+  const key = randomBytes(32);
+  const digest = digestOf(password);
+  const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url');
+  return {
+    /** In a time that does not depend on how much of it is right. */
+    isPassword: (text: string) => timingSafeEqual(digestOf(text), digest),
+    /** A value for a cookie, good for `SESSION_MS`. */
+    open(now: number): string {
+      const until = String(now + SESSION_MS);
+      return `${until}.${sign(until)}`;
+    },
+    isOpen(value: string, now: number): boolean {
+      const [until = '', signature = ''] = value.split('.');
+      const isOurs = timingSafeEqual(digestOf(signature), digestOf(sign(until)));
+      return isOurs && Number(until) > now;
+    },
+  };
+}
+
+/** A password that nobody can guess, for a process that was given none. */
+export function randomPassword(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/** The password of a header `Authorization: Basic …`, whatever the user's name; null where there is none. */
+export function basicPassword(header: string | undefined): string | null {
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1];
+  if (encoded === undefined) return null;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  return colon < 0 ? null : text.slice(colon + 1);
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+const FREE_GUESSES = 5;
+/** An address that has been silent for so long begins anew. */
+const FORGET_AFTER_MS = 15 * 60_000;
+/** What is remembered is bounded: beyond it the address that was silent for longest is forgotten. */
+const ADDRESSES_AT_MOST = 1_000;
+
+/** The wait after so many wrong guesses in a row: none for the first five, then 1 s, doubled each time, up to a minute. */
+export function waitAfter(wrong: number): number {
+  return wrong < FREE_GUESSES ? 0 : Math.min(1_000 * 2 ** (wrong - FREE_GUESSES), 60_000);
+}
+
+/**
+ * After a few wrong passwords each further attempt from the same address has to wait, longer and longer; until then not even
+ * the right password is accepted, or trying in parallel would get round the wait.
+ */
+export function createGuessLimit() {
+  const known = new Map<string, { wrong: number; at: number }>();
+
+  function recall(address: string, now: number) {
+    const name = sourceOf(address);
+    const found = known.get(name);
+    if (found !== undefined && now - found.at > FORGET_AFTER_MS) known.delete(name);
+    return known.get(name);
+  }
+
+  return {
+    /** How long this address has to wait before its next attempt is looked at; 0: not at all. */
+    waitMs(address: string, now: number): number {
+      const found = recall(address, now);
+      return found === undefined ? 0 : Math.max(0, found.at + waitAfter(found.wrong) - now);
+    },
+    noteWrong(address: string, now: number): void {
+      const wrong = (recall(address, now)?.wrong ?? 0) + 1;
+      const name = sourceOf(address);
+      // Set anew, so that the map stays in the order of the last guess.
+      known.delete(name);
+      known.set(name, { wrong, at: now });
+      const oldest = known.keys().next();
+      if (known.size > ADDRESSES_AT_MOST && !oldest.done) known.delete(oldest.value);
+    },
+    noteRight(address: string): void {
+      known.delete(sourceOf(address));
+    },
+  };
+}
+
+/** Who has one IPv6 address has the 2^64 beside it too. */
+function sourceOf(address: string): string {
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
+  const [head = '', tail] = address.split('::');
+  const groupsOf = (part: string) => part.split(':').filter((group) => group !== '');
+  const [groups, rest] = [groupsOf(head), groupsOf(tail ?? '')];
+  const zeros = new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0');
+  return [...groups, ...zeros, ...rest].slice(0, 4).join(':');
 }

@@ -1,10 +1,10 @@
 /**
- * Gathers what the dashboard shows, from the engine and the watched folders: when somebody asks, at
+ * What the dashboard shows, and how it is gathered from the engine and the watched folders: when somebody asks, at
  * most once a second, and kept while the engine is unavailable.
  */
-import { access } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import { type AccountStatus, readAccountStatus, type SaidTerms } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
@@ -12,17 +12,44 @@ import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
-import { createScheduleBook } from '../schedules/schedule-book.js';
-import type { DashboardData, ShownInbox, WaitingFile } from './dashboard-data.js';
+import { createScheduleBook, type ScheduleState } from '../schedules/schedule-book.js';
 
-export interface DashboardSources {
-  readonly engine: Engine;
-  readonly names: AccountNames | null;
-  /** The account's; null where there is none. */
-  readonly queue: BullChunkQueue | null;
-  readonly terms: SaidTerms;
-  /** Watched folders, absolute. */
-  readonly inboxes: readonly string[];
+/** Times are milliseconds since 1970. */
+export interface DashboardData extends Omit<AccountStatus, 'outcomes' | 'warnings'> {
+  /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
+  readonly at: number;
+  readonly storeNow: number;
+  readonly answers: AccountStatus['outcomes'];
+  readonly schedules: readonly ScheduleState[];
+  readonly inboxes: readonly ShownInbox[];
+}
+
+/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
+export interface ShownInbox {
+  readonly folder: string;
+  /** Why no file is taken from it; null: files are. */
+  readonly closed: string | null;
+  readonly waiting: readonly WaitingFile[] | null;
+}
+
+/** `folder`: its folder below `waiting/`. `since`: 0 when nobody noted it. `reason`: one sentence. */
+export type WaitingFile = Awaited<ReturnType<typeof readWaiting>>;
+
+/** The newest data that there are, and whether they are old. */
+export interface DashboardView {
+  /** Name of the machine that shows the page. */
+  readonly host: string;
+  readonly now: number;
+  /** null: the engine has not answered yet. */
+  readonly data: DashboardData | null;
+  /** When somebody who looked first got no answer from the engine, which may have been unavailable for longer; null while it answers. */
+  readonly awayNoticedAt: number | null;
+  /** Why the service is taken to be unavailable; null while it answers, and where nobody here asks it. */
+  readonly serviceTrouble: string | null;
+  /** Brands and quota are made up. */
+  readonly isSample: boolean;
+  /** This process is stopping. */
+  readonly isStopping: boolean;
 }
 
 /** More than are shown, so that those that are alive are among them. */
@@ -30,26 +57,28 @@ const RUNS_READ = 50;
 /** Reasons are read for so many files of a folder, the longest waiting. */
 const REASONS_READ = 50;
 
-/** Throws what the engine throws. A folder that cannot be read is no error. */
-export async function gatherDashboard(sources: DashboardSources): Promise<DashboardData> {
-  const { engine, names, queue, terms, inboxes } = sources;
-  const stores = {
-    kind: engine.kind,
-    address: engine.address,
-    ledger: engine.ledger,
-    warnings: engine.warnings,
-    outcomes: engine.outcomes,
-    runs: engine.runs,
-    queueCounts: async () => (queue === null ? null : queue.getJobCounts('waiting', 'active', 'delayed')),
-  };
-  const [status, schedules, shownInboxes, closed] = await Promise.all([
+/**
+ * Throws what the engine throws. A folder that cannot be read is no error.
+ * @param queue the account's; null where there is none.
+ * @param inboxes watched folders, absolute.
+ */
+export async function gatherDashboard(
+  engine: Engine,
+  names: AccountNames | null,
+  queue: BullChunkQueue | null,
+  terms: SaidTerms,
+  inboxes: readonly string[],
+): Promise<DashboardData> {
+  const { kind, address, ledger, warnings, outcomes, runs } = engine;
+  const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
+  const stores = { kind, address, ledger, warnings, outcomes, runs, queueCounts };
+  const [{ outcomes: answers, ...account }, schedules, shownInboxes, closed] = await Promise.all([
     readAccountStatus(stores, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
     listClosedInboxes(engine.keyValues),
   ]);
   const at = Date.now();
-  const { outcomes: answers, ...account } = status;
   return {
     ...account,
     answers,
@@ -62,26 +91,14 @@ export async function gatherDashboard(sources: DashboardSources): Promise<Dashbo
 
 async function readInbox(folder: string): Promise<Omit<ShownInbox, 'closed'>> {
   const place = join(folder, 'waiting');
-  const isThere = await access(place).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) return { folder, waiting: null };
-  const parked = await listWaiting(place);
-  return { folder, waiting: await Promise.all(parked.map(readWaiting)) };
+  if (!existsSync(place)) return { folder, waiting: null };
+  return { folder, waiting: await Promise.all((await listWaiting(place)).map(readWaiting)) };
 }
 
-async function readWaiting(job: ParkedJob, position: number): Promise<WaitingFile> {
-  const text =
-    position < REASONS_READ && job.file !== REASON_FILE
-      ? await readPlainFile(join(job.folder, REASON_FILE)).catch(() => '')
-      : '';
-  return {
-    file: job.file,
-    folder: basename(job.folder),
-    since: job.parkedAt,
-    reason: reasonOf(text),
-  };
+async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, position: number) {
+  const isRead = position < REASONS_READ && file !== REASON_FILE;
+  const text = isRead ? await readPlainFile(join(folder, REASON_FILE)).catch(() => '') : '';
+  return { file, folder: basename(folder), since, reason: reasonOf(text) };
 }
 
 /** The sentence of a `reason.txt`, without its opening words. Pure. */
@@ -91,59 +108,53 @@ function reasonOf(text: string): string {
   return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
 }
 
-export interface NewestData {
-  /** Never rejects. */
-  look(): Promise<{ readonly data: DashboardData | null; readonly awayNoticedAt: number | null }>;
-}
-
-export interface NewestDataOptions {
-  /** May reject, and may take for ever. One is under way at a time. */
-  readonly gather: () => Promise<DashboardData>;
-  readonly clock: Pick<Clock, 'now'>;
-  /** Called once per outage with the reason. */
-  readonly onTrouble: (error: unknown) => void;
-  /** How long a looker waits for the engine. Default: 2 s. */
-  readonly deadlineMs?: number;
-}
-
 const FRESH_MS = 1_000;
-const DEADLINE_MS = 2_000;
-/** When nobody has looked for so long, the engine may have been back meanwhile: the next look notices the outage anew. */
+/** When nobody has looked for so long, the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
-export function createNewestData(options: NewestDataOptions): NewestData {
-  const { gather, clock, deadlineMs = DEADLINE_MS } = options;
+/**
+ * The newest data for everybody who looks, gathered once at a time.
+ * @param options `gather` may reject, and may take for ever. `onTrouble` is called once per outage with the reason.
+ *   `deadlineMs`: how long a looker waits for the engine; default 2 s.
+ */
+export function createNewestData(options: {
+  readonly gather: () => Promise<DashboardData>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly onTrouble: (error: unknown) => void;
+  readonly deadlineMs?: number;
+}) {
+  const { gather, clock, onTrouble, deadlineMs = 2_000 } = options;
   let data: DashboardData | null = null;
   let awayNoticedAt: number | null = null;
   let lookedAt = 0;
   let hasWarned = false;
   let gathering: Promise<boolean> | null = null;
 
-  function warnOnce(error: unknown): void {
-    if (!hasWarned) options.onTrouble(error);
+  function warnOnce(error: unknown): false {
+    if (!hasWarned) onTrouble(error);
     hasWarned = true;
+    return false;
   }
 
-  async function renew(): Promise<boolean> {
-    try {
-      data = await gather();
+  function renew(): Promise<boolean> {
+    const renewed = gather().then((newest) => {
+      data = newest;
       awayNoticedAt = null;
       hasWarned = false;
       return true;
-    } catch (error) {
-      warnOnce(error);
-      return false;
-    }
+    });
+    return renewed.catch(warnOnce).finally(() => {
+      gathering = null;
+    });
   }
 
   return {
-    async look() {
+    /** Never rejects. */
+    async look(): Promise<Pick<DashboardView, 'data' | 'awayNoticedAt'>> {
       const now = clock.now();
       if (data === null || awayNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
         if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) awayNoticedAt = null;
-        gathering ??= renew().finally(() => {
-          gathering = null;
-        });
+        gathering ??= renew();
         // While it is unavailable, nobody waits for it each time.
         const patienceMs = awayNoticedAt === null ? deadlineMs : deadlineMs / 10;
         lookedAt = now;

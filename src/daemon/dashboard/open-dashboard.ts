@@ -1,22 +1,28 @@
 /**
- * Opens the dashboard for `up`, beside its worker, inboxes and schedules. Server, page and Bull Board are loaded when
- * they are needed, so that other commands do not pay for them.
+ * The dashboard for `up`, beside its worker, inboxes and schedules: the page, its parts, the same as JSON, and Bull Board,
+ * which is loaded when somebody looks at it.
  */
+import { createServer } from 'node:http';
 import { hostname } from 'node:os';
+import { getRequestListener } from '@hono/node-server';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import { systemClock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
+import { type HttpListener, listenHttp } from '../../core/listen-http.js';
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
-import { createNewestData, gatherDashboard } from './gather-dashboard.js';
+import { createGate, type GateOptions, randomPassword, sendPage } from './gate.js';
+import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
 import type { QueueBoard } from './queue-board.js';
-import { randomPassword } from './sign-in.js';
+import { renderDashboard, renderParts } from './render-dashboard.js';
+import { statusOf } from './status-json.js';
+import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface DashboardContext {
   readonly settings: Settings;
@@ -35,20 +41,14 @@ export interface DashboardContext {
   readonly releasers: Releasers;
 }
 
-export interface OpenedDashboard {
-  /** `http://host:port/`, without a password. */
-  readonly url: string;
-  /** The same, signing in who opens it. Secret. null when the password is one of the settings, which is never printed. */
-  readonly signInUrl: string | null;
-}
-
 const CLOSE_MS = 1_000;
 
 /**
- * Serves the dashboard until `releasers` run. null with `--no-dashboard`. Throws `NeverStartError` when others could reach it
+ * Serves the dashboard until `releasers` run. null with `--no-dashboard`; else its address without a password, and the
+ * same signing in who opens it: a secret, null when the password is one of the settings, which is never printed. Throws `NeverStartError` when others could reach it
  * without a password, and `FailFileError` when the port cannot be had.
  */
-export async function openDashboard(context: DashboardContext): Promise<OpenedDashboard | null> {
+export async function openDashboard(context: DashboardContext) {
   const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
@@ -56,18 +56,13 @@ export async function openDashboard(context: DashboardContext): Promise<OpenedDa
 
   const openQueue = (name: string) => {
     const queue = engine.openQueue(name);
-    releasers.push(() =>
-      withinDeadline(
-        queue.close().catch(() => undefined),
-        CLOSE_MS,
-      ),
-    );
+    const close = () => queue.close().catch(() => undefined);
+    releasers.push(() => withinDeadline(close(), CLOSE_MS));
     return queue;
   };
   const queue = names && openQueue(names.queueName);
-  const sources = { engine, names, queue, terms: { ...settings, isHost: true }, inboxes };
   const newest = createNewestData({
-    gather: () => gatherDashboard(sources),
+    gather: () => gatherDashboard(engine, names, queue, { ...settings, isHost: true }, inboxes),
     clock: systemClock,
     onTrouble: (error) => log.warn({ reason: errorText(error) }, 'the dashboard has no newer data'),
   });
@@ -75,40 +70,29 @@ export async function openDashboard(context: DashboardContext): Promise<OpenedDa
   let board: Promise<QueueBoard> | undefined;
   async function loadBoard(): Promise<QueueBoard> {
     const { createQueueBoard } = await import('./queue-board.js');
-    const lookups = queue && {
-      queue,
-      title: 'Lookups',
-      description: 'chunks of up to 50 identifiers that workers look up',
-    };
-    const ticks = {
-      queue: openQueue(tickQueueOf(hostname())),
-      title: 'Schedules',
-      description: `times at which schedules of ${hostname()} are due`,
-    };
-    return createQueueBoard(lookups === null ? [ticks] : [lookups, ticks], (reason) =>
-      log.debug({ reason }, 'the queue cannot be shown'),
-    );
+    const chunks = 'chunks of up to 50 identifiers that workers look up';
+    const ticks = `times at which schedules of ${hostname()} are due`;
+    const shown = [
+      ...(queue ? [{ queue, title: 'Lookups', description: chunks }] : []),
+      { queue: openQueue(tickQueueOf(hostname())), title: 'Schedules', description: ticks },
+    ];
+    return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
   }
 
-  const { serveDashboard } = await import('./dashboard-server.js');
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
     password,
     clock: systemClock,
     chartLibrary: await readChartLibrary(),
-    async look() {
-      const { data, awayNoticedAt } = await newest.look();
-      return {
-        host: hostname(),
-        now: systemClock.now(),
-        data,
-        awayNoticedAt,
-        serviceTrouble: context.trouble?.() ?? null,
-        isSample: settings.sample,
-        isStopping: stop.aborted,
-      };
-    },
+    look: async () => ({
+      ...(await newest.look()),
+      host: hostname(),
+      now: systemClock.now(),
+      serviceTrouble: context.trouble?.() ?? null,
+      isSample: settings.sample,
+      isStopping: stop.aborted,
+    }),
     openBoard() {
       board ??= loadBoard().catch((error: unknown) => {
         board = undefined;
@@ -125,4 +109,39 @@ export async function openDashboard(context: DashboardContext): Promise<OpenedDa
   if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
   else log.info({ url }, 'the dashboard is served');
   return { url, signInUrl };
+}
+
+export interface DashboardServerOptions extends GateOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly look: () => Promise<DashboardView>;
+  /** The browser build of Chart.js, as text. */
+  readonly chartLibrary: string;
+  /** Opened when somebody looks into the queue for the first time. */
+  readonly openBoard: () => Promise<QueueBoard>;
+  /** Is called with bugs. */
+  readonly onTrouble: (error: Error) => void;
+}
+
+/** Throws `FailFileError` when the server cannot listen there. */
+export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
+  const { host, port, look, chartLibrary, openBoard, onTrouble } = options;
+  const app = createGate(options);
+  const policy = "default-src 'none'";
+  app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
+  app.get('/parts', async (context) => sendPage(context, { html: renderParts(await look()), policy }));
+  app.get('/status.json', async (context) => {
+    context.header('content-security-policy', policy);
+    return context.json(statusOf(await look()));
+  });
+  app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
+  app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));
+  app.notFound((context) => context.text('not found; the dashboard is at /\n', 404));
+  app.onError((error, context) => {
+    onTrouble(error);
+    return context.text('something went wrong; see the log\n', 500);
+  });
+  const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
+  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  return listenHttp(server, { host, port, purpose: 'dashboard', todo });
 }

@@ -1,7 +1,6 @@
 /**
- * Bull Board, to look into the queues and nothing else: its queues are read-only, and only GET gets to it, since removing
- * or retrying a job by hand could buy something twice or leave rows without an answer. Its page is served without the fonts
- * that it would have from elsewhere.
+ * Bull Board, to look into the queues and nothing else: removing or retrying a job by hand could buy something twice or leave
+ * rows without an answer. Its page is served without the fonts that it would have from elsewhere.
  */
 import { resolve } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
@@ -12,17 +11,9 @@ import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
-export interface ShownQueue {
-  readonly queue: Queue;
-  /** For people. */
-  readonly title: string;
-  readonly description: string;
-}
-
-export interface QueueBoard {
-  /** `request`: of a path below `QUEUE_PATH`. */
-  answer(request: Request): Promise<Response>;
-}
+/** `title` and `description` are for people. */
+type ShownQueue = { readonly queue: Queue; readonly title: string; readonly description: string };
+export type QueueBoard = ReturnType<typeof createQueueBoard>;
 
 /** Its own scripts, styles and pictures; styles also where its components write them. */
 const POLICY = [
@@ -34,7 +25,6 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-const EVERY_SECONDS = 5;
 /** An unavailable engine may never answer. */
 const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
@@ -43,10 +33,7 @@ const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"
 const UNAVAILABLE = 'the engine is unavailable; the queue is shown again when it answers\n';
 
 /** The caller closes the queues. `onTrouble`: is called with the driver's message, which readers do not see. */
-export function createQueueBoard(
-  shown: readonly ShownQueue[],
-  onTrouble: (reason: string) => void,
-): QueueBoard {
+export function createQueueBoard(shown: readonly ShownQueue[], onTrouble: (reason: string) => void) {
   const adapter = new HonoAdapter(serveFiles);
   adapter.setBasePath(QUEUE_PATH);
   createBullBoard({
@@ -60,13 +47,14 @@ export function createQueueBoard(
         boardTitle: 'brand-enrich',
         miscLinks: [{ text: 'Back to the dashboard', url: '/' }],
         hideDocsLink: true,
-        pollingInterval: { showSetting: false, forceInterval: EVERY_SECONDS },
+        pollingInterval: { showSetting: false, forceInterval: 5 },
       },
     },
   });
   const app = adapter.registerPlugin();
   return {
-    async answer(request) {
+    /** `request`: of a path below `QUEUE_PATH`. */
+    async answer(request: Request): Promise<Response> {
       if (request.method !== 'GET') {
         return new Response('the queue is read-only\n', { status: 405, headers: { allow: 'GET' } });
       }
@@ -81,12 +69,10 @@ export function createQueueBoard(
       }
       const headers = new Headers(answer.headers);
       headers.set('content-security-policy', POLICY);
-      if (!headers.get('content-type')?.startsWith('text/html')) {
-        return new Response(answer.body, { status: answer.status, headers });
-      }
-      headers.delete('content-length');
-      const text = (await answer.text()).replace(FROM_ELSEWHERE, '');
-      return new Response(text, { status: answer.status, headers });
+      const isPage = headers.get('content-type')?.startsWith('text/html') === true;
+      if (isPage) headers.delete('content-length');
+      const body = isPage ? (await answer.text()).replace(FROM_ELSEWHERE, '') : answer.body;
+      return new Response(body, { status: answer.status, headers });
     },
   };
 }

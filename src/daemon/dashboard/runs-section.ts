@@ -1,28 +1,20 @@
-/**
- * Runs: how each stands, by its record, its heartbeat and its account, how far it is, what came of its
- * identifiers, and why it stopped.
- */
+/** Runs: how each stands, by its record, its heartbeat and its account, and what came of its identifiers. */
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { bar, html, type Markup } from '../../run/report/markup.js';
+import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
 import { foundNothing, isAlive, type RunRecord } from '../../stores/run-store.js';
-import type { DashboardData } from './dashboard-data.js';
+import type { DashboardData } from './gather-dashboard.js';
 
 const SHOWN = 8;
 
-const WORDS: Readonly<
-  Record<Standing, { readonly label: string; readonly tone: 'good' | 'warn' | 'bad' | 'calm' }>
-> = {
-  running: { label: 'Running', tone: 'good' },
-  held: { label: 'Waiting', tone: 'warn' },
-  dead: { label: 'Gone', tone: 'bad' },
-  finished: { label: 'Finished', tone: 'calm' },
-  stopped: { label: 'Stopped', tone: 'warn' },
-  cancelled: { label: 'Cancelled', tone: 'calm' },
+const MARKS: Readonly<Record<Standing, Mark>> = {
+  running: ['Running', 'good'],
+  held: ['Waiting', 'warn'],
+  dead: ['Gone', 'bad'],
+  finished: ['Finished', 'calm'],
+  stopped: ['Stopped', 'warn'],
+  cancelled: ['Cancelled', 'calm'],
 };
-
-/** Finished, and not as anybody wanted it. */
-const NOTHING_FOUND = { label: 'Finished, nothing matched', tone: 'warn' } as const;
 
 const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
@@ -31,15 +23,10 @@ const HELD: Readonly<Record<RunHold, string>> = {
   capped: 'its own --max-requests is reached',
 };
 
-/** A run with what is concluded of it. */
-export interface ShownRun {
-  readonly run: RunRecord;
-  readonly standing: Standing;
-  readonly hold: RunHold | null;
-}
+type ShownRun = ReturnType<typeof judgeRuns>[number];
 
-/** All runs of the data, judged. */
-export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardData): ShownRun[] {
+/** All runs of the data, each with what is concluded of it. */
+export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardData) {
   const own = holdOf(ledger, limit);
   return runs.map((run) => {
     // A pause holds every account of the engine.
@@ -48,55 +35,56 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
   });
 }
 
+/** Whether somebody is at the run. */
+export function isAtWork({ standing }: Pick<ShownRun, 'standing'>): boolean {
+  return standing === 'running' || standing === 'held';
+}
+
 export function runsSection(data: DashboardData): Markup {
   const judged = judgeRuns(data);
-  const byId = new Map(judged.map((each) => [each.run.id, each]));
-  const isAlive = ({ id }: RunRecord) => ['running', 'held'].includes(byId.get(id)?.standing ?? '');
-  const shown = runsToShow(data.runs, isAlive, SHOWN).flatMap(({ id }) => byId.get(id) ?? []);
-  return html`<section class="card" aria-labelledby="runs" data-part="runs">
-<h2 id="runs">Runs</h2>
-${
-  shown.length === 0
-    ? html`<p class="empty">No runs yet. Start one with <code>brand-enrich run customers.csv</code>${data.inboxes[0] !== undefined && html`, or drop a file into <code>${data.inboxes[0].folder}/inbox</code>`}.</p>`
-    : html`<ul class="runs">${shown.map((each) => runItem(each, data.storeNow))}</ul>`
-}
-${shown.length < judged.length && html`<p class="note">${countOf(judged.length - shown.length, 'older run')} left out.</p>`}
-</section>`;
+  const shown = runsToShow(judged, isAtWork, SHOWN);
+  const [inbox] = data.inboxes;
+  const list =
+    shown.length === 0
+      ? html`<p class="empty">No runs yet. Start one with <code>brand-enrich run customers.csv</code>${inbox !== undefined && html`, or drop a file into <code>${inbox.folder}/inbox</code>`}.</p>`
+      : html`<ul class="runs">${shown.map((each) => runItem(each, data.storeNow))}</ul>`;
+  const older = judged.length - shown.length;
+  const content = html`${list}
+${older > 0 && html`<p class="note">${countOf(older, 'older run')} left out.</p>`}`;
+  return card('runs', 'Runs', content, { isPart: true });
 }
 
 function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
-  const parts = partsOf(run);
-  const { label, tone } = foundNothing(run) ? NOTHING_FOUND : WORDS[standing];
-  const { host, file } = splitLabel(run.label);
-  const answered = parts.whole - parts.left;
+  const { whole, left, ...parts } = partsOf(run);
+  const [label, tone]: Mark = foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
+  // Labels read `host: file`.
+  const [, host = '', file = run.label] = /^(.*?): (.*)$/s.exec(run.label) ?? [];
+  const answered = whole - left;
   const why = whyText(run, standing, hold, now);
+  const isGoing = isAtWork({ standing });
+  const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
+  const tones = [
+    ['matched', parts.matched, 'matched'],
+    ['stored', parts.stored, 'known from before'],
+    ['not_found', parts.notFound, 'not found'],
+    ['failed', parts.failed, 'failed'],
+  ] as const;
+  const counts = [...tones, ['left', left, 'left'] as const].map(
+    ([tone, count, words]) =>
+      count > 0 && html`<li><span class="dot ${tone}"></span>${countText(count)} ${words}</li>`,
+  );
   return html`<li class="run">
-<p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong><span class="state ${tone}">${label}</span><span class="run-when">${whenText(run, standing, now)}</span></p>
+<p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
 ${
-  parts.whole > 0 &&
-  html`<p class="run-far"><span class="run-share">${shareText(answered, parts.whole)}</span> ${countText(answered)} of ${countOf(parts.whole, 'identifier')}, ${countText(run.tally.billed)} billed</p>
-${bar([
-  { share: parts.matched / parts.whole, tone: 'matched' },
-  { share: parts.stored / parts.whole, tone: 'stored' },
-  { share: parts.notFound / parts.whole, tone: 'not_found' },
-  { share: parts.failed / parts.whole, tone: 'failed' },
-])}
-<ul class="counts">${counted(parts.matched, 'matched', 'matched')}${counted(parts.stored, 'stored', 'known from before')}${counted(parts.notFound, 'not_found', 'not found')}${counted(parts.failed, 'failed', 'failed')}${counted(parts.left, 'left', 'left')}</ul>`
+  whole > 0 &&
+  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed</p>
+${bar(tones.map(([tone, count]) => [tone, count / whole]))}
+<ul class="counts">${counts}</ul>`
 }
 ${why !== null && html`<p class="why">${why}</p>`}
 <p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
 </li>
 `;
-}
-
-function counted(count: number, tone: string, words: string): Markup | false {
-  return count > 0 && html`<li><span class="dot ${tone}"></span>${countText(count)} ${words}</li>`;
-}
-
-function whenText(run: RunRecord, standing: Standing, now: number): string {
-  return standing === 'running' || standing === 'held'
-    ? `for ${spanText(now - run.asOf)}`
-    : `started ${agoText(run.asOf, now)}`;
 }
 
 function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {
@@ -110,12 +98,6 @@ function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: 
   return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
 }
 
-/** Labels read `host: file`. */
-function splitLabel(label: string): { host: string; file: string } {
-  const at = label.indexOf(': ');
-  return at < 0 ? { host: '', file: label } : { host: label.slice(0, at), file: label.slice(at + 2) };
-}
-
 /**
  * `running`: at work. `held`: alive, and nothing may be spent. `dead`: says it runs, and nobody has heard of it. The others as
  * the record has them.
@@ -126,18 +108,6 @@ export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'c
 export type Hold = 'paused' | 'closed' | 'used up';
 /** What holds a run: its account, or its own `--max-requests`. */
 export type RunHold = Hold | 'capped';
-
-/** Identifiers of a run by what became of them. */
-export interface RunParts {
-  readonly matched: number;
-  readonly notFound: number;
-  readonly failed: number;
-  /** Answered from the store, without a request. */
-  readonly stored: number;
-  readonly left: number;
-  /** The sum of them; 0 while nobody knows how many there are. */
-  readonly whole: number;
-}
 
 export function holdOf(
   ledger: Pick<LedgerState, 'isPaused' | 'closedAt' | 'sent' | 'others'> | null,
@@ -159,45 +129,34 @@ export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
 
 /** `storeNow`: by the clock that dates heartbeats. `hold`: of the run. */
 export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | null): Standing {
-  switch (run.status) {
-    case 'completed':
-      return 'finished';
-    case 'stopped':
-    case 'cancelled':
-      return run.status;
-    case 'running': {
-      if (!isAlive(run, storeNow)) return 'dead';
-      return hold === null ? 'running' : 'held';
-    }
-  }
+  if (run.status === 'completed') return 'finished';
+  if (run.status !== 'running') return run.status;
+  if (!isAlive(run, storeNow)) return 'dead';
+  return hold === null ? 'running' : 'held';
 }
 
 /**
- * Counts never go below nothing: a chunk that was done twice is counted twice. What a finished run did not have to ask for
- * was stored.
+ * Identifiers of a run by what became of them; `stored`: answered without a request; `whole`: the sum, 0 while nobody knows
+ * how many there are. Counts never go below nothing: a chunk that was done twice is counted twice. What a finished run did
+ * not have to ask for was stored.
  */
-export function partsOf({ tally, identifiers, status }: RunRecord): RunParts {
-  const { matched, notFound, failed } = tally;
-  const answered = matched + notFound + failed + tally.stored;
+export function partsOf({ tally, identifiers, status }: RunRecord) {
+  const { matched, notFound, failed, stored } = tally;
+  const answered = matched + notFound + failed + stored;
   const rest = Math.max(0, (identifiers ?? 0) - answered);
   const isFinished = status === 'completed';
   return {
     matched,
     notFound,
     failed,
-    stored: tally.stored + (isFinished ? rest : 0),
+    stored: stored + (isFinished ? rest : 0),
     left: isFinished ? 0 : rest,
     whole: identifiers === null ? 0 : answered + rest,
   };
 }
 
-/** Those that are alive first, then the newest; at most `count`. */
-export function runsToShow(
-  runs: readonly RunRecord[],
-  isAlive: (run: RunRecord) => boolean,
-  count: number,
-): RunRecord[] {
-  const alive = runs.filter(isAlive);
-  const others = runs.filter((run) => !isAlive(run));
-  return [...alive, ...others].slice(0, Math.max(count, alive.length));
+/** Those that are alive first, all of them, then the newest; at most `count`. */
+export function runsToShow<T>(runs: readonly T[], isAlive: (run: T) => boolean, count: number): T[] {
+  const sorted = [...runs].sort((a, b) => Number(isAlive(b)) - Number(isAlive(a)));
+  return sorted.slice(0, Math.max(count, runs.filter(isAlive).length));
 }

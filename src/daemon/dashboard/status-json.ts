@@ -2,8 +2,10 @@
  * The data of the dashboard for programs: chosen field by field, so that nothing gets out because it happens to be there.
  * Pure. Times are ISO 8601, UTC.
  */
+import { roomOf } from '../../ledger/policy.js';
+import { isoTime } from '../../run/output/columns.js';
 import { foundNothing } from '../../stores/run-store.js';
-import type { DashboardData, DashboardView } from './dashboard-data.js';
+import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { holdOf, judgeRuns, partsOf } from './runs-section.js';
 
 /** `data` null: the engine has not answered yet. */
@@ -11,7 +13,7 @@ export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping
   return {
     host,
     isStopping,
-    engineAwayNoticedAt: momentOf(awayNoticedAt),
+    engineAwayNoticedAt: isoTime(awayNoticedAt),
     serviceTrouble,
     data: data === null ? null : dataOf(data),
   };
@@ -20,7 +22,7 @@ export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping
 function dataOf(data: DashboardData) {
   const { ledger, answers } = data;
   return {
-    at: momentOf(data.at),
+    at: isoTime(data.at),
     engine: data.engine,
     account: data.account,
     hold: holdOf(ledger, data.limit),
@@ -31,8 +33,8 @@ function dataOf(data: DashboardData) {
       sent: ledger.sent,
       inFlight: ledger.held,
       others: ledger.others,
-      left: data.limit === null ? null : Math.max(0, data.limit - ledger.sent - ledger.held - ledger.others),
-      closedAt: momentOf(ledger.closedAt),
+      left: roomOf(ledger),
+      closedAt: isoTime(ledger.closedAt),
       pacePerSecond: ledger.pace.rate,
     },
     budget: data.budget,
@@ -45,8 +47,8 @@ function dataOf(data: DashboardData) {
     answers: {
       matched: answers.matched,
       notFound: answers.notFound,
-      oldestFetchedAt: momentOf(answers.oldestFetchedAt),
-      newestFetchedAt: momentOf(answers.newestFetchedAt),
+      oldestFetchedAt: isoTime(answers.oldestFetchedAt),
+      newestFetchedAt: isoTime(answers.newestFetchedAt),
     },
     runs: judgeRuns(data).map(({ run, standing }) => {
       const { matched, notFound, failed, stored, left } = partsOf(run);
@@ -54,8 +56,8 @@ function dataOf(data: DashboardData) {
         id: run.id,
         label: run.label,
         standing,
-        startedAt: momentOf(run.asOf),
-        heardAt: momentOf(run.beatAt),
+        startedAt: isoTime(run.asOf),
+        heardAt: isoTime(run.beatAt),
         rows: run.rows,
         identifiers: run.identifiers,
         counts: { matched, notFound, failed, stored, left },
@@ -69,33 +71,20 @@ function dataOf(data: DashboardData) {
       folder,
       closed,
       waiting:
-        waiting?.map((file) => ({
-          file: file.file,
-          folder: file.folder,
-          since: file.since === 0 ? null : momentOf(file.since),
-          reason: file.reason,
-        })) ?? null,
+        waiting?.map(({ file, folder, since, reason }) => {
+          return { file, folder, since: isoTime(since || null), reason };
+        }) ?? null,
     })),
-    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => ({
-      name: schedule.name,
-      line: schedule.line,
-      cron: schedule.cron,
-      tz: schedule.tz,
-      host: schedule.host,
-      isHostAway,
-      isRunning,
-      nextAt: momentOf(nextAt),
-      last: ended && {
-        startedAt: momentOf(ended.startedAt),
-        endedAt: momentOf(ended.endedAt),
+    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => {
+      const { name, line, cron, tz, host } = schedule;
+      const last = ended && {
+        startedAt: isoTime(ended.startedAt),
+        endedAt: isoTime(ended.endedAt),
         exitCode: ended.exitCode,
         sentence: ended.sentence,
         output: ended.output,
-      },
-    })),
+      };
+      return { name, line, cron, tz, host, isHostAway, isRunning, nextAt: isoTime(nextAt), last };
+    }),
   };
-}
-
-function momentOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -25,14 +25,11 @@ const SEPARATOR = '|';
 export function fieldAt(profile: unknown, path: string): string {
   let value = profile;
   for (const segment of path.split('.')) {
-    value = Array.isArray(value) ? stepIntoArray(value, segment) : stepIntoObject(value, segment);
+    if (Array.isArray(value)) value = stepIntoArray(value, segment);
+    else value = isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
     if (value === undefined || value === null) return '';
   }
   return cellOf(value);
-}
-
-function stepIntoObject(value: unknown, segment: string): unknown {
-  return isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
 }
 
 function stepIntoArray(values: readonly unknown[], segment: string): unknown {
@@ -59,23 +56,21 @@ function cellOf(whole: unknown): string {
   const rest = [whole];
   while (rest.length > 0) {
     const value = rest.pop();
-    const picture = Array.isArray(value)
+    const isList = Array.isArray(value);
+    const picture = isList
       ? (bestFile(objectsIn(value)) ?? bestFile([{ formats: value }]))
-      : null;
-    if (Array.isArray(value) && picture === null) {
+      : isObject(value)
+        ? bestFile([value])
+        : null;
+    if (picture === null && isList) {
       for (let at = value.length - 1; at >= 0; at -= 1) rest.push(value[at]);
-      continue;
-    }
-    const text = picture ?? textOf(value);
-    if (text !== '') texts.push(text);
+    } else texts.push(picture ?? textOf(value));
   }
-  return texts.join(SEPARATOR);
+  return texts.filter((text) => text !== '').join(SEPARATOR);
 }
 
 function textOf(value: unknown): string {
   if (!isObject(value)) return isScalar(value) ? String(value) : '';
-  const picture = bestFile([value]);
-  if (picture !== null) return picture;
   const face = FACES.find((key) => isScalar(value[key]));
   if (face !== undefined) return String(value[face]);
   return FACES.some((key) => Object.hasOwn(value, key)) ? '' : jsonOf(value);
@@ -120,36 +115,28 @@ function placeIn(order: readonly unknown[], value: unknown): number {
  * (svg, png, webp, jpeg), then width. Null when no file has an address.
  */
 function bestFile(assets: readonly JsonObject[]): string | null {
-  let best: { readonly src: string; readonly place: number; readonly width: number } | null = null;
-  for (const asset of assets) {
-    for (const file of objectsIn(asset.formats)) {
-      if (typeof file.src !== 'string' || file.src === '') continue;
-      const place = placeIn(THEME_ORDER, asset.theme) * 10 + placeIn(FORMAT_ORDER, file.format);
-      const width = typeof file.width === 'number' ? file.width : 0;
-      if (best === null || place < best.place || (place === best.place && width > best.width)) {
-        best = { src: file.src, place, width };
-      }
-    }
-  }
+  const files = assets.flatMap(({ theme, formats }) =>
+    objectsIn(formats).map(({ src, format, width }) => ({
+      src: typeof src === 'string' ? src : '',
+      place: placeIn(THEME_ORDER, theme) * 10 + placeIn(FORMAT_ORDER, format),
+      width: typeof width === 'number' ? width : 0,
+    })),
+  );
+  const [best] = files.filter(({ src }) => src !== '').sort((a, b) => a.place - b.place || b.width - a.width);
   return best?.src ?? null;
 }
 
-function bestOfTypes(brand: Brand, types: readonly string[]): string | null {
-  const logos = objectsIn(brand.logos);
-  for (const type of types) {
-    const src = bestFile(logos.filter((logo) => logo.type === type));
-    if (src !== null) return src;
-  }
-  return null;
+function bestOfType(brand: Brand, type: string): string | null {
+  return bestFile(objectsIn(brand.logos).filter((logo) => logo.type === type));
 }
 
 /** A logo proper, else a symbol; icons have a column of their own. */
 export function bestLogo(brand: Brand): string | null {
-  return bestOfTypes(brand, ['logo', 'symbol']);
+  return bestOfType(brand, 'logo') ?? bestOfType(brand, 'symbol');
 }
 
 export function bestIcon(brand: Brand): string | null {
-  return bestOfTypes(brand, ['icon']);
+  return bestOfType(brand, 'icon');
 }
 
 /** The accent colour, else the first colour that has a value. */
@@ -160,14 +147,11 @@ export function mainColor(brand: Brand): unknown {
 
 /** Name of the industry with the highest score (the first of equals), its slug where it has no name. */
 export function mainIndustry(brand: Brand): unknown {
-  let best: JsonObject | null = null;
-  let bestScore = Number.NEGATIVE_INFINITY;
-  for (const industry of objectsIn(isObject(brand.company) ? brand.company.industries : null)) {
-    const score = typeof industry.score === 'number' ? industry.score : Number.NEGATIVE_INFINITY;
-    if (best === null || score > bestScore) {
-      best = industry;
-      bestScore = score;
-    }
-  }
+  const scoreOf = ({ score }: JsonObject) => (typeof score === 'number' ? score : Number.NEGATIVE_INFINITY);
+  const industries = objectsIn(isObject(brand.company) ? brand.company.industries : null);
+  const best = industries.reduce<JsonObject | null>(
+    (best, each) => (best === null || scoreOf(each) > scoreOf(best) ? each : best),
+    null,
+  );
   return best?.name ?? best?.slug ?? null;
 }

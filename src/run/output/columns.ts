@@ -1,7 +1,6 @@
 /**
  * Our columns of a CSV output: the default ones in their order, and those that `--fields` picks instead. Each knows
- * its name without prefix and how its cell is made from what an identifier came to. Quoting is `csv-record.ts`'s,
- * formula defence `formulas.ts`'s.
+ * its name without prefix and how its cell is made from what an identifier came to.
  */
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
@@ -28,12 +27,9 @@ export const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
 /** The column for the text of a row that could not be read, last when it is there. */
 export const RAW_COLUMN = 'raw';
 
-/** Text of a scalar; empty for null, absent and anything else. */
-function text(value: unknown): string {
-  return isScalar(value) ? String(value) : '';
-}
-
+/** The text of a scalar; empty for null, absent and anything else. */
 function fromBrand(name: ColumnName, read: (brand: Brand) => unknown): Column {
+  const text = (value: unknown) => (isScalar(value) ? String(value) : '');
   return { name, cell: (_view, brand) => text(read(brand)) };
 }
 
@@ -46,9 +42,9 @@ function location(brand: Brand) {
   return isObject(company.location) ? company.location : {};
 }
 
-function tier(brand: Brand): string {
+function tier(brand: Brand): string | null {
   const score = qualityScoreOf(brand);
-  return score === null ? '' : qualityTier(score);
+  return score === null ? null : qualityTier(score);
 }
 
 /** The default columns in their order (design, section 10). */
@@ -75,13 +71,13 @@ export const DEFAULT_COLUMNS: readonly Column[] = [
   fromBrand('urn', (brand) => brand.urn),
   fromView('source', (view) => view.source),
   fromView(DUPLICATE_COLUMN, () => null),
-  fromView('fetched_at', (view) => (view.fetchedAt === null ? null : isoTime(view.fetchedAt))),
+  fromView('fetched_at', (view) => isoTime(view.fetchedAt)),
   fromView('error', (view) => view.error),
 ];
 
 /** ISO 8601, UTC. */
-export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }
 
 /** Always there, whatever `--fields` says: in front, and at the end. An output without them is no input of the next run. */
@@ -97,14 +93,14 @@ export function columnsFor(fields: readonly string[] | null, prefix: string): re
   if (fields === null) return DEFAULT_COLUMNS;
   const chosen = new Map<string, Column>();
   for (const field of [...FIRST, ...fields]) {
-    const column = defaultColumn(field, prefix) ?? columnAt(uncheckedPath(field) ?? field);
+    const path = uncheckedPath(field) ?? field;
+    const column = defaultColumn(field, prefix) ?? {
+      name: columnOfPath(path),
+      cell: (_view: AnswerView, brand: Brand) => fieldAt(brand, path),
+    };
     if (!LAST.includes(column.name) && !chosen.has(column.name)) chosen.set(column.name, column);
   }
   return [...chosen.values(), ...LAST.flatMap((name) => defaultColumn(name, prefix) ?? [])];
-}
-
-function columnAt(path: string): Column {
-  return { name: columnOfPath(path), cell: (_view, brand) => fieldAt(brand, path) };
 }
 
 function defaultColumn(field: string, prefix: string): Column | undefined {

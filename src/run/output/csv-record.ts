@@ -1,8 +1,4 @@
-/**
- * One CSV record as text: where its cells begin and end, what they say, how our cells are written, and
- * which cells a spreadsheet would take for a formula. Cells are found, never rebuilt, so what is kept
- * keeps its quoting.
- */
+/** One CSV record as text. The user's cells are found, never rebuilt, so what is kept keeps its quoting. */
 import { stringify } from 'csv-stringify/sync';
 import type { FormulaEscaping } from './output-plan.js';
 
@@ -77,10 +73,7 @@ const IS_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 /** Escapes the formulas in the cells of a record as it stands; what is no formula keeps its bytes, and what is one its quotes. */
 export function escapeRecord(raw: string, delimiter: string): string {
   return splitRecord(raw, delimiter)
-    .map((cell) => {
-      if (!STARTS_FORMULA.test(cellText(cell))) return cell;
-      return cell.startsWith('"') ? `"'${cell.slice(1)}` : `'${cell}`;
-    })
+    .map((cell) => (STARTS_FORMULA.test(cellText(cell)) ? cell.replace(/^"?/, "$&'") : cell))
     .join(delimiter);
 }
 

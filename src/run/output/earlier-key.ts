@@ -1,7 +1,6 @@
 /**
- * Our one key in JSON lines, and what an earlier run left under it. The key is reserved: what it left is replaced,
- * anything else under the key is the user's and stops the run rather than being overwritten. Columns of an earlier run in
- * CSV are `identify`'s to find. And the reason that an earlier run left with a row that it could not read, in both formats.
+ * Our one key in JSON lines, and what an earlier run left under it: that is replaced, anything else is the user's and stops
+ * the run. And the reason that an earlier run left with a row that it could not read, in both formats.
  */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
@@ -25,42 +24,29 @@ export function isEarlierValue(value: string): boolean {
   return members !== null && ALWAYS_THERE.every((key) => members.some((member) => member.key === key));
 }
 
-export interface WithoutOurs {
-  /** The line as it was before the earlier run. */
-  readonly line: string;
-  /** Its members, with their positions in the line as it came. */
-  readonly members: readonly Member[];
-  /** JSON text of what the earlier run kept of a line that it could not read; null: nothing. */
-  readonly carried: string | null;
-  /** The reason that the earlier run gave; null: none. */
-  readonly error: string | null;
-}
-
 /**
- * Takes out what an earlier run left under our key.
+ * Takes out what an earlier run left under our key. `line`: as it was before that run; `members`: those of the line, with
+ * their positions as it came; `carried`: JSON text of what that run kept of a line that it could not read, and `error` the
+ * reason that it gave, null for nothing.
  * @throws NeverStartError `column-ours` when something else is there.
  */
-export function withoutOurs(line: string, key: string): WithoutOurs {
+export function withoutOurs(line: string, key: string) {
   const all = membersOf(line) ?? [];
-  const ours = all.filter((member) => member.key === key);
+  const isOurs = (member: Member) => member.key === key;
   let carried: string | null = null;
   let error: string | null = null;
-  for (const { valueStart, valueEnd } of ours) {
+  for (const { valueStart, valueEnd } of all.filter(isOurs)) {
     const value = line.slice(valueStart, valueEnd);
     if (!isEarlierValue(value)) throw refusal(`the key "${key}" in ${line.slice(0, 80)}`);
     for (const member of membersOf(value) ?? []) {
       const text = value.slice(member.valueStart, member.valueEnd);
       if (member.key === RAW_KEY) carried = text;
-      if (member.key === 'error' && text.startsWith('"')) error = JSON.parse(text);
+      if (member.key === 'error' && text.startsWith('"')) error = String(JSON.parse(text));
     }
   }
-  if (ours.length === 0) return { line, members: all, carried, error };
-  return {
-    line: cutMembers(line, all, (member) => member.key === key),
-    members: all.filter((member) => member.key !== key),
-    carried,
-    error,
-  };
+  const members = all.filter((member) => !isOurs(member));
+  const isTouched = members.length < all.length;
+  return { line: isTouched ? cutMembers(line, all, isOurs) : line, members, carried, error };
 }
 
 /** Why an earlier run could not read this row, whose text it kept; null for any other row. */
@@ -77,10 +63,8 @@ export function earlierCells(
   if (rawAt === undefined) return () => null;
   const isOurs = new Set(ours);
   return ({ cells }) => {
-    if ((cells[rawAt] ?? '') === '' || !cells.every((cell, at) => isOurs.has(at) || cell.trim() === '')) {
-      return null;
-    }
-    return reasonOf(cells[errorAt ?? -1]);
+    const isBlank = cells.every((cell, at) => isOurs.has(at) || cell.trim() === '');
+    return cells[rawAt] && isBlank ? reasonOf(cells[errorAt ?? -1]) : null;
   };
 }
 

@@ -1,12 +1,10 @@
 /**
- * How the files of a run are called. `customers.csv` gives `customers.enriched.csv`, `customers.enriched.partial.csv`,
- * `customers.errors.csv`, `customers.report.json` and `.html`; `-o out.csv` gives `out.csv`, `out.partial.csv`, `out.errors.csv`
- * and so on. Pure: nothing is looked up or created.
+ * How the files of a run are called, and whether they can be written. `customers.csv` gives `customers.enriched.csv`,
+ * `customers.errors.csv` and so on; `-o out.csv` gives `out.csv`, `out.partial.csv`, `out.errors.csv`.
  */
-
 import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { FailFileError, NeverStartError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { TableFormat } from '../../core/table.js';
@@ -40,26 +38,17 @@ export interface NamingOptions {
 /** Names of open streams, not of files: nothing is written beside them. */
 const STREAMS = /^\/(dev|proc)\//;
 const GZIP = /\.gz$/i;
-const EXTENSION = /\.[^.]{1,10}$/;
-/** Extensions that name a format; `.tsv`, `.tab` and `.txt` are CSV with their own separators. */
-const FORMAT_OF_EXTENSION: Readonly<Record<string, TableFormat>> = {
-  '.csv': 'csv',
-  '.tsv': 'csv',
-  '.tab': 'csv',
-  '.jsonl': 'jsonl',
-  '.ndjson': 'jsonl',
-};
+/** Its dot included: what is longer is part of the name. */
+const LONGEST_EXTENSION = 11;
+const FORMAT_NAME = /\.(?:(csv|tsv|tab)|jsonl|ndjson)(?:\.gz)?$/i;
 
-/** The format that a file's name asks for; null when it asks for none. */
+/** The format that a file's name asks for; null when it asks for none. CSV has several, with their own separators. */
 export function formatOfName(path: string): TableFormat | null {
-  const extension = EXTENSION.exec(basename(path).replace(GZIP, ''))?.[0].toLowerCase();
-  return extension === undefined ? null : (FORMAT_OF_EXTENSION[extension] ?? null);
+  const named = FORMAT_NAME.exec(basename(path));
+  return named && (named[1] === undefined ? 'jsonl' : 'csv');
 }
 
-/**
- * The names of a run's files.
- * @throws NeverStartError `usage-invalid` when one of them is the input, or two are the same file.
- */
+/** The names of a run's files; {@link assertPlaces} says whether they can be written. */
 export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
   const isStream = input === '-' || STREAMS.test(input);
@@ -73,7 +62,7 @@ export function outputNames(options: NamingOptions): OutputNames {
   const stem = given?.stem ?? own.stem;
   const resultStem = given?.stem ?? `${own.stem}.enriched`;
   const report = options.report ?? `${stem}.report.json`;
-  const names: OutputNames = {
+  return {
     complete: output ?? resultStem + suffix,
     partial: output === '-' ? '-' : `${resultStem}.partial${suffix}`,
     errors: options.errors ?? `${stem}.errors${suffix}`,
@@ -81,75 +70,30 @@ export function outputNames(options: NamingOptions): OutputNames {
     reportHtml: `${report.replace(/\.json$/i, '')}.html`,
     gzip,
   };
-  refuseClashes(input, names);
-  return names;
 }
 
-interface NameParts {
-  /** The path without extensions. */
-  readonly stem: string;
-  readonly extension: string;
-  readonly isGzip: boolean;
-}
-
-function partsOf(path: string): NameParts {
-  const name = basename(path);
-  const plain = name.replace(GZIP, '');
-  const extension = EXTENSION.exec(plain)?.[0] ?? '';
-  const stem = extension === plain ? plain : plain.slice(0, plain.length - extension.length);
+/** `stem`: the path without extensions. */
+function partsOf(path: string) {
+  const plain = path.replace(GZIP, '');
+  const { dir, name, ext } = parse(plain);
+  const isExtension = ext.length > 1 && ext.length <= LONGEST_EXTENSION;
   return {
-    stem: dirname(path) === '.' && !path.startsWith('.') ? stem : join(dirname(path), stem),
-    extension: extension === plain ? '' : extension,
-    isGzip: plain !== name,
+    stem: join(dir, isExtension ? name : name + ext),
+    extension: isExtension ? ext : '',
+    isGzip: plain !== path,
   };
 }
 
-function refuseClashes(input: string, names: OutputNames): void {
-  const source = input === '-' ? null : resolve(input);
-  const taken = new Map<string, OutputFile>();
-  for (const file of OUTPUT_FILES) {
-    const path = names[file];
-    if (path === '-') continue;
-    const place = resolve(path);
-    if (place === source) throw overwritesInput(file, path);
-    const other = taken.get(place);
-    if (other !== undefined) throw sameOutput(other, file, path);
-    taken.set(place, file);
-  }
-}
-
+const OUTPUT = { name: 'the output', flag: '-o' };
+const REPORT = { name: 'the report', flag: '--report' };
 /** The files of a run, in the order in which their names are judged. */
-const OUTPUT_FILES = ['complete', 'partial', 'errors', 'report', 'reportHtml'] as const;
-type OutputFile = (typeof OUTPUT_FILES)[number];
-
-const FILE_WORDS: Readonly<Record<OutputFile, { readonly name: string; readonly flag: string }>> = {
-  complete: { name: 'the output', flag: '-o' },
-  partial: { name: 'the partial output', flag: '-o' },
-  errors: { name: 'the errors file', flag: '--errors' },
-  report: { name: 'the report', flag: '--report' },
-  reportHtml: { name: 'the page of the report', flag: '--report' },
-};
-
-/** `shown`: the path as people know it. */
-function overwritesInput(file: OutputFile, shown: string): NeverStartError {
-  const { name, flag } = FILE_WORDS[file];
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: `${name} would overwrite the input`,
-    subject: shown,
-    todo: `choose another name with ${flag}`,
-  });
-}
-
-function sameOutput(one: OutputFile, other: OutputFile, shown: string): NeverStartError {
-  const flags = [...new Set([FILE_WORDS[one].flag, FILE_WORDS[other].flag])];
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: `${FILE_WORDS[one].name} and ${FILE_WORDS[other].name} are the same file`,
-    subject: shown,
-    todo: `choose another name with ${flags.join(' or ')}`,
-  });
-}
+const OUTPUT_FILES = [
+  ['complete', OUTPUT],
+  ['partial', { ...OUTPUT, name: 'the partial output' }],
+  ['errors', { name: 'the errors file', flag: '--errors' }],
+  ['report', REPORT],
+  ['reportHtml', { ...REPORT, name: 'the page of the report' }],
+] as const;
 
 /** As many links as Linux follows. */
 const MOST_LINKS = 40;
@@ -175,16 +119,24 @@ export async function placeOf(target: string): Promise<string> {
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);
   const inputPlace = input === '-' ? null : await placeOf(input);
-  const taken = new Map<string, OutputFile>();
-  for (const file of OUTPUT_FILES) {
-    const path = names[file];
+  const taken = new Map<string, typeof OUTPUT>();
+  for (const [key, file] of OUTPUT_FILES) {
+    const path = names[key];
     if (path === '-') continue;
     const place = await placeOf(path);
-    const shown = resolve(path) === place ? path : `${path}, which leads to ${place}`;
     const existing = await stat(place).catch(() => null);
-    if (place === inputPlace || isSameFile(source, existing)) throw overwritesInput(file, shown);
     const other = taken.get(place);
-    if (other !== undefined) throw sameOutput(other, file, shown);
+    const refuse = (what: string, flags: readonly string[]) =>
+      new NeverStartError({
+        code: 'usage-invalid',
+        what,
+        subject: resolve(path) === place ? path : `${path}, which leads to ${place}`,
+        todo: `choose another name with ${[...new Set(flags)].join(' or ')}`,
+      });
+    if (place === inputPlace || isSameFile(source, existing)) {
+      throw refuse(`${file.name} would overwrite the input`, [file.flag]);
+    }
+    if (other) throw refuse(`${other.name} and ${file.name} are the same file`, [other.flag, file.flag]);
     // Pipes and devices are written as they are, and may lead to the same end.
     if (existing !== null && !existing.isFile() && !existing.isDirectory()) continue;
     taken.set(place, file);
@@ -200,26 +152,23 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
 
 /** The same folder may be mounted at two places, and a file may have two names. */
 function isSameFile(one: Stats | null, other: Stats | null): boolean {
-  return (
-    one?.isFile() === true &&
-    other !== null &&
-    one.ino !== 0 &&
-    one.ino === other.ino &&
-    one.dev === other.dev
-  );
+  return one?.isFile() === true && one.ino !== 0 && one.ino === other?.ino && one.dev === other.dev;
 }
 
+const KEPT = 'run again, answers that were paid for are kept';
+const NO_PERMISSION =
+  'permission is missing: choose another place with -o or ask for write access to its folder';
 const ADVICE: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full: free some space and run again, answers that were paid for are kept',
-  EDQUOT: 'the disk quota is used up: free some space and run again, answers that were paid for are kept',
+  ENOSPC: `the disk is full: free some space and ${KEPT}`,
+  EDQUOT: `the disk quota is used up: free some space and ${KEPT}`,
   EFBIG: 'the file is larger than the system allows: write to another place with -o',
   ENOENT: 'its folder does not exist: create it or choose another place with -o',
   ENOTDIR: 'its folder is not a folder: choose another place with -o',
   EISDIR: 'it is a folder: name a file with -o',
-  EACCES: 'permission is missing: choose another place with -o or ask for write access to its folder',
-  EPERM: 'permission is missing: choose another place with -o or ask for write access to its folder',
+  EACCES: NO_PERMISSION,
+  EPERM: NO_PERMISSION,
   EROFS: 'the file system is read-only: choose another place with -o',
-  EPIPE: 'whoever read the output has stopped reading: run again, answers that were paid for are kept',
+  EPIPE: `whoever read the output has stopped reading: ${KEPT}`,
 };
 
 /** A {@link FailFileError} for whatever was thrown while `path` was written; one that is an interruption already stays. */
@@ -229,7 +178,7 @@ export function writeFailure(path: string, error: unknown): FailFileError {
   return new FailFileError({
     code: 'output-unwritable',
     subject: path,
-    todo: ADVICE[code] ?? `${systemWords(error)}: run again, answers that were paid for are kept`,
+    todo: ADVICE[code] ?? `${systemWords(error)}: ${KEPT}`,
     cause: error,
   });
 }

@@ -2,7 +2,6 @@
  * Output records as text. CSV: the user's columns as they stood, then ours. JSON lines: the user's
  * object as it stood, and our key before its closing brace, with the service's profile as it came.
  */
-
 import { addMember, cellOfJson } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
@@ -27,8 +26,9 @@ export function createRenderer(plan: OutputPlan): Renderer {
 }
 
 function createCsvRenderer(plan: OutputPlan): Renderer {
-  const delimiter = plan.input.format === 'csv' ? plan.input.delimiter : (plan.delimiter ?? ',');
-  const { lineEnd } = plan.input;
+  // JSON lines have no delimiter.
+  const { delimiter: ofInput, lineEnd } = plan.input;
+  const delimiter = ofInput || ',';
   const user = createUserPart(plan, delimiter);
   const columns = columnsFor(plan.fields, plan.prefix);
   const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);
@@ -54,8 +54,9 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
     },
     row(raw, answer, duplicateOf) {
       const duplicate = duplicateAt < 0 || duplicateOf === null ? '' : duplicateOf;
-      const carried = hasRaw ? delimiter + user.carried(raw) : '';
-      return `${user.record(raw)}${answer.before}${duplicate}${answer.after}${carried}${lineEnd}`;
+      const [record, carried] = user.read(raw);
+      const last = hasRaw ? delimiter + carried : '';
+      return `${record}${answer.before}${duplicate}${answer.after}${last}${lineEnd}`;
     },
     unreadable(raw, reason) {
       if (!hasRaw) throw new Error('an unreadable row in an output that was planned without any');
@@ -68,9 +69,7 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
 }
 
 function brandOf(view: AnswerView): Brand {
-  if (view.brand) return view.brand;
-  if (view.profile === null) return {};
-  const parsed: unknown = JSON.parse(view.profile);
+  const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
   return isObject(parsed) ? parsed : {};
 }
 
@@ -81,43 +80,46 @@ interface UserPart {
   readonly header: string | null;
   /** Whether rows may carry a text: that of an unreadable row of an earlier run, or their own with cells beyond the last column. */
   readonly carriesRaw: boolean;
-  /** The record without line end. */
-  record(raw: string): string;
-  /** The cell for that text, quoting included. */
-  carried(raw: string): string;
+  /** The record without line end, and the cell for that text, quoting included. */
+  read(raw: string): readonly [record: string, carried: string];
 }
 
 function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
   const part = plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
   if (plan.escapeFormulas !== 'all') return part;
+  const escaped = (text: string) => escapeRecord(text, delimiter);
   return {
     ...part,
-    header: part.header === null ? null : escapeRecord(part.header, delimiter),
-    record: (raw) => escapeRecord(part.record(raw), delimiter),
-    carried: (raw) => escapeRecord(part.carried(raw), delimiter),
+    header: part.header === null ? null : escaped(part.header),
+    read(raw) {
+      const [record, carried] = part.read(raw);
+      return [escaped(record), escaped(carried)];
+    },
   };
+}
+
+/** Where an earlier run kept the text of a row that it could not read; -1: nowhere. */
+function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
+  return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
 }
 
 function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
   const { columns, rawHeader } = plan.input;
   const cut = new Set(plan.replacedColumns);
-  const rawPosition = plan.replacedColumns.find((at) => columns[at] === plan.prefix + RAW_COLUMN) ?? -1;
+  const rawPosition = rawPositionIn(plan);
   const hasSurplus = plan.hasSurplus === true;
-  const keep = (raw: string) =>
-    splitRecord(raw, delimiter)
-      .filter((_cell, at) => at < columns.length && !cut.has(at))
-      .join(delimiter);
-  const record = cut.size === 0 && !hasSurplus ? (raw: string) => raw : keep;
+  const read = (raw: string) => {
+    if (cut.size === 0 && !hasSurplus) return [raw, ''] as const;
+    const cells = splitRecord(raw, delimiter);
+    const kept = cells.filter((_cell, at) => at < columns.length && !cut.has(at));
+    const carried = cells.length > columns.length ? writeCells([raw], delimiter) : (cells[rawPosition] ?? '');
+    return [kept.join(delimiter), carried] as const;
+  };
   return {
     width: columns.length - cut.size,
-    header: rawHeader === null ? null : record(rawHeader),
+    header: rawHeader === null ? null : read(rawHeader)[0],
     carriesRaw: rawPosition >= 0 || hasSurplus,
-    record,
-    carried(raw) {
-      if (rawPosition < 0 && !hasSurplus) return '';
-      const cells = splitRecord(raw, delimiter);
-      return cells.length > columns.length ? writeCells([raw], delimiter) : (cells[rawPosition] ?? '');
-    },
+    read,
   };
 }
 
@@ -129,17 +131,15 @@ function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
     width: keys.length,
     header: writeCells(keys, delimiter),
     carriesRaw: keys.length < plan.allColumns.length,
-    record(raw) {
+    read(raw) {
       const cells = keys.map(() => '');
-      for (const member of withoutOurs(raw, ours).members) {
+      const { members, carried } = withoutOurs(raw, ours);
+      for (const member of members) {
         const at = positions.get(member.key);
         if (at !== undefined) cells[at] = cellOfJson(raw.slice(member.valueStart, member.valueEnd));
       }
-      return writeCells(cells, delimiter);
-    },
-    carried(raw) {
-      const { carried } = withoutOurs(raw, ours);
-      return carried === null ? '' : writeCells([cellOfJson(carried)], delimiter);
+      const carriedCell = carried === null ? '' : writeCells([cellOfJson(carried)], delimiter);
+      return [writeCells(cells, delimiter), carriedCell];
     },
   };
 }
@@ -161,16 +161,8 @@ function jsonKeysOf(columns: readonly string[], positions: readonly number[]): s
   });
 }
 
-/** The texts of a CSV record's cells, by position. */
-function cellTexts(raw: string, delimiter: string): string[] {
-  return splitRecord(raw, delimiter).map(cellText);
-}
-
 /** The user's part of a line: an object, and the text of an unreadable record that an earlier run kept, as JSON. */
-interface Base {
-  readonly line: string;
-  readonly carried: string | null;
-}
+type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 
 function createJsonRenderer(plan: OutputPlan): Renderer {
   const key = jsonKey(plan.prefix);
@@ -183,10 +175,11 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
       kind: view.identifier?.kind ?? null,
       identifier: view.identifier?.value ?? null,
       source: view.source,
-      fetchedAt: view.fetchedAt === null ? null : isoTime(view.fetchedAt),
+      fetchedAt: isoTime(view.fetchedAt),
       error: view.error,
     };
-    const profile = view.profile === null ? 'null' : onOneLine(view.profile);
+    // A profile may be pretty-printed: valid JSON has line breaks only between its tokens.
+    const profile = view.profile === null ? 'null' : view.profile.replace(/[\r\n]+/g, '');
     return `${JSON.stringify(key)}:${JSON.stringify(ours).slice(0, -1)},"profile":${profile}}`;
   }
 
@@ -208,11 +201,6 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
   };
 }
 
-/** Line breaks of a pretty-printed profile are dropped: valid JSON has them only between its tokens. */
-function onOneLine(profile: string): string {
-  return profile.includes('\n') || profile.includes('\r') ? profile.replace(/[\r\n]+/g, '') : profile;
-}
-
 /** Only a line in which the key's name stands somewhere, or an escape that could spell it, is looked into. */
 function objectAsItStood(key: string): (raw: string) => Base {
   const quoted = JSON.stringify(key);
@@ -223,14 +211,13 @@ function objectAsItStood(key: string): (raw: string) => Base {
 /** Every cell as a text under its column's name: what a cell means is the user's to say. */
 function objectFromCsv(plan: OutputPlan, key: string): (raw: string) => Base {
   const { columns, delimiter } = plan.input;
-  const cut = new Set(plan.replacedColumns);
-  const rawPosition = plan.replacedColumns.find((at) => columns[at] === plan.prefix + RAW_COLUMN) ?? -1;
-  const kept = [...columns.keys()].filter((at) => !cut.has(at));
+  const rawPosition = rawPositionIn(plan);
+  const kept = [...columns.keys()].filter((at) => !plan.replacedColumns.includes(at));
   const keys = jsonKeysOf(columns, kept);
   if (keys.includes(key)) throw refusal(`the column "${key}"`);
   const heads = keys.map((name) => `${JSON.stringify(name)}:`);
   return (raw) => {
-    const cells = cellTexts(raw, delimiter);
+    const cells = splitRecord(raw, delimiter).map(cellText);
     const members = kept.map((at, i) => heads[i] + JSON.stringify(cells[at] ?? ''));
     const carried = cells.length > columns.length ? raw : (cells[rawPosition] ?? '');
     return { line: `{${members.join(',')}}`, carried: carried === '' ? null : JSON.stringify(carried) };

@@ -9,19 +9,11 @@ import { withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
-import { type CountShape, countRecords } from './count-records.js';
-import { createSorter } from './external-sort.js';
-import {
-  createRowPacker,
-  createRowRenderer,
-  type JoinedRow,
-  joinRow,
-  unaskedView,
-  unpackRows,
-} from './join-rows.js';
-import { createOutput, type Output } from './output-file.js';
+import { countRecords } from './count-records.js';
+import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
+import { createOutput } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
-import type { AnswerView, OutputPlan, Renderer } from './output-plan.js';
+import { type AnswerView, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { createRenderer } from './render.js';
 
 export interface WriteRequest {
@@ -33,25 +25,19 @@ export interface WriteRequest {
   readonly isComplete: boolean;
   /** Why identifiers failed or were deferred, by number. */
   readonly reasons: ReadonlyMap<number, string>;
-  /** An existing folder for what does not fit into memory. */
-  readonly folder: string;
   /** Where `-` goes. */
   readonly stdout: NodeJS.WritableStream | null;
   readonly onRows: (rows: number) => void;
 }
 
-export interface Written {
-  /** Where the rows are; `-` for standard output. */
-  readonly output: string;
-  /** null: there are no such rows, and no such file. */
-  readonly errors: string | null;
-  readonly counts: StatusCounts;
-  /** Records read back from the written file; null when it went to standard output. */
-  readonly readBack: number | null;
-}
+/**
+ * `output`: where the rows are, `-` for standard output. `errors` null: there are no such rows, and no such file. `readBack`:
+ * records read back from the written file; null when it went to standard output.
+ */
+export type Written = Awaited<ReturnType<typeof writeOutput>>;
 
 /** Throws FailFileError `output-unwritable` and `output-miscounted`. */
-export function writeOutput(request: WriteRequest): Promise<Written> {
+export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
     const { scan, renderer, plan, names, isSorted, isComplete } = request;
     const target = isComplete ? names.complete : names.partial;
@@ -61,8 +47,6 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape);
     releasers.push(() => errors.discard());
-    const sorter = createSorter({ folder: request.folder });
-    releasers.push(() => sorter.close());
 
     const header = renderer.header();
     if (header !== null) await output.write(header);
@@ -70,77 +54,49 @@ export function writeOutput(request: WriteRequest): Promise<Written> {
     const answers = scan.answers;
     answers.forgetRows();
     const render = createRowRenderer(renderer, answers);
-    const pack = createRowPacker();
+    const ranking = isSorted ? new RowRanking(scan.rows, answers) : null;
     let rows = 0;
     for (const batch of scan.rows.records()) {
       for (const record of batch) {
         const joined = joinRow(record, answers);
-        const { status, rank, index, duplicateOf } = joined;
-        counts[status] += 1;
-        if (isSorted) {
-          const pause = sorter.add(rank.group, rank.score, record.number, pack(joined));
-          if (pause) await pause;
-        } else await output.write(render(record, index, duplicateOf));
-        if (isInErrorsFile(status)) await addError(errors, joined, request);
+        counts[joined.status] += 1;
+        if (ranking) ranking.add(joined);
+        else await output.write(render(joined));
+        if (IN_ERRORS_FILE.includes(joined.status)) await addError(errors, joined, request);
       }
       rows += batch.length;
       request.onRows(rows);
     }
-    if (isSorted) {
-      for await (const chunk of sorter.merged()) {
-        let text = '';
-        for (const { record, index, duplicateOf } of unpackRows(chunk))
-          text += render(record, index, duplicateOf);
-        await output.write(text);
-      }
-    }
-    const count: CountShape = {
-      format: plan.format,
-      delimiter: plan.input.delimiter || ',',
-      hasHeader: header !== null,
-      lineEnd: plan.input.lineEnd,
-    };
-    let readBack: number | null = null;
-    const accounts = () => ({ read: scan.rows.count, byStatus: counts, written: readBack });
+    for (const joined of ranking?.inOrder() ?? []) await output.write(render(joined));
+    const { lineEnd, delimiter } = plan.input;
+    const { format } = plan;
+    const table = { ...shape, format, delimiter: delimiter || ',', hasHeader: header !== null, lineEnd };
+    let readBack = null as number | null;
+    const assertCounts = () => assertAccounts(target, scan.rows.count, counts, readBack);
     // The finished file is counted before it gets its name: a miscounted one never has it.
     await output.commit(async (path) => {
-      readBack = await countRecords(path, count);
-      assertAccounts(target, accounts());
+      readBack = await countRecords(path, table);
+      assertCounts();
     });
-    if (readBack === null) assertAccounts(target, accounts());
+    assertCounts();
     await errors.commit();
     if (isComplete && !isStdout) await rm(names.partial, { force: true });
     return { output: target, errors: errors.count > 0 ? names.errors : null, counts, readBack };
   });
 }
 
-async function addError(errors: ErrorsFile, joined: JoinedRow, request: WriteRequest): Promise<void> {
-  const row = readRow(joined.record);
-  if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
-  const { identifiers } = request.scan;
-  const error = joined.index < 0 ? row.reason : (request.reasons.get(joined.index) ?? null);
-  const identifier = joined.index < 0 ? null : parseIdentifierText(identifiers.at(joined.index));
-  return errors.row(row.raw, { ...unaskedView(joined.status, error), identifier });
-}
-
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 
-/** Whether rows of this status stand in the errors file. */
-function isInErrorsFile(status: OutcomeStatus): boolean {
-  return IN_ERRORS_FILE.includes(status);
-}
-
-export interface ErrorsFile {
-  /** Rows added so far. */
-  readonly count: number;
-  /** Adds a row; one whose status does not belong here is passed over. */
-  row(raw: string, view: AnswerView): Promise<void>;
-  /** Adds a row that could not be read. */
-  unreadable(raw: string, reason: string): Promise<void>;
-  /** Puts the file under its name; without rows it removes the one of an earlier run instead. */
-  commit(): Promise<void>;
-  /** Forgets it; an earlier one stays. */
-  discard(): Promise<void>;
+async function addError(
+  errors: Awaited<ReturnType<typeof createErrorsFile>>,
+  { record, status, index }: JoinedRow,
+  { scan, reasons }: WriteRequest,
+): Promise<void> {
+  const row = readRow(record);
+  if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
+  const error = index < 0 ? row.reason : (reasons.get(index) ?? null);
+  const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
+  return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
 
 /**
@@ -153,9 +109,9 @@ export async function createErrorsFile(
   target: string,
   plan: OutputPlan,
   options: { readonly gzip: boolean; readonly bom: boolean },
-): Promise<ErrorsFile> {
+) {
   const renderer = createRenderer({ ...plan, fields: [] });
-  const output: Output = await createOutput(target, { ...options, stdout: null });
+  const output = await createOutput(target, { ...options, stdout: null });
   let count = 0;
 
   async function add(line: string): Promise<void> {
@@ -164,31 +120,27 @@ export async function createErrorsFile(
   }
 
   return {
+    /** Rows added so far. */
     get count() {
       return count;
     },
-    async row(raw, view) {
-      if (isInErrorsFile(view.status)) await add(renderer.row(raw, renderer.answer(view), null));
+    /** Adds a row; one whose status does not belong here is passed over. */
+    async row(raw: string, view: AnswerView): Promise<void> {
+      if (IN_ERRORS_FILE.includes(view.status)) await add(renderer.row(raw, renderer.answer(view), null));
     },
-    unreadable: (raw, reason) => add(renderer.unreadable(raw, reason)),
-    async commit() {
+    /** Adds a row that could not be read. */
+    unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),
+    /** Puts the file under its name; without rows it removes the one of an earlier run instead. */
+    async commit(): Promise<void> {
       if (count > 0) return output.commit();
       await output.discard();
       await rm(target, { force: true }).catch((error: unknown) => {
         throw writeFailure(target, error);
       });
     },
+    /** Forgets it; an earlier one stays. */
     discard: () => output.discard(),
   };
-}
-
-export interface Accounts {
-  /** Records that intake found in the input. */
-  readonly read: number;
-  /** Rows by what they came to. */
-  readonly byStatus: StatusCounts;
-  /** Records read back from the written file (`count-records.ts`); null when it went to a pipe. */
-  readonly written: number | null;
 }
 
 /** How many rows came to anything. */
@@ -196,10 +148,17 @@ export function sumOf(counts: StatusCounts): number {
   return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
-/** Throws FailFileError `output-miscounted` when the counts disagree. `path` is the written file. */
-export function assertAccounts(path: string, accounts: Accounts): void {
-  const { read, written } = accounts;
-  const settled = sumOf(accounts.byStatus);
+/**
+ * Compares the records that intake found, the rows by status, and the records counted in the written file at `path` (null:
+ * it went to a pipe). Throws FailFileError `output-miscounted` when they disagree.
+ */
+export function assertAccounts(
+  path: string,
+  read: number,
+  byStatus: StatusCounts,
+  written: number | null,
+): void {
+  const settled = sumOf(byStatus);
   if (read === settled && (written === null || written === settled)) return;
   const counts = `${read} records read, ${settled} rows with a status, ${written ?? 'no'} records written`;
   throw new FailFileError({

@@ -5,8 +5,8 @@
 
 import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
-import { html, type Markup } from './markup.js';
-import type { PageData, ShownBrand } from './page-data.js';
+import { card, html, type Markup } from './markup.js';
+import type { PageData, ShownBrand } from './sections.js';
 
 /** Nothing where no brand has a score. */
 export function brandsSection({ best, lowest }: PageData): Markup | null {
@@ -18,11 +18,12 @@ ${lowest.length > 0 && brandList('lowest', 'Lowest scores', lowest)}
 }
 
 function brandList(id: string, title: string, brands: readonly ShownBrand[]): Markup {
-  return html`<section class="card" aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-<ol class="brands">
-${brands.map(brandItem)}</ol>
-</section>`;
+  return card(
+    id,
+    title,
+    html`<ol class="brands">
+${brands.map(brandItem)}</ol>`,
+  );
 }
 
 function brandItem(brand: ShownBrand): Markup {
@@ -36,21 +37,13 @@ function brandItem(brand: ShownBrand): Markup {
 `;
 }
 
-const SHORT_HEX = /^#?([0-9a-f])([0-9a-f])([0-9a-f])[0-9a-f]?$/i;
-const LONG_HEX = /^#?([0-9a-f]{6})(?:[0-9a-f]{2})?$/i;
+const HEX = /^#?(?:([0-9a-f]{6})(?:[0-9a-f]{2})?|([0-9a-f]{3})[0-9a-f]?)$/i;
 
 /** The colour as `#rrggbb` in lower case, without transparency; null for anything that is not a hexadecimal colour. */
 export function hexColor(color: string | null): string | null {
-  const text = color?.trim() ?? '';
-  const long = LONG_HEX.exec(text)?.[1];
-  if (long !== undefined) return `#${long.toLowerCase()}`;
-  const short = SHORT_HEX.exec(text);
-  if (short === null) return null;
-  return `#${short
-    .slice(1)
-    .map((digit) => digit + digit)
-    .join('')
-    .toLowerCase()}`;
+  const [, long, short] = HEX.exec(color?.trim() ?? '') ?? [];
+  const digits = long ?? short?.replace(/./g, '$&$&');
+  return digits === undefined ? null : `#${digits.toLowerCase()}`;
 }
 
 /** Relative luminance of the Web Content Accessibility Guidelines 2.2, 0 to 1. `hex` is `#rrggbb`. */
@@ -82,11 +75,7 @@ export function initialsOf(name: string): string {
 const IMAGE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
 
 /** Decoration: the brand's name stands beside it. */
-export function badge(brand: {
-  readonly name: string;
-  readonly color: string | null;
-  readonly logo: string | null;
-}): Markup {
+export function badge(brand: Pick<ShownBrand, 'name' | 'color' | 'logo'>): Markup {
   if (brand.logo !== null && IMAGE.test(brand.logo)) {
     return html`<img class="badge" src="${brand.logo}" alt="" width="40" height="40">`;
   }

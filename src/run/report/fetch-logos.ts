@@ -1,10 +1,7 @@
-/**
- * Logos for the report as `data:` addresses, fetched once while it is made. A picture is never worth a
- * failed run: whatever goes wrong leaves the brand without one.
- */
-
+/** Logos for the report as `data:` addresses. Whatever goes wrong leaves the brand without one. */
 import { type LookupAddress, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
 
 export interface LogoOptions {
@@ -23,9 +20,7 @@ const AT_ONCE = 5;
 const KEY_PARAMETER = /^(c|key|api[_-]?key|token|access[_-]?token|auth|sig|signature|secret)$/i;
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
-/**
- * The address that may be asked: https, without user, key or fragment, of a named public host. null for any other.
- */
+/** The address that may be asked: https, without user, key or fragment, of a named public host. null for any other. */
 export function logoAddress(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const address = new URL(url);
@@ -64,29 +59,21 @@ export function openLogoAgent(resolve?: Resolve): Agent {
  */
 export async function fetchLogos(
   urls: readonly string[],
-  options: LogoOptions,
+  { dispatcher, stop, totalMs }: LogoOptions,
 ): Promise<Map<string, string>> {
   const logos = new Map<string, string>();
-  const waiting = [...new Set(urls)].values();
-  const signal = AbortSignal.any([options.stop, AbortSignal.timeout(options.totalMs)]);
-  const fetchNext = async (): Promise<void> => {
-    for (const url of waiting) {
-      if (signal.aborted) return;
-      const address = logoAddress(url);
-      const logo =
-        address === null ? null : await fetchLogo(address, options.dispatcher, signal).catch(() => null);
-      if (logo !== null) logos.set(url, logo);
-    }
+  const signal = AbortSignal.any([stop, AbortSignal.timeout(totalMs)]);
+  const fetchInto = async (url: string) => {
+    const address = signal.aborted ? null : logoAddress(url);
+    const logo = address && (await fetchLogo(address, dispatcher, signal).catch(() => null));
+    if (logo) logos.set(url, logo);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, fetchNext));
+  const limit = pLimit(AT_ONCE);
+  await Promise.all([...new Set(urls)].map((url) => limit(fetchInto, url)));
   return logos;
 }
 
-async function fetchLogo(
-  address: string,
-  dispatcher: Dispatcher,
-  signal: AbortSignal,
-): Promise<string | null> {
+async function fetchLogo(address: string, dispatcher: Dispatcher, signal: AbortSignal) {
   const { statusCode, headers, body } = await request(address, {
     dispatcher,
     signal,
@@ -99,17 +86,14 @@ async function fetchLogo(
     body.destroy();
     return null;
   }
-  const chunks: Buffer[] = [];
-  let length = 0;
+  let bytes = Buffer.alloc(0);
   for await (const chunk of body) {
-    length += chunk.length;
+    bytes = Buffer.concat([bytes, chunk]);
     // Leaving the loop ends the transfer.
-    if (length > LOGO_BYTES_AT_MOST) return null;
-    chunks.push(chunk);
+    if (bytes.length > LOGO_BYTES_AT_MOST) return null;
   }
-  const bytes = Buffer.concat(chunks);
   const type = pictureType(bytes);
-  return type === null ? null : `data:${type};base64,${bytes.toString('base64')}`;
+  return type && `data:${type};base64,${bytes.toString('base64')}`;
 }
 
 /** IANA's registries of special addresses: what is not to be met on the public internet. */
@@ -118,13 +102,12 @@ const NOT_PUBLIC_4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8',
   ['192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
   ['224.0.0.0/4', '240.0.0.0/4'],
 );
-/** Of IPv6 only this is given out. What stands for an IPv4 address (mapped, NAT64) lies outside. */
-const PUBLIC_6 = ['2000::/3'];
 /** Teredo and other protocols, documentation, 6to4. */
 const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
-const public6 = listOf(PUBLIC_6, 'ipv6');
+/** Of IPv6 only this is given out. What stands for an IPv4 address (mapped, NAT64) is outside. */
+const public6 = listOf(['2000::/3'], 'ipv6');
 const notPublic6 = listOf(NOT_PUBLIC_6, 'ipv6');
 
 function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
@@ -156,21 +139,15 @@ export type Resolve = (
  */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (name, options, done) => {
-    const { family, hints } = options;
-    const asked = {
-      ...(typeof family === 'number' ? { family } : {}),
-      ...(hints === undefined ? {} : { hints }),
-    };
-    resolve(name, { ...asked, all: true }, (error, addresses) => {
-      const found = error === null ? addresses : [];
-      const refused = found.find(({ address }) => !isPublicAddress(address));
-      const [first] = found;
-      if (error !== null) done(error, []);
-      else if (refused !== undefined)
-        done(new Error(`${name} leads to ${refused.address}, which is not public`), []);
-      else if (first === undefined) done(new Error(`${name} has no address`), []);
-      else if (options.all) done(null, found);
-      else done(null, first.address, first.family);
+    const family = typeof options.family === 'number' ? { family: options.family } : {};
+    const hints = options.hints === undefined ? {} : { hints: options.hints };
+    resolve(name, { ...family, ...hints, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      const [first] = addresses;
+      const refused = addresses.find(({ address }) => !isPublicAddress(address));
+      if (refused) return done(new Error(`${name} leads to ${refused.address}, which is not public`), []);
+      if (first === undefined) return done(new Error(`${name} has no address`), []);
+      return options.all ? done(null, addresses) : done(null, first.address, first.family);
     });
   };
 }

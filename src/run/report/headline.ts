@@ -1,41 +1,24 @@
-/**
- * The first two sentences of the page: what came of the file, and what to do next.
- */
-import { EXIT } from '../../core/errors.js';
+/** The first two sentences of the page: what came of the file, and what to do next. */
+import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { ReportFigures } from './page-data.js';
+import type { Mark } from './markup.js';
+import type { RunReport } from './report.js';
 
-/** How the run is marked beside its name; `tone` chooses the colour. */
-export interface Verdict {
-  readonly label: string;
-  readonly tone: 'good' | 'warn' | 'bad';
-}
-
-/** Complete, complete with failures or without one match, or partial. */
-export function verdictOf(report: ReportFigures): Verdict {
+/** How the run is marked beside its name: complete, complete with failures or without one match, or partial. */
+export function verdictOf(report: RunReport): Mark {
   if (!report.run.isComplete) {
-    const isBad = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors].some(
-      (code) => code === report.run.exitCode,
-    );
-    return { label: 'Partial', tone: isBad ? 'bad' : 'warn' };
+    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors];
+    return ['Partial', bad.includes(report.run.exitCode) ? 'bad' : 'warn'];
   }
   const { failed, matched, not_found: notFound } = report.rows;
-  if (failed > 0) {
-    const tone = failed > matched + notFound ? 'bad' : 'warn';
-    return { label: `Complete, ${countOf(failed, 'row')} failed`, tone };
-  }
-  if (hasNoMatch(report.rows)) return { label: 'Complete, nothing matched', tone: 'warn' };
-  return { label: 'Complete', tone: 'good' };
+  const tone = failed > matched + notFound ? 'bad' : 'warn';
+  if (failed > 0) return [`Complete, ${countOf(failed, 'row')} failed`, tone];
+  return hasNoMatch(report.rows) ? ['Complete, nothing matched', 'warn'] : ['Complete', 'good'];
 }
 
 /** What a complete run without one match means for whoever chose its columns; null when something matched or the run goes on. */
-export function noMatchText({
-  run,
-  rows,
-  input,
-  identifiers,
-}: Pick<ReportFigures, 'run' | 'rows' | 'input' | 'identifiers'>): string | null {
+export function noMatchText({ run, rows, input, identifiers }: RunReport): string | null {
   if (!run.isComplete || !hasNoMatch(rows)) return null;
   if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
   const columns = input.columns
@@ -47,16 +30,14 @@ export function noMatchText({
 }
 
 /** What came of the rows, in one sentence. */
-export function headlineOf({ input, rows, run, requests }: ReportFigures): string {
+export function headlineOf({ input, rows, run, requests }: RunReport): string {
   const { records } = input;
   if (records === 0) return 'The file holds no rows.';
-  const others = countsText([
-    [rows.not_found, 'not found'],
-    [rows.failed, 'failed'],
-    [rows.invalid, 'invalid'],
-    [rows.skipped, 'skipped'],
-    [rows.deferred, 'not asked yet'],
-  ]);
+  const words = { not_found: 'not found', deferred: 'not asked yet' } as Readonly<Record<string, string>>;
+  const others = (['not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const)
+    .filter((status) => rows[status] > 0)
+    .map((status) => `${countText(rows[status])} ${words[status] ?? status}`)
+    .join(', ');
   const money =
     requests.billed === 0
       ? 'nothing was billed'
@@ -73,36 +54,24 @@ function brandsText(matched: number, records: number): string {
   return `${countText(matched)} of ${countText(records)} rows ${matched === 1 ? 'has' : 'have'} a brand`;
 }
 
-function countsText(counts: readonly (readonly [number, string])[]): string {
-  return counts
-    .filter(([count]) => count > 0)
-    .map(([count, words]) => `${countText(count)} ${words}`)
-    .join(', ');
-}
-
 /** What to do next; null when there is nothing to do. */
-export function nextStepOf(report: ReportFigures): string | null {
+export function nextStepOf(report: RunReport): string | null {
   const { run, reason, rows, identifiers } = report;
   const because = reason === null ? '' : ` (${reason})`;
-  const left = countOf(identifiers.deferred, 'identifier');
+  const left = countOf(identifiers.deferred, 'identifier is', 'identifiers are');
+  const nothing = noMatchText(report);
   switch (run.exitCode) {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
         const fetched = countOf(identifiers.beingFetched, 'identifier');
         return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes, and only those are asked for.`;
       }
-      return (
-        noMatchText(report) ??
-        (rows.invalid > 0
-          ? 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.'
-          : null)
-      );
+      if (nothing !== null || rows.invalid === 0) return nothing;
+      return 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.';
     case EXIT.someFailed:
       if (rows.failed > 0) return 'Run the same command again: only the failed rows are asked for.';
-      return (
-        noMatchText(report) ??
-        'Correct the invalid cells listed in the errors file and run it: only those are asked for.'
-      );
+      if (nothing !== null) return nothing;
+      return 'Correct the invalid cells listed in the errors file and run it: only those are asked for.';
     case EXIT.tooManyErrors:
       return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
     case EXIT.credentials:
@@ -110,7 +79,7 @@ export function nextStepOf(report: ReportFigures): string | null {
     case EXIT.trouble:
       return `The service could not be reached, or what answered is not the service${because}. Check its address, then run the same command again: nothing is lost.`;
     case EXIT.limit:
-      return `Stopped at a limit${because}; ${left} ${identifiers.deferred === 1 ? 'is' : 'are'} left. Run the same command again when there is room: it goes on where it stopped.`;
+      return `Stopped at a limit${because}; ${left} left. Run the same command again when there is room: it goes on where it stopped.`;
     case EXIT.interrupted:
       return 'Interrupted. Every paid answer is kept: run the same command again to go on.';
     default:

@@ -1,8 +1,9 @@
 /**
  * HTML that data cannot break: text becomes markup only through the `html` template, which escapes every
- * value that is not markup already.
+ * value that is not markup already. And the pieces that report and dashboard are made of.
  */
 import { createHash } from 'node:crypto';
+import { STYLE } from './page-style.js';
 
 /** A piece of finished HTML. Made by `html` and by `trusted`, so that a plain text is never taken for one. */
 export class Markup {
@@ -63,31 +64,109 @@ export function inlineScript(text: string): string {
     .replace(/<(?=\/script|!--)/gi, '\\x3c');
 }
 
-/** Source expression of a `Content-Security-Policy` that allows exactly this text. */
-export function hashSource(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-}
+/** How something stands: in a word, and by the class that colours it; `calm` is neither good nor bad. */
+export type Mark = readonly [label: string, tone: 'good' | 'warn' | 'bad' | 'calm'];
 
-export interface BarPart {
-  readonly share: number;
-  /** Class that colours it. */
-  readonly tone: string;
-}
-
-/** Shares of a whole of 1, from the left. What is not nothing is wide enough to be seen. */
-export function bar(parts: readonly BarPart[]): Markup {
+/** Shares of a whole of 1, from the left, each with the class that colours it. What is not nothing is wide enough to be seen. */
+export function bar(parts: readonly (readonly [tone: string, share: number])[]): Markup {
+  const rounded = (value: number) => Math.round(value * 100) / 100;
   let x = 0;
-  const drawn = parts
-    .filter(({ share }) => share > 0)
-    .map(({ share, tone }) => {
-      const width = Math.min(100 - x, Math.max(share * 100, 0.8));
-      const rect = html`<rect class="${tone}" x="${rounded(x)}" width="${rounded(width)}" height="8"/>`;
-      x += width;
-      return rect;
-    });
+  const drawn = parts.map(([tone, share]) => {
+    if (share <= 0) return false;
+    const width = Math.min(100 - x, Math.max(share * 100, 0.8));
+    const rect = html`<rect class="${tone}" x="${rounded(x)}" width="${rounded(width)}" height="8"/>`;
+    x += width;
+    return rect;
+  });
   return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${drawn}</svg>`;
 }
 
-function rounded(value: number): number {
-  return Math.round(value * 100) / 100;
+/** A card with a heading. `more`: further classes. `isPart`: an open page renews it (`data-part`). */
+export function card(
+  id: string,
+  title: string,
+  content: Filling,
+  { more, isPart = false }: { readonly more?: string; readonly isPart?: boolean } = {},
+): Markup {
+  return html`<section class="card${more !== undefined && ` ${more}`}" aria-labelledby="${id}"${isPart && html` data-part="${id}"`}>
+<h2 id="${id}">${title}</h2>
+${content}
+</section>`;
+}
+
+type Fact = readonly [term: Filling, value: Filling, className?: string] | false | null;
+
+/** Terms with what is said of each; a false one is left out. */
+export function facts(rows: readonly Fact[], className?: string): Markup {
+  const lines = rows.map(
+    (row) =>
+      row &&
+      html`<div${row[2] !== undefined && html` class="${row[2]}"`}><dt>${row[0]}</dt><dd>${row[1]}</dd></div>
+`,
+  );
+  return html`<dl${className !== undefined && html` class="${className}"`}>
+${lines}</dl>`;
+}
+
+/** The figures that people look for first: a term, the figure, and a line below it. */
+export function keyFigures(
+  figures: readonly (readonly [term: string, figure: string, below: string])[],
+  isPart = false,
+): Markup {
+  return html`<dl class="key" aria-label="Key figures"${isPart && html` data-part="key"`}>
+${figures.map(
+  ([
+    term,
+    figure,
+    below,
+  ]) => html`<div><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
+`,
+)}</dl>`;
+}
+
+/** A whole page: `scripts` run in their order, and nothing else runs or colours. */
+export function pageOf(page: {
+  readonly title: string;
+  readonly head: Filling;
+  readonly body: Filling;
+  readonly scripts: readonly string[];
+}): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+${page.head}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${page.title}</title>
+<style>${trusted(STYLE)}</style>
+</head>
+<body>
+${page.body}
+${page.scripts.map(
+  (script) => html`<script>${trusted(script)}</script>
+`,
+)}</body>
+</html>
+`.text;
+}
+
+/**
+ * The `Content-Security-Policy` of such a page: only what stands in it runs and colours, pictures come only from inside, and
+ * nothing else is loaded or sent but as `more` says.
+ */
+export function policyOf(scripts: readonly string[], more: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src ${scripts.length === 0 ? "'none'" : scripts.map(hashSource).join(' ')}`,
+    `style-src ${hashSource(STYLE)}`,
+    'img-src data:',
+    "base-uri 'none'",
+    ...more,
+  ].join('; ');
+}
+
+/** Source expression that allows exactly this text. */
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }

@@ -1,6 +1,4 @@
-/**
- * The page's style sheet: light and dark, desk and phone, and paper. Fonts are those of the reader's system.
- */
+/** The style sheet of the report and the dashboard: light and dark, desk and phone, and paper. */
 
 const LIGHT =
   '--ground:#f5f6f8;--card:#fff;--ink:#1a1d23;--muted:#5a6372;--line:#e1e4e9;--link:#1d5fbf;' +
@@ -15,22 +13,19 @@ const DARK =
   '--high-text:#7fdcc8;--acceptable-text:#f0cb7c;--poor-text:#f7a49d;' +
   '--high-soft:#17332e;--acceptable-soft:#382d14;--poor-soft:#3b1f1d;--blank:#39404c;--blank-ink:#d5dae3';
 
+/** Colours of dots and bars; where a name stands alone, the variable is called like it. */
 const FILLS = [
-  'matched',
-  'not_found',
-  'failed',
-  'invalid',
-  'skipped',
-  'deferred',
-  'high',
-  'acceptable',
-  'poor',
-  'unscored',
+  ...'matched not_found failed invalid skipped deferred high acceptable poor unscored'.split(' '),
+  ...['ours:link', 'stored:link', 'theirs:unscored', 'near:acceptable', 'over:poor', 'left:blank'],
 ]
-  .map((name) => `.dot.${name}{background:var(--${name})}rect.${name}{fill:var(--${name})}`)
+  .map((tone) => {
+    const [name, color = name] = tone.split(':');
+    return `.dot.${name}{background:var(--${color})}rect.${name}{fill:var(--${color})}`;
+  })
   .join('\n');
 
-export const PAGE_STYLE = `:root{color-scheme:light dark;${LIGHT}}
+/** For the report and the dashboard. */
+export const STYLE = `:root{color-scheme:light dark;${LIGHT}}
 @media (prefers-color-scheme:dark){:root{${DARK}}}
 :root.paper{color-scheme:light;${LIGHT}}
 *{box-sizing:border-box}
@@ -43,24 +38,24 @@ h1{font-size:22px;line-height:1.3;margin:0;font-weight:650;overflow-wrap:anywher
 h2{font-size:15px;margin:0 0 12px;font-weight:650}
 p{margin:0 0 8px}
 a{color:var(--link)}
-code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
 bdi{overflow-wrap:anywhere}
 .title{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center}
 .eyebrow{color:var(--muted);margin:0 0 4px}
 .verdict{border-radius:99px;padding:2px 12px;font-weight:600;font-size:13px}
-.verdict.good{background:var(--high-soft);color:var(--high-text)}
-.verdict.warn{background:var(--acceptable-soft);color:var(--acceptable-text)}
-.verdict.bad{background:var(--poor-soft);color:var(--poor-text)}
+.good,.score.high{background:var(--high-soft);color:var(--high-text)}
+.warn,.score.acceptable,.warning,.reached{background:var(--acceptable-soft);color:var(--acceptable-text)}
+.bad,.score.poor{background:var(--poor-soft);color:var(--poor-text)}
+.calm{background:var(--blank);color:var(--blank-ink)}
 .headline{font-size:19px;line-height:1.4;margin:12px 0 4px;max-width:50em}
-.next{color:var(--muted);max-width:60em}
-.muted{color:var(--muted)}
+.next,.muted{color:var(--muted)}
+.next{max-width:60em}
 .note{color:var(--muted);font-size:13px;margin:12px 0 0;padding-left:0}
 ul.note{margin:4px 0 0;padding-left:18px}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .key{display:grid;grid-template-columns:repeat(auto-fit,minmax(132px,1fr));gap:16px;margin:20px 0 16px;padding:0}
 .key div,.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:18px 20px;min-width:0}
 .key div{display:block;padding:14px 18px}
-.key dt{color:var(--muted);font-size:13px}
 .key dd{margin:0;text-align:left;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
 .pair,.trio{display:grid;gap:16px;margin-bottom:16px}
@@ -78,8 +73,6 @@ td,tbody th,tfoot th{padding:8px 0;border-top:1px solid var(--line);vertical-ali
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px;vertical-align:baseline}
 .none .dot{opacity:.45}
 ${FILLS}
-.dot.ours{background:var(--link)}rect.ours{fill:var(--link)}
-.dot.theirs{background:var(--unscored)}rect.theirs{fill:var(--unscored)}
 .bar{display:block;width:100%;height:8px;border-radius:4px;background:var(--line);margin:6px 0 4px}
 .scores{display:flex;flex-direction:column}
 .histogram{margin:0;flex:1;display:flex;flex-direction:column}
@@ -97,7 +90,6 @@ summary{cursor:pointer;color:var(--muted);font-size:13px}
 .tier-name{font-weight:600}
 .tier-count{margin-left:auto;font-variant-numeric:tabular-nums}
 .tier-count .muted{display:inline-block;min-width:46px;text-align:right}
-.brands{list-style:none;margin:0;padding:0}
 .brands li{display:flex;align-items:center;gap:12px;padding:7px 0;border-top:1px solid var(--line)}
 .brands li:first-child{border-top:0}
 .badge{flex:none;border-radius:9px;display:block;outline:1px solid rgb(128 128 128/.25);outline-offset:-1px}
@@ -108,13 +100,10 @@ img.badge{background:#fff;object-fit:contain;padding:4px}
 .brand{min-width:0;flex:1}
 .brand-name,.brand-domain{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .brand-name{font-weight:600}
-.brand-domain{color:var(--muted);font-size:13px}
+.brand-domain,.key dt,.gauge-number span{color:var(--muted);font-size:13px}
 .swatch{color:var(--muted);font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;display:flex;align-items:center;gap:5px}
 .swatch rect{stroke:rgb(128 128 128/.4);stroke-width:.6}
 .score{flex:none;border-radius:99px;padding:1px 10px;font-weight:600;font-variant-numeric:tabular-nums;min-width:62px;text-align:center}
-.score.high{background:var(--high-soft);color:var(--high-text)}
-.score.acceptable{background:var(--acceptable-soft);color:var(--acceptable-text)}
-.score.poor{background:var(--poor-soft);color:var(--poor-text)}
 dl{margin:0}
 dl div{display:flex;justify-content:space-between;gap:16px;padding:5px 0}
 dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
@@ -123,8 +112,53 @@ dd{margin:0;text-align:right;font-variant-numeric:tabular-nums}
 dl.files div{display:grid;grid-template-columns:160px 1fr;gap:2px 16px}
 dl.files dt{color:var(--muted)}
 dl.files dd{text-align:left;font-weight:400;min-width:0}
-.warning{background:var(--acceptable-soft);color:var(--acceptable-text);border-radius:8px;padding:10px 12px;margin:12px 0 0;font-size:14px}
+.warning{border-radius:8px;padding:10px 12px;margin:12px 0 0;font-size:14px}
 footer{color:var(--muted);font-size:13px;padding-top:4px;padding-bottom:32px;overflow-wrap:anywhere}
+.top{display:flex;flex-wrap:wrap;justify-content:space-between;gap:4px 16px;margin:0 0 4px}
+.top .eyebrow{margin:0}
+.ways a{margin-left:14px}
+.banner{border-radius:8px;padding:10px 14px;margin:10px 0 0;font-size:14px;overflow-wrap:anywhere}
+main>.card[data-part],main>[data-empty]{margin-bottom:16px}
+.empty{color:var(--muted);margin:0;overflow-wrap:anywhere}
+.gauge code{white-space:nowrap}
+.big{font-size:26px}
+.gauges .card{display:flex;flex-direction:column}
+.gauge .canvas-box{flex:none;min-height:0;height:132px;margin-bottom:-58px}
+.gauge-number{margin:0 0 14px;text-align:center}
+.gauge-number strong{display:block;font-size:26px;line-height:1.2;font-weight:650;font-variant-numeric:tabular-nums}
+.drawn .plain{display:none}
+.plain .bar{height:12px;border-radius:6px;margin:0 0 10px}
+.line-box{flex:none;min-height:0;height:152px;margin-bottom:10px}
+.lead strong{font-size:19px;font-weight:650;font-variant-numeric:tabular-nums}
+.reached{border-radius:8px;padding:8px 12px}
+.brands,.runs,.things,.counts{list-style:none;margin:0;padding:0}
+.run,.things>li{padding:14px 0 12px;border-top:1px solid var(--line)}
+.run:first-child,.things>li:first-child{border-top:0;padding-top:2px}
+.run-head{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 10px;margin:0 0 4px}
+.run-name{font-size:15px;font-weight:650;overflow-wrap:anywhere;min-width:0}
+.run-when{color:var(--muted);font-size:13px;margin-left:auto;white-space:nowrap}
+.state{border-radius:99px;padding:1px 10px;font-size:13px;font-weight:600;white-space:nowrap}
+.run-far{margin:0;font-size:14px;font-variant-numeric:tabular-nums}
+.run-share{font-weight:650}
+.run .bar{height:10px;border-radius:5px}
+.counts{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:13px;font-variant-numeric:tabular-nums}
+.counts .dot{margin-right:6px}
+.why{font-size:14px;margin:6px 0 0;overflow-wrap:anywhere}
+.run-id{margin:4px 0 0;overflow-wrap:anywhere}
+.run-id code{font-size:12px}
+.facts div{justify-content:flex-start;gap:12px;padding:1px 0;font-size:14px}
+.facts dt{color:var(--muted);flex:none;width:62px}
+.card .facts dd{text-align:left;font-weight:400;min-width:0;overflow-wrap:anywhere}
+.foot{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:center;gap:8px 16px}
+.foot .note{margin:0;min-width:0;flex:1 1 300px}
+button{font:inherit;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:8px;padding:6px 14px;cursor:pointer}
+button:hover{border-color:var(--muted)}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+.sign-in{max-width:420px;padding-top:12vh}
+.sign-in h1{margin-bottom:16px}
+.sign-in label{display:block;color:var(--muted);margin-bottom:6px}
+.sign-in input[type=password]{width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
+.sign-in button{margin-top:14px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){
 main,header,footer{padding-left:14px;padding-right:14px}
 header{padding-top:20px}
@@ -138,6 +172,9 @@ header{padding-top:20px}
 .pair,.trio{gap:12px;margin-bottom:12px}
 dl.files div{grid-template-columns:1fr}
 .canvas-box{min-height:210px}
+.gauge .canvas-box{min-height:0}
+.run-when{margin-left:0;flex-basis:100%}
+.facts dt{width:48px}
 }
 @media print{
 :root{color-scheme:light;${LIGHT}}

@@ -9,7 +9,8 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
 import type { EnrichRequest, EnrichResult } from '../enrich-request.js';
-import { createOutput } from '../output/output-file.js';
+import { isoTime } from '../output/columns.js';
+import { sumOf } from '../output/write-output.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
@@ -77,14 +78,14 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       others: ledger.others,
     },
     fetchedAt: {
-      oldest: facts.oldestFetchedAt === null ? null : new Date(facts.oldestFetchedAt).toISOString(),
-      newest: facts.newestFetchedAt === null ? null : new Date(facts.newestFetchedAt).toISOString(),
+      oldest: isoTime(facts.oldestFetchedAt),
+      newest: isoTime(facts.newestFetchedAt),
       scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
     },
     files: { output: written.output, errors: written.errors },
     accounting: {
       recordsRead: scan.rows.count,
-      rowsByStatus: Object.values(written.counts).reduce((sum, count) => sum + count, 0),
+      rowsByStatus: sumOf(written.counts),
       recordsWritten: written.readBack,
     },
     startedAt: new Date(result.startedAt).toISOString(),
@@ -98,15 +99,4 @@ function boughtMeanwhile({ run, facts, progress }: EnrichResult): number {
   const { matched, notFound, stored } = facts.identifiers;
   const own = (progress?.tally.matched ?? 0) + (progress?.tally.notFound ?? 0);
   return Math.max(0, matched + notFound - stored - own - unreportedOf(run));
-}
-
-/** Writes the report beside the output, in one step. */
-export async function writeReport(path: string, report: RunReport): Promise<void> {
-  const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
-  try {
-    await output.write(`${JSON.stringify(report, null, 2)}\n`);
-    await output.commit();
-  } finally {
-    await output.discard();
-  }
 }

@@ -22,67 +22,43 @@ export interface NotedAnswer {
   readonly brand: Brand;
 }
 
-export interface RunSummary {
-  noteAnswer(answer: NotedAnswer): void;
-  noteFailure(status: 'failed' | 'deferred', reason: string): void;
-  readonly facts: RunFacts;
-}
-
-export interface RunFacts {
-  /** Distinct identifiers by what they came to. */
-  readonly identifiers: {
-    matched: number;
-    notFound: number;
-    /** Of not found: those that the service is still fetching. */
-    beingFetched: number;
-    failed: number;
-    deferred: number;
-    /** Of matched and not found: those that the store had. */
-    stored: number;
-  };
-  /** Distinct brands by thirds of the quality score. */
-  readonly quality: { poor: number; acceptable: number; high: number; unscored: number };
-  /** The same brands in `HISTOGRAM_BINS` bins of equal width from 0 to 1: five to a third, which add up to it. */
-  readonly histogram: number[];
-  readonly brands: Pick<BrandRanking, 'best' | 'lowest'>;
-  /** Milliseconds; null when nothing was fetched. */
-  oldestFetchedAt: number | null;
-  newestFetchedAt: number | null;
-  /** Why identifiers failed, most frequent reasons first when read through `reasonsOf`. At most 200 different ones. */
-  readonly failures: Map<string, number>;
-}
-
 const REASONS_AT_MOST = 200;
 const BINS_OF_THIRD = 5;
 export const HISTOGRAM_BINS = 3 * BINS_OF_THIRD;
-const FIRST_BIN: Readonly<Record<QualityTier, number>> = {
-  poor: 0,
-  acceptable: BINS_OF_THIRD,
-  high: 2 * BINS_OF_THIRD,
-};
 
 /** The bin of a score, always one of its third, wherever rounding would put it. */
 function binOf(score: number, tier: QualityTier): number {
-  const first = FIRST_BIN[tier];
+  const first = ['poor', 'acceptable', 'high'].indexOf(tier) * BINS_OF_THIRD;
   const bin = Math.floor(score * HISTOGRAM_BINS);
   return Math.min(Math.max(bin, first), first + BINS_OF_THIRD - 1);
 }
 
-export function createRunSummary(tierOf: (score: number) => QualityTier): RunSummary {
+export type RunSummary = ReturnType<typeof createRunSummary>;
+export type RunFacts = RunSummary['facts'];
+
+export function createRunSummary(tierOf: (score: number) => QualityTier) {
   const ranking = createBrandRanking();
   const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
-  const facts: RunFacts = {
+  const facts = {
+    /**
+     * Distinct identifiers by what they came to. `beingFetched`: of not found, those that the service is still fetching.
+     * `stored`: of matched and not found, those that the store had.
+     */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
+    /** Distinct brands by thirds of the quality score. */
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
+    /** The same brands in `HISTOGRAM_BINS` bins of equal width from 0 to 1: five to a third, which add up to it. */
     histogram,
     brands: { best: ranking.best, lowest: ranking.lowest },
-    oldestFetchedAt: null,
-    newestFetchedAt: null,
-    failures: new Map(),
+    /** Milliseconds; null when nothing was fetched. */
+    oldestFetchedAt: null as number | null,
+    newestFetchedAt: null as number | null,
+    /** Why identifiers failed, with how many each; at most 200 different reasons. */
+    failures: new Map<string, number>(),
   };
   return {
     facts,
-    noteAnswer({ status, comeBack, index, identifier, score, fetchedAt, source, brand }) {
+    noteAnswer({ status, comeBack, score, fetchedAt, source, ...answer }: NotedAnswer): void {
       facts.identifiers[status === 'matched' ? 'matched' : 'notFound'] += 1;
       if (comeBack) facts.identifiers.beingFetched += 1;
       if (source === 'stored') facts.identifiers.stored += 1;
@@ -97,9 +73,9 @@ export function createRunSummary(tierOf: (score: number) => QualityTier): RunSum
       facts.quality[tier] += 1;
       const bin = binOf(score, tier);
       histogram[bin] = (histogram[bin] ?? 0) + 1;
-      ranking.note({ index, identifier, score, brand });
+      ranking.note({ ...answer, score });
     },
-    noteFailure(status, reason) {
+    noteFailure(status: 'failed' | 'deferred', reason: string): void {
       facts.identifiers[status] += 1;
       if (status === 'deferred') return;
       if (facts.failures.has(reason) || facts.failures.size < REASONS_AT_MOST) {
@@ -109,97 +85,62 @@ export function createRunSummary(tierOf: (score: number) => QualityTier): RunSum
   };
 }
 
-/** What is kept of a brand. All texts as the service sent them. */
-export interface RankedBrand {
-  /** The number of its identifier: brands of equal score stand in the order of the input. */
-  readonly index: number;
-  /** Id, else domain, else identifier: what makes two answers the same brand. */
-  readonly key: string;
-  readonly name: string;
-  readonly domain: string | null;
-  readonly score: number;
-  readonly color: string | null;
-  /** null also for brands with adult content, whose pictures are not shown. */
-  readonly logoUrl: string | null;
-}
-
-/** An answer with a score. */
-interface ScoredAnswer {
-  readonly index: number;
-  /** As `identifierText` writes it: the name of a brand without one. */
-  readonly identifier: string;
-  readonly score: number;
-  readonly brand: Brand;
-}
-
-export interface BrandRanking {
-  note(answer: ScoredAnswer): void;
-  /** Best first; at most `LISTED`. */
-  readonly best: readonly RankedBrand[];
-  /** Lowest first; at most `LISTED`. Of few brands some are among the best as well. */
-  readonly lowest: readonly RankedBrand[];
-}
-
 export const LISTED = 10;
 
-interface Placed {
-  readonly score: number;
-  readonly index: number;
-}
-type IsBefore = (a: Placed, b: Placed) => boolean;
+type ScoredAnswer = Pick<NotedAnswer, 'index' | 'identifier' | 'brand'> & { readonly score: number };
+type Compare = (a: Pick<ScoredAnswer, 'score' | 'index'>, b: Pick<ScoredAnswer, 'score' | 'index'>) => number;
+const bestFirst: Compare = (a, b) => b.score - a.score || a.index - b.index;
+const lowestFirst: Compare = (a, b) => a.score - b.score || a.index - b.index;
 
-const isBetter: IsBefore = (a, b) => a.score > b.score || (a.score === b.score && a.index < b.index);
-const isLower: IsBefore = (a, b) => a.score < b.score || (a.score === b.score && a.index < b.index);
-
-export function createBrandRanking(): BrandRanking {
+export function createBrandRanking() {
   const best: RankedBrand[] = [];
   const lowest: RankedBrand[] = [];
+
+  function offer(list: RankedBrand[], answer: ScoredAnswer, compare: Compare): void {
+    const last = list[LISTED - 1];
+    // Nearly every answer of a long file ends here.
+    if (last !== undefined && compare(answer, last) >= 0) return;
+    const brand = rankedBrand(answer);
+    const same = list.findIndex(({ key }) => key === brand.key);
+    const known = list[same];
+    if (known !== undefined && compare(brand, known) >= 0) return;
+    if (known !== undefined) list.splice(same, 1);
+    list.push(brand);
+    list.sort(compare).splice(LISTED);
+  }
+
   return {
-    best,
-    lowest,
-    note(answer) {
-      const isAmongBest = hasPlace(best, answer, isBetter);
-      const isAmongLowest = hasPlace(lowest, answer, isLower);
-      // Nearly every answer of a long file ends here.
-      if (!isAmongBest && !isAmongLowest) return;
-      const brand = rankedBrand(answer);
-      if (isAmongBest) place(best, brand, isBetter);
-      if (isAmongLowest) place(lowest, brand, isLower);
+    /** Best first; at most `LISTED`. */
+    best: best as readonly RankedBrand[],
+    /** Lowest first; at most `LISTED`. Of few brands some are among the best as well. */
+    lowest: lowest as readonly RankedBrand[],
+    note(answer: ScoredAnswer): void {
+      offer(best, answer, bestFirst);
+      offer(lowest, answer, lowestFirst);
     },
   };
 }
 
 /** The lowest without those that are among the best. */
-export function lowestApart({ best, lowest }: Pick<BrandRanking, 'best' | 'lowest'>): RankedBrand[] {
+export function lowestApart({ best, lowest }: RunFacts['brands']): RankedBrand[] {
   return lowest.filter(({ key }) => !best.some((other) => other.key === key));
 }
 
-function hasPlace(list: readonly RankedBrand[], answer: ScoredAnswer, isBefore: IsBefore): boolean {
-  const last = list[LISTED - 1];
-  return last === undefined || isBefore(answer, last);
-}
+/** What is kept of a brand. All texts as the service sent them. */
+export type RankedBrand = Readonly<ReturnType<typeof rankedBrand>>;
 
-function place(list: RankedBrand[], brand: RankedBrand, isBefore: IsBefore): void {
-  const same = list.findIndex(({ key }) => key === brand.key);
-  const known = list[same];
-  if (known !== undefined) {
-    if (!isBefore(brand, known)) return;
-    list.splice(same, 1);
-  }
-  const at = list.findIndex((other) => isBefore(brand, other));
-  list.splice(at < 0 ? list.length : at, 0, brand);
-  if (list.length > LISTED) list.pop();
-}
-
-function rankedBrand({ index, identifier, score, brand }: ScoredAnswer): RankedBrand {
+function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   const domain = textOf(brand.domain);
   return {
+    /** The number of its identifier: brands of equal score stand in the order of the input. */
     index,
+    /** What makes two answers the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? identifier.slice(identifier.indexOf(':') + 1),
     domain,
     score,
     color: textOf(mainColor(brand)),
+    /** null also for brands with adult content, whose pictures are not shown. */
     logoUrl: brand.isNsfw === true ? null : (bestIcon(brand) ?? bestLogo(brand)),
   };
 }

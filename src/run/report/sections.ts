@@ -1,77 +1,79 @@
-/**
- * The sections of the page: outcomes, scores, causes, money and files.
- */
+/** The sections of the page: outcomes, scores, causes, money and files. */
 import { countOf, countText, momentText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
-import { bar, html, type Markup } from './markup.js';
-import type { PageData, ReportFigures, ShownFile } from './page-data.js';
+import { bar, card, facts, html, type Markup } from './markup.js';
+import type { RunReport } from './report.js';
+import type { RankedBrand } from './run-summary.js';
 
-const MEANINGS: Readonly<Record<OutcomeStatus, { readonly name: string; readonly meaning: string }>> = {
-  matched: { name: 'Matched', meaning: 'The service knows the brand; its data stands in the row.' },
-  not_found: { name: 'Not found', meaning: 'Asked; the service has no such brand, or withholds it.' },
-  failed: { name: 'Failed', meaning: 'Asked, without a usable answer. Running again asks once more.' },
-  invalid: { name: 'Invalid', meaning: 'Nothing that can be asked for. No request was spent.' },
-  skipped: {
-    name: 'Skipped',
-    meaning: 'Blank, or an address at a free mail provider. No request was spent.',
-  },
-  deferred: { name: 'Deferred', meaning: 'Not asked, because the run stopped first. Running again goes on.' },
+/** Everything that the page shows: the JSON report, and brands and files beside it, because that one holds no brands. */
+export interface PageData {
+  readonly report: RunReport;
+  /** Whether the brands are those of the built-in sample. */
+  readonly isSample: boolean;
+  /** Best first. */
+  readonly best: readonly ShownBrand[];
+  /** Lowest first, none of which is among the best. */
+  readonly lowest: readonly ShownBrand[];
+  readonly files: readonly ShownFile[];
+}
+
+/** A brand of a list. `logo`: as a `data:` address; null: initials stand in its place. */
+export interface ShownBrand extends Pick<RankedBrand, 'name' | 'domain' | 'score' | 'color'> {
+  readonly logo: string | null;
+}
+
+/** `path`: as the user would write it. `href`: its address as seen from the page; null when it is not beside it. */
+export interface ShownFile {
+  readonly label: string;
+  readonly path: string;
+  readonly href: string | null;
+}
+
+const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: string]>> = {
+  matched: ['Matched', 'The service knows the brand; its data stands in the row.'],
+  not_found: ['Not found', 'Asked; the service has no such brand, or withholds it.'],
+  failed: ['Failed', 'Asked, without a usable answer. Running again asks once more.'],
+  invalid: ['Invalid', 'Nothing that can be asked for. No request was spent.'],
+  skipped: ['Skipped', 'Blank, or an address at a free mail provider. No request was spent.'],
+  deferred: ['Deferred', 'Not asked, because the run stopped first. Running again goes on.'],
 };
 
-export function outcomesSection({ rows, input }: ReportFigures): Markup {
-  return html`<section class="card" aria-labelledby="outcomes">
-<h2 id="outcomes">Rows by outcome</h2>
-<table class="outcomes">
+export function outcomesSection({ rows, input }: RunReport): Markup {
+  const table = html`<table class="outcomes">
 <thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Share</th></tr></thead>
 <tbody>${OUTCOME_STATUSES.map((status) => outcomeRow(status, rows[status], input.records))}</tbody>
 <tfoot><tr><th scope="row">All rows of the file</th><td class="number">${countText(input.records)}</td><td></td></tr></tfoot>
-</table>
-</section>`;
+</table>`;
+  return card('outcomes', 'Rows by outcome', table);
 }
 
 function outcomeRow(status: OutcomeStatus, count: number, records: number): Markup {
-  const { name, meaning } = MEANINGS[status];
+  const [name, meaning] = MEANINGS[status];
   const share = records === 0 ? 0 : count / records;
   return html`<tr${count === 0 ? html` class="none"` : null}>
-<th scope="row"><span class="dot ${status}"></span>${name}<span class="meaning">${meaning}</span>${count > 0 && bar([{ share, tone: status }])}</th>
+<th scope="row"><span class="dot ${status}"></span>${name}<span class="meaning">${meaning}</span>${count > 0 && bar([[status, share]])}</th>
 <td class="number">${countText(count)}</td><td class="number share">${count === 0 ? '' : shareText(count, records)}</td></tr>
 `;
 }
 
-const TIERS: readonly {
-  readonly tier: QualityTier;
-  readonly name: string;
-  readonly range: string;
-}[] = [
-  { tier: 'high', name: 'High', range: '0.67 to 1' },
-  { tier: 'acceptable', name: 'Acceptable', range: '0.33 to 0.67' },
-  { tier: 'poor', name: 'Poor', range: '0 to 0.33' },
-];
-
-export function scoresSection({ quality }: ReportFigures): Markup {
+export function scoresSection({ quality }: RunReport): Markup {
   const { high, acceptable, poor, unscored, histogram } = quality;
   const scored = high + acceptable + poor;
   const total = scored + unscored;
-  return html`<section class="card scores" aria-labelledby="scores">
-<h2 id="scores">Quality of the brands</h2>
-${scored === 0 ? html`<p class="muted">${unscored === 0 ? 'No brand was found, so there are no scores.' : `None of the ${countOf(unscored, 'brand')} has a score.`}</p>` : chart(histogram, chartSentence(quality))}
+  const tier = (tone: string, name: string, range: string, count: number) =>
+    html`<li><span class="dot ${tone}"></span><span class="tier-name">${name}</span> <span class="muted">${range}</span><span class="tier-count">${countText(count)} <span class="muted">${shareText(count, total)}</span></span></li>
+`;
+  const sentence = `Histogram of quality scores: ${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor.`;
+  const none =
+    unscored === 0
+      ? 'No brand was found, so there are no scores.'
+      : `None of the ${countOf(unscored, 'brand')} has a score.`;
+  const content = html`${scored === 0 ? html`<p class="muted">${none}</p>` : chart(histogram, sentence)}
 <ul class="tiers">
-${TIERS.map(
-  ({ tier, name, range }) =>
-    html`<li><span class="dot ${tier}"></span><span class="tier-name">${name}</span> <span class="muted">${range}</span><span class="tier-count">${countText(quality[tier])} <span class="muted">${shareText(quality[tier], total)}</span></span></li>
-`,
-)}${
-  unscored > 0 &&
-  html`<li><span class="dot unscored"></span><span class="tier-name">Unscored</span> <span class="muted">no score sent</span><span class="tier-count">${countText(unscored)} <span class="muted">${shareText(unscored, total)}</span></span></li>
-`
-}</ul>
-<p class="note">Distinct brands by <code>qualityScore</code>. A low score means that the brand is less likely to be real; a personal blog is at about 0.3 to 0.4.</p>
-</section>`;
-}
-
-function chartSentence({ high, acceptable, poor }: ReportFigures['quality']): string {
-  return `Histogram of quality scores: ${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor.`;
+${tier('high', 'High', '0.67 to 1', high)}${tier('acceptable', 'Acceptable', '0.33 to 0.67', acceptable)}${tier('poor', 'Poor', '0 to 0.33', poor)}${unscored > 0 && tier('unscored', 'Unscored', 'no score sent', unscored)}</ul>
+<p class="note">Distinct brands by <code>qualityScore</code>. A low score means that the brand is less likely to be real; a personal blog is at about 0.3 to 0.4.</p>`;
+  return card('scores', 'Quality of the brands', content, { more: 'scores' });
 }
 
 function chart(histogram: readonly number[], sentence: string): Markup {
@@ -97,161 +99,116 @@ function binRow(bin: number, bins: number, count: number, highest: number): Mark
 const CAUSES_AT_MOST = 12;
 
 /** Nothing where every row was asked for and answered. */
-export function causesSection({ failures, reasons, rows, reason, input }: ReportFigures): Markup | null {
+export function causesSection({ failures, reasons, rows, reason, input }: RunReport): Markup | null {
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');
+  const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? 'the run was stopped'}</bdi>.</p>`;
+  const examples = input.examples.map(
+    ({ line, reason }, at) => html`${at > 0 && '; '}line ${countText(line)}: <bdi>${reason}</bdi>`,
+  );
+  const causes = html`${causeTable('Rows', unasked, 'row')}${examples.length > 0 && html`<p class="note">For example ${examples}.</p>`}`;
   const cards = [
     failed.length > 0 &&
-      causeCard('failures', 'Failed lookups by cause', 'Identifiers', failed, 'lookup', null),
-    rows.deferred > 0 &&
-      html`<section class="card" aria-labelledby="deferred">
-<h2 id="deferred">Not asked yet</h2>
-<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? 'the run was stopped'}</bdi>.</p>
-</section>`,
-    unasked.length > 0 &&
-      causeCard(
-        'unasked',
-        'Invalid and skipped rows by cause',
-        'Rows',
-        unasked,
-        'row',
-        examples(input.examples),
-      ),
-  ].filter((card) => card instanceof Object);
-  return cards.length === 0 ? null : html`<div class="pair">${cards}</div>`;
+      card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup')),
+    rows.deferred > 0 && card('deferred', 'Not asked yet', stopped),
+    unasked.length > 0 && card('unasked', 'Invalid and skipped rows by cause', causes),
+  ];
+  return cards.some((each) => each) ? html`<div class="pair">${cards}</div>` : null;
 }
 
-function causeCard(
-  id: string,
-  title: string,
-  counted: string,
-  causes: readonly (readonly [string, number])[],
-  unit: string,
-  below: Markup | null,
-): Markup {
+function causeTable(counted: string, causes: readonly (readonly [string, number])[], unit: string): Markup {
   const sorted = [...causes].sort((a, b) => b[1] - a[1]);
-  const shown = sorted.slice(0, CAUSES_AT_MOST);
   const others = sorted.slice(CAUSES_AT_MOST);
   const hidden = others.reduce((sum, [, count]) => sum + count, 0);
-  return html`<section class="card" aria-labelledby="${id}">
-<h2 id="${id}">${title}</h2>
-<table class="causes">
+  return html`<table class="causes">
 <thead><tr><th scope="col">Cause</th><th scope="col" class="number">${counted}</th></tr></thead>
-<tbody>${shown.map(
-    ([cause, count]) =>
-      html`<tr><td><bdi>${cause}</bdi></td><td class="number">${countText(count)}</td></tr>
+<tbody>${sorted.slice(0, CAUSES_AT_MOST).map(
+    ([cause, count]) => html`<tr><td><bdi>${cause}</bdi></td><td class="number">${countText(count)}</td></tr>
 `,
   )}</tbody>
 </table>
-${others.length > 0 && html`<p class="note">and ${countOf(others.length, 'more cause')} with ${countOf(hidden, unit)}</p>`}${below}
-</section>`;
+${others.length > 0 && html`<p class="note">and ${countOf(others.length, 'more cause')} with ${countOf(hidden, unit)}</p>`}`;
 }
 
-function examples(rows: ReportFigures['input']['examples']): Markup | null {
-  if (rows.length === 0) return null;
-  return html`<p class="note">For example ${rows.map(
-    ({ line, reason }, at) => html`${at > 0 && '; '}line ${countText(line)}: <bdi>${reason}</bdi>`,
-  )}.</p>`;
-}
-
-export function moneySection(report: ReportFigures): Markup {
+export function moneySection(report: RunReport): Markup {
   return html`<div class="trio">
-${spent(report)}
-${account(report)}
-${ages(report)}
+${card('money', 'Money', spent(report))}
+${card('account', 'Quota', account(report))}
+${card('ages', 'Age of the answers', ages(report))}
 </div>`;
 }
 
-function spent({ requests, identifiers }: ReportFigures): Markup {
-  const free = Math.max(0, requests.sent - requests.billed);
-  return html`<section class="card" aria-labelledby="money">
-<h2 id="money">Money</h2>
-<dl>
-<div><dt>Requests billed</dt><dd>${countText(requests.billed)}</dd></div>${
-    requests.unreported > 0 &&
-    html`
-<div><dt>May have been billed besides, by workers that were killed</dt><dd>${countText(requests.unreported)}</dd></div>`
-  }
-${free > 0 && html`<div><dt>Requests that cost nothing</dt><dd>${countText(free)}</dd></div>`}
-<div><dt>Billed beyond the quota</dt><dd>${countText(requests.overage)}</dd></div>
-<div><dt>Overage cost</dt><dd>${requests.overageCost}</dd></div>
-<div class="saved"><dt>Saved: rows with an identifier seen before</dt><dd>${countText(requests.savedByDuplicates)}</dd></div>
-<div class="saved"><dt>Saved: answers that were stored</dt><dd>${countText(requests.savedByStored)}</dd></div>
-</dl>
-<p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file. The cost is in the currency of the plan.</p>
-</section>`;
+function spent({ requests, identifiers }: RunReport): Markup {
+  const free = requests.sent - requests.billed;
+  const { unreported } = requests;
+  const rows = facts([
+    ['Requests billed', countText(requests.billed)],
+    unreported > 0 && ['May have been billed besides, by workers that were killed', countText(unreported)],
+    free > 0 && ['Requests that cost nothing', countText(free)],
+    ['Billed beyond the quota', countText(requests.overage)],
+    ['Overage cost', requests.overageCost],
+    ['Saved: rows with an identifier seen before', countText(requests.savedByDuplicates), 'saved'],
+    ['Saved: answers that were stored', countText(requests.savedByStored), 'saved'],
+  ]);
+  return html`${rows}
+<p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file. The cost is in the currency of the plan.</p>`;
 }
 
-function account({ account }: ReportFigures): Markup {
-  if (account === null) {
-    return card(html`<p class="muted">No request was sent, so the account was not read.</p>`);
-  }
+function account({ account }: RunReport): Markup {
+  if (account === null) return html`<p class="muted">No request was sent, so the account was not read.</p>`;
   const { quota, limit, sent, inFlight, others, period } = account;
-  const used = sent + inFlight + others;
+  const ours = sent + inFlight;
+  const used = ours + others;
   const ofPeriod = period === null || period === 'none' ? '' : `Since ${period}. `;
   if (limit === null) {
-    return card(html`<p><strong>${countOf(used, 'request')}</strong> used</p>
-<p class="note">${ofPeriod}The service reports no quota.</p>`);
+    return html`<p><strong>${countOf(used, 'request')}</strong> used</p>
+<p class="note">${ofPeriod}The service reports no quota.</p>`;
   }
   const whole = Math.max(limit, used, 1);
-  return card(html`<p><strong>${countText(used)}</strong> of ${countText(limit)} used ${limit > 0 && html`<span class="muted">${shareText(used, limit)}</span>`}</p>
+  const share = limit > 0 && html`<span class="muted">${shareText(used, limit)}</span>`;
+  const rows = facts([
+    [html`<span class="dot ours"></span>by brand-enrich`, countText(ours)],
+    [html`<span class="dot theirs"></span>by others`, countText(others)],
+    ['Left', countText(Math.max(0, limit - used))],
+    quota !== null && quota !== limit && ['Quota without overage', countText(quota)],
+  ]);
+  return html`<p><strong>${countText(used)}</strong> of ${countText(limit)} used ${share}</p>
 ${bar([
-  { share: (sent + inFlight) / whole, tone: 'ours' },
-  { share: others / whole, tone: 'theirs' },
+  ['ours', ours / whole],
+  ['theirs', others / whole],
 ])}
-<dl>
-<div><dt><span class="dot ours"></span>by brand-enrich</dt><dd>${countText(sent + inFlight)}</dd></div>
-<div><dt><span class="dot theirs"></span>by others</dt><dd>${countText(others)}</dd></div>
-<div><dt>Left</dt><dd>${countText(Math.max(0, limit - used))}</dd></div>
-${quota !== null && quota !== limit && html`<div><dt>Quota without overage</dt><dd>${countText(quota)}</dd></div>`}
-</dl>
-<p class="note">${ofPeriod}As of the end of the run.</p>`);
+${rows}
+<p class="note">${ofPeriod}As of the end of the run.</p>`;
 }
 
-function card(content: Markup): Markup {
-  return html`<section class="card" aria-labelledby="account">
-<h2 id="account">Quota</h2>
-${content}
-</section>`;
-}
-
-function ages({ fetchedAt }: ReportFigures): Markup {
-  const { oldest, newest, scoresMayHaveDrifted } = fetchedAt;
-  return html`<section class="card" aria-labelledby="ages">
-<h2 id="ages">Age of the answers</h2>
-${
-  oldest === null || newest === null
-    ? html`<p class="muted">No answers.</p>`
-    : html`<dl>
-<div><dt>Oldest</dt><dd>${momentText(oldest)}</dd></div>
-<div><dt>Newest</dt><dd>${momentText(newest)}</dd></div>
-</dl>`
-}
-${scoresMayHaveDrifted && html`<p class="warning" role="note">Oldest and newest are more than 7 days apart. Scores change over time, so ranks may compare scores of different days; <code>--refresh</code> buys them anew.</p>`}
-</section>`;
+function ages({ fetchedAt: { oldest, newest, scoresMayHaveDrifted } }: RunReport): Markup {
+  const rows = [['Oldest', momentText(oldest ?? '')] as const, ['Newest', momentText(newest ?? '')] as const];
+  return html`${oldest === null ? html`<p class="muted">No answers.</p>` : facts(rows)}
+${scoresMayHaveDrifted && html`<p class="warning" role="note">Oldest and newest are more than 7 days apart. Scores change over time, so ranks may compare scores of different days; <code>--refresh</code> buys them anew.</p>`}`;
 }
 
 export function filesSection({ report, files }: PageData): Markup {
   const { accounting, input, run } = report;
   const columns = input.columns.map(({ name, kind }) => (kind === null ? name : `${name} (${kind})`));
-  return html`<section class="card" aria-labelledby="files">
-<h2 id="files">Files</h2>
-<dl class="files">
-<div><dt>Input</dt><dd><bdi>${input.name}</bdi></dd></div>
-${files.map(fileLine)}
-<div><dt>Identifiers from</dt><dd><bdi>${columns.join(', ')}</bdi></dd></div>
-<div><dt>Service</dt><dd><bdi>${run.service}</bdi></dd></div>
-<div><dt>Rows counted</dt><dd>${countText(accounting.recordsRead)} read, ${countText(accounting.rowsByStatus)} by outcome, ${accounting.recordsWritten === null ? 'not counted after writing' : `${countText(accounting.recordsWritten)} written`}</dd></div>
-</dl>
-${
-  input.warnings.length > 0 &&
-  html`<p class="note">Warnings about the input:</p><ul class="note">${input.warnings.map((warning) => html`<li><bdi>${warning}</bdi></li>`)}</ul>`
-}
-</section>`;
-}
-
-function fileLine({ label, path, href }: ShownFile): Markup {
-  const name = href === null ? html`<bdi>${path}</bdi>` : html`<a href="${href}"><bdi>${path}</bdi></a>`;
-  return html`<div><dt>${label}</dt><dd>${name}</dd></div>
-`;
+  const { recordsRead, rowsByStatus, recordsWritten } = accounting;
+  const written =
+    recordsWritten === null ? 'not counted after writing' : `${countText(recordsWritten)} written`;
+  const text = (value: string) => html`<bdi>${value}</bdi>`;
+  const rows = facts(
+    [
+      ['Input', text(input.name)],
+      ...files.map(
+        ({ label, path, href }) =>
+          [label, href === null ? text(path) : html`<a href="${href}">${text(path)}</a>`] as const,
+      ),
+      ['Identifiers from', text(columns.join(', '))],
+      ['Service', text(run.service)],
+      ['Rows counted', `${countText(recordsRead)} read, ${countText(rowsByStatus)} by outcome, ${written}`],
+    ],
+    'files',
+  );
+  const warnings =
+    input.warnings.length > 0 &&
+    html`<p class="note">Warnings about the input:</p><ul class="note">${input.warnings.map((warning) => html`<li>${text(warning)}</li>`)}</ul>`;
+  return card('files', 'Files', [rows, warnings]);
 }

@@ -74,6 +74,11 @@ export class RowSpool {
       yield batch;
     }
   }
+
+  /** One row, of which `records` said number and length; `position` is the sum of the lengths of those before it. */
+  record(number: number, position: number, length: number): RowRecord {
+    return { number, buffer: this.file.read(position, length), at: 0, length };
+  }
 }
 
 /** At least one whole record from `position` on. */

@@ -4,7 +4,7 @@
  */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
+import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { DRAWN_SHARE, FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { PASSWORD, startDashboard } from './served.js';

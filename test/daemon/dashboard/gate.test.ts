@@ -1,8 +1,7 @@
 /** Who may look, and who may not. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { ownPath } from '../../../src/daemon/dashboard/gate.js';
-import { basicPassword, createSessions, SESSION_MS } from '../../../src/daemon/dashboard/sign-in.js';
+import { basicPassword, createSessions, ownPath, SESSION_MS } from '../../../src/daemon/dashboard/gate.js';
 import { PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
 interface Answer {

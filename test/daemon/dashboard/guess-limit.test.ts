@@ -1,6 +1,6 @@
 /** Guessing passwords gets slow. */
 import { expect, it } from 'vitest';
-import { createGuessLimit, waitAfter } from '../../../src/daemon/dashboard/sign-in.js';
+import { createGuessLimit, waitAfter } from '../../../src/daemon/dashboard/gate.js';
 
 it('each wrong guess beyond the fifth doubles the wait, up to a minute', () => {
   const waits = [0, 1, 4, 5, 6, 7, 10, 11, 12, 1_000].map(waitAfter);

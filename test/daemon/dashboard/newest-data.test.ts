@@ -1,7 +1,7 @@
 /** The newest data for everybody who looks. */
 import { expect, it } from 'vitest';
 import { errorText } from '../../../src/core/errors.js';
-import type { DashboardData } from '../../../src/daemon/dashboard/dashboard-data.js';
+import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { createNewestData } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { dashboardData, NOW } from './views.js';
 

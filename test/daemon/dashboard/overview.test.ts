@@ -1,6 +1,6 @@
 /** The word and the sentence at the top. */
 import { describe, expect, it } from 'vitest';
-import type { DashboardData } from '../../../src/daemon/dashboard/dashboard-data.js';
+import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { headlineOf, verdictOf } from '../../../src/daemon/dashboard/overview.js';
 import { accountParts, dashboardData, dashboardView, emptyView, NOW, runRecord } from './views.js';
 
@@ -21,7 +21,7 @@ describe('the word', () => {
     ['Account closed', withData(accountParts({ quota: 10, closedAt: 1 }))],
     ['Limit used up', withData(accountParts({ quota: 10, sent: 10 }, 'free'))],
   ])('%s', (label, view) => {
-    expect(verdictOf(view).label).toBe(label);
+    expect(verdictOf(view)[0]).toBe(label);
   });
 });
 

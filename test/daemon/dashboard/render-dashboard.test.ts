@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import type { DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
 import { DASHBOARD_SCRIPT } from '../../../src/daemon/dashboard/dashboard-script.js';
+import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import {
   renderDashboard,
   renderParts,
   renderSignIn,
-  STYLE,
 } from '../../../src/daemon/dashboard/render-dashboard.js';
+import { STYLE } from '../../../src/run/report/page-style.js';
 import { dashboardData, dashboardView, emptyView, NOW, troubledView } from './views.js';
 
 const LIBRARY = 'var Chart = null;';

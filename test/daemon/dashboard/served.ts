@@ -1,7 +1,7 @@
 /** A dashboard that is served to the running test: what it shows is handed in, its clock is turned by hand. */
 import { onTestFinished } from 'vitest';
-import type { DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
-import { serveDashboard } from '../../../src/daemon/dashboard/dashboard-server.js';
+import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
+import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
 import { chartLibrary } from '../../run/report/pages.js';
 import { dashboardView, NOW } from './views.js';
 

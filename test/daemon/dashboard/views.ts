@@ -1,5 +1,5 @@
 /** What the dashboard is shown, made up: a busy house, one in trouble, and an empty one. */
-import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/dashboard-data.js';
+import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
 import { limitOf } from '../../../src/ledger/policy.js';
 import { budgetStateOf, projectPeriodEnd } from '../../../src/ledger/projection.js';

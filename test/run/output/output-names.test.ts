@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
-import { formatOfName, type NamingOptions, outputNames } from '../../../src/run/output/output-names.js';
+import {
+  assertPlaces,
+  formatOfName,
+  type NamingOptions,
+  outputNames,
+} from '../../../src/run/output/output-names.js';
 
 function namesOf(changes: Partial<NamingOptions>) {
   return outputNames({
@@ -117,9 +122,10 @@ describe('outputNames', () => {
       'the output and the errors file are the same file: x.csv; choose another name with -o or --errors',
     ],
     [{ report: 'customers.errors.csv' }, 'the errors file and the report are the same file'],
-  ])('refuses to write one file over another: %j', (changes, words) => {
-    expect(() => namesOf(changes)).toThrow(NeverStartError);
-    expect(() => namesOf(changes)).toThrow(words);
+  ])('refuses to write one file over another: %j', async (changes, words) => {
+    const judged = assertPlaces('customers.csv', namesOf(changes));
+    await expect(judged).rejects.toThrow(NeverStartError);
+    await expect(judged).rejects.toThrow(words);
   });
 });
 

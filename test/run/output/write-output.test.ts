@@ -114,7 +114,6 @@ async function write(
     isSorted: true,
     isComplete: true,
     reasons,
-    folder,
     stdout: null,
     onRows: () => undefined,
     ...some.request,
@@ -257,6 +256,13 @@ it('rows that tie keep the order of the input, however many there are', async ()
   const expected = rows.map((_, id) => id).sort((a, b) => rank(b) - rank(a) || a - b);
   expect(ids).toEqual(expected);
   expect(result.readBack).toBe(30_000);
+});
+
+it('scores that differ in their last bit are kept apart', async () => {
+  const scores = { 'a.com': 0.1, 'b.com': 0.1 + 2 ** -56, 'c.com': 0.1 - 2 ** -56, 'd.com': 0 };
+  const { text } = await write(`website\n${Object.keys(scores).join('\n')}\nx.com\n`, scores);
+  const sites = (await text('customers.enriched.csv')).trimEnd().split('\n').slice(1);
+  expect(sites.map((line) => line[0]).join('')).toBe('bacdx');
 });
 
 describe('names', () => {

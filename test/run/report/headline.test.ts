@@ -1,5 +1,6 @@
 /** The first two sentences of the page. */
 import { describe, expect, it } from 'vitest';
+import type { ExitCode } from '../../../src/core/errors.js';
 import { headlineOf, nextStepOf, noMatchText, verdictOf } from '../../../src/run/report/headline.js';
 import { type FigureParts, figures } from './pages.js';
 
@@ -42,11 +43,11 @@ it.each<[FigureParts, string, string]>([
   [{ run: { isComplete: false, exitCode: 4 } }, 'Partial', 'bad'],
   [{ run: { isComplete: false, exitCode: 5 } }, 'Partial', 'bad'],
 ])('%j is marked as %s', (parts, label, tone) => {
-  expect(verdictOf(figures(parts))).toEqual({ label, tone });
+  expect(verdictOf(figures(parts))).toEqual([label, tone]);
 });
 
 describe('what to do next', () => {
-  it.each<[number, FigureParts, RegExp]>([
+  it.each<[ExitCode, FigureParts, RegExp]>([
     [0, {}, /^Correct the invalid cells/],
     [
       0,

@@ -1,7 +1,8 @@
 /** What a page is made of, made up: a run that went well unless the test says otherwise. */
 import { readFile } from 'node:fs/promises';
 import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
-import type { PageData, ReportFigures, ShownBrand } from '../../../src/run/report/page-data.js';
+import type { RunReport } from '../../../src/run/report/report.js';
+import type { PageData, ShownBrand } from '../../../src/run/report/sections.js';
 
 /** The browser build of Chart.js. */
 export function chartLibrary(): Promise<string> {
@@ -12,23 +13,27 @@ export const NO_BINS = Array.from({ length: 15 }, () => 0);
 export const PIXEL =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
-export interface FigureParts extends Partial<Omit<ReportFigures, 'rows' | 'run' | 'input'>> {
+export interface FigureParts
+  extends Partial<Omit<RunReport, 'rows' | 'run' | 'input' | 'identifiers' | 'requests'>> {
   readonly rows?: Partial<StatusCounts>;
-  readonly run?: Partial<ReportFigures['run']>;
-  readonly input?: Partial<ReportFigures['input']>;
+  readonly run?: Partial<RunReport['run']>;
+  readonly input?: Partial<RunReport['input']>;
+  readonly identifiers?: Partial<RunReport['identifiers']>;
+  readonly requests?: Partial<RunReport['requests']>;
 }
 
 /** Figures; records are the sum of the rows unless they are said. */
-export function figures(parts: FigureParts = {}): ReportFigures {
+export function figures(parts: FigureParts = {}): RunReport {
   const rows = {
     ...emptyCounts(),
     ...(parts.rows ?? { matched: 52, not_found: 3, invalid: 2, skipped: 3 }),
   };
   const records = Object.values(rows).reduce((sum, count) => sum + count, 0);
   return {
+    version: 1,
+    files: { output: 'customers.enriched.csv', errors: null },
     reason: null,
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
-    identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: rows.deferred, beingFetched: 0 },
     failures: {},
     quality: {
       poor: 4,
@@ -36,15 +41,6 @@ export function figures(parts: FigureParts = {}): ReportFigures {
       high: 37,
       unscored: 1,
       histogram: [1, 2, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 2, 13, 22],
-    },
-    requests: {
-      sent: 50,
-      billed: 49,
-      unreported: 0,
-      overage: 3,
-      overageCost: '0.3',
-      savedByStored: 4,
-      savedByDuplicates: 2,
     },
     account: { period: '2026-03-01', quota: 50, limit: 53, sent: 49, inFlight: 1, others: 2 },
     fetchedAt: {
@@ -58,8 +54,34 @@ export function figures(parts: FigureParts = {}): ReportFigures {
     seconds: 12,
     ...parts,
     rows,
+    identifiers: {
+      distinct: 53,
+      duplicateRows: 2,
+      byKind: { domain: 53 },
+      matched: rows.matched,
+      notFound: rows.not_found,
+      failed: rows.failed,
+      stored: 4,
+      deferred: rows.deferred,
+      beingFetched: 0,
+      ...parts.identifiers,
+    },
+    requests: {
+      sent: 50,
+      billed: 49,
+      unreported: 0,
+      overage: 3,
+      overageCost: '0.3',
+      savedByStored: 4,
+      savedByOthers: 0,
+      savedByDuplicates: 2,
+      ...parts.requests,
+    },
     run: {
       id: 'r-20260315-abcd',
+      key: 'key',
+      status: 'finished',
+      nothingMatched: false,
       service: 'https://api.example',
       isComplete: true,
       exitCode: 0,
@@ -71,6 +93,10 @@ export function figures(parts: FigureParts = {}): ReportFigures {
       records,
       columns: [{ name: 'website', kind: 'domain' }],
       warnings: ["detected: CSV, delimiter ',', utf-8"],
+      unreadable: 0,
+      misfits: 0,
+      short: 0,
+      long: 0,
       examples: [{ line: 54, reason: 'not a domain name' }],
       ...parts.input,
     },

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { PAGE_SCRIPT } from '../../../src/run/report/page-script.js';
-import { PAGE_STYLE } from '../../../src/run/report/page-style.js';
+import { STYLE } from '../../../src/run/report/page-style.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import {
   brand,
@@ -32,7 +32,7 @@ it.each([
 ])('the page of a run that is %s', async (name, data) => {
   const path = new URL(`golden/${name}.html`, import.meta.url);
   const page = renderPage(data, LIBRARY)
-    .replace(PAGE_STYLE, '/* style */')
+    .replace(STYLE, '/* style */')
     .replace(PAGE_SCRIPT, '/* script */')
     .replace(/sha256-[A-Za-z0-9+/=]+/g, 'sha256-');
   if (process.env.REWRITE_GOLDEN) await writeFile(path, page);

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { EnrichResult } from '../../../src/run/enrich-request.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import type { RankedBrand } from '../../../src/run/report/run-summary.js';
-import { pageDataOf, writeReportPage } from '../../../src/run/report/write-report-page.js';
+import { pageDataOf, writeReportPage } from '../../../src/run/report/write-report.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 

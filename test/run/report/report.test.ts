@@ -2,7 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeReport, writeReport } from '../../../src/run/report/report.js';
+import { makeReport } from '../../../src/run/report/report.js';
+import { writeReport } from '../../../src/run/report/write-report.js';
 import { halted, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { ledgerState, runSpending } from '../ledger-state.js';

@@ -1,29 +1,31 @@
 /**
- * The report of a run as a page: gathers what the page shows, logos included where they are asked for, and writes it beside
- * the JSON report. What it looks like is `report-page`'s.
+ * Writes the report of a run: as JSON, and beside it as a page, for which the logos are fetched where they are asked for.
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { EnrichResult } from '../enrich-request.js';
-import { createOutput } from '../output/output-file.js';
+import { writeText } from '../output/output-file.js';
 import { fetchLogos, openLogoAgent } from './fetch-logos.js';
-import type { PageData, ShownBrand, ShownFile } from './page-data.js';
 import { readChartLibrary } from './page-script.js';
 import { renderPage } from './render-page.js';
 import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
+import type { PageData, ShownFile } from './sections.js';
 
+/** `isSample`: brands and addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos. */
 export interface PageOptions {
-  /** The built-in sample: its brands are made up, and so are the addresses of their logos, which nobody is asked for. */
   readonly isSample: boolean;
-  /** Whether the logos of the shown brands are fetched and embedded. */
   readonly embedsLogos: boolean;
-  /** Ends the fetching of logos. */
   readonly stop: AbortSignal;
 }
 
 /** Picture and page are made after the files are safe, so a person waits for them. */
 const LOGOS_TOTAL_MS = 10_000;
+
+/** Writes the report as JSON. Throws FailFileError `output-unwritable`. */
+export function writeReport(path: string, report: RunReport): Promise<void> {
+  return writeText(path, `${JSON.stringify(report, null, 2)}\n`);
+}
 
 /**
  * Writes the page in one step. Its path; null when the JSON report went to a device or pipe, which no page can lie beside.
@@ -32,58 +34,43 @@ const LOGOS_TOTAL_MS = 10_000;
 export async function writeReportPage(
   result: EnrichResult,
   report: RunReport,
-  options: PageOptions,
+  { isSample, embedsLogos, stop }: PageOptions,
 ): Promise<string | null> {
-  const { names } = result;
-  const { isSample, embedsLogos, stop } = options;
+  const { names, facts } = result;
   const beside = await stat(names.report).catch(() => null);
   if (beside !== null && !beside.isFile()) return null;
-  const shown = [...result.facts.brands.best, ...lowestApart(result.facts.brands)];
+  const shown = [...facts.brands.best, ...lowestApart(facts.brands)];
   const logos = embedsLogos && !isSample ? await logosOf(shown, stop) : new Map<string, string>();
   const page = renderPage(pageDataOf(result, report, isSample, logos), await readChartLibrary());
-  const output = await createOutput(names.reportHtml, { gzip: false, bom: false, stdout: null });
-  try {
-    await output.write(page);
-    await output.commit();
-  } finally {
-    await output.discard();
-  }
+  await writeText(names.reportHtml, page);
   return names.reportHtml;
 }
 
 /** `logos`: by the address that the service gave. Pure. */
 export function pageDataOf(
-  result: EnrichResult,
+  { facts: { brands }, names }: EnrichResult,
   report: RunReport,
   isSample: boolean,
   logos: ReadonlyMap<string, string>,
 ): PageData {
-  const { facts, names } = result;
-  const shownBrand = ({ name, domain, score, color, logoUrl }: RankedBrand): ShownBrand => ({
-    name,
-    domain,
-    score,
-    color,
-    logo: logoUrl === null ? null : (logos.get(logoUrl) ?? null),
-  });
+  const withLogo = ({ name, domain, score, color, logoUrl }: RankedBrand) => {
+    return { name, domain, score, color, logo: logos.get(logoUrl ?? '') ?? null };
+  };
   return {
     report,
     isSample,
-    best: facts.brands.best.map(shownBrand),
-    lowest: lowestApart(facts.brands).map(shownBrand),
+    best: brands.best.map(withLogo),
+    lowest: lowestApart(brands).map(withLogo),
     files: filesOf(report, names.report, names.reportHtml),
   };
 }
 
 function filesOf({ files, run }: RunReport, json: string, page: string): ShownFile[] {
-  const shownFile = (label: string, path: string): ShownFile => ({
-    label,
-    path: path === '-' ? 'standard output' : path,
-    href:
-      path !== '-' && resolve(dirname(path)) === resolve(dirname(page))
-        ? `./${encodeURIComponent(basename(path))}`
-        : null,
-  });
+  const shownFile = (label: string, path: string): ShownFile => {
+    const isBeside = path !== '-' && resolve(dirname(path)) === resolve(dirname(page));
+    const href = isBeside ? `./${encodeURIComponent(basename(path))}` : null;
+    return { label, path: path === '-' ? 'standard output' : path, href };
+  };
   return [
     shownFile(run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', files.output),
     ...(files.errors === null ? [] : [shownFile('Rows to look at', files.errors)]),
