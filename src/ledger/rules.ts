@@ -45,6 +45,8 @@ export const RULES = {
    */
   turnMarginMs: 900_000,
 
+  /** How long answers are kept at most: services of this kind allow 30 days. */
+  answersKeptMs: 30 * DAY_MS,
   /** Claims end with their worker's heartbeat; this only keeps those that nobody asks for again from piling up. */
   claimKeptMs: 2 * DAY_MS,
   doubtsKeptMs: 2 * DAY_MS,

@@ -104,3 +104,10 @@ export interface OutcomeStore {
    */
   restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }
+
+/** A "come back later" 404 (the brand is being fetched, 1 to 2 minutes) is believed for so long only. */
+export const COME_BACK_FRESH_MS = 120_000;
+
+/** What its row says. */
+export const COME_BACK_REASON =
+  'the service is still fetching this brand (crawl_queued); run again in 2 minutes to ask for it once more';

@@ -13,7 +13,7 @@ import { Client, type ClientConfig } from 'pg';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { SESSION_OPTIONS } from '../postgres/server-address.js';
+import { SESSION_OPTIONS } from '../postgres/postgres-server.js';
 import {
   assertUsable,
   findData,

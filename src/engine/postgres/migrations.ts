@@ -4,9 +4,9 @@
  * is brought up to date by BullMQ's `runMigrations`; the engines call both.
  */
 import { readFileSync } from 'node:fs';
+import type { ClientBase } from 'pg';
 import { FailFileError } from '../../core/errors.js';
 import { RULES } from '../../ledger/rules.js';
-import type { SqlSession } from './database.js';
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
@@ -33,6 +33,7 @@ BEGIN
     EXECUTE 'DROP FUNCTION IF EXISTS ' || v_function || ' CASCADE';
   END LOOP;
 END $$;
+DROP TYPE IF EXISTS brand_enrich.billed;
 `;
 
 /** All functions, made anew whenever a step was taken: they need no history. */
@@ -49,7 +50,7 @@ const MIGRATION_LOCK = 0x62656e6d;
  *
  * @param subject Where the schema is, for the message.
  */
-export async function migrate(session: SqlSession, subject: string): Promise<void> {
+export async function migrate(session: ClientBase, subject: string): Promise<void> {
   await session.query('BEGIN');
   try {
     await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);

@@ -207,3 +207,5 @@ CREATE TABLE brand_enrich.run_tally (
 -- step 15: constants are functions
 
 -- step 16: the request that went alone at the limit may be followed by one that confirms the new period
+
+-- step 17: both engines take and answer the same

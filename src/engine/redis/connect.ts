@@ -7,7 +7,7 @@
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
-import { FailFileError } from '../../core/errors.js';
+import { FailFileError, NeverStartError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
@@ -108,4 +108,21 @@ export async function closeConnection(redis: Redis): Promise<void> {
     );
   }
   redis.disconnect();
+}
+
+/**
+ * `redis://host:port/db`: the address as people may see it, never with user or password. Throws `NeverStartError` when the text is not a
+ * Redis address; the text itself is not repeated.
+ */
+export function shownAddress(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      subject: "the engine's address",
+      todo: 'write it as redis://host:6379 or rediss://user:password@host:6379/0',
+    });
+  }
+  const path = parsed.pathname === '/' ? '' : parsed.pathname;
+  return `${parsed.protocol}//${parsed.hostname}:${parsed.port || '6379'}${path}`;
 }

@@ -2,24 +2,24 @@
  * Opens the Redis engine: one connection for the stores, checked before anything is trusted to it, and BullMQ beside it.
  * For many processes and machines; Redis 6.2 or later, or Valkey.
  */
-import type { Telemetry } from 'bullmq';
+import { Queue, type Telemetry, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
 import { NeverStartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { createChunkQueue } from '../chunk-queue.js';
 import type { Engine } from '../engine.js';
-import { giveEngineId } from '../engine-id.js';
-import { createScheduledJobs } from '../job-schedulers.js';
-import { closeConnection, openConnection } from './connect.js';
-import { createRedisKeyValues } from './redis-key-values.js';
-import { createRedisLedger } from './redis-ledger.js';
-import { createRedisOutcomes } from './redis-outcomes.js';
-import { createRedisQueues } from './redis-queues.js';
-import { createRedisRuns } from './redis-runs.js';
-import { shownAddress } from './server-address.js';
+import { createStores, giveEngineId } from '../engine-stores.js';
+import { createQueues, type QueueBackend } from '../queues.js';
+import { translated } from '../store-calls.js';
+import {
+  type ConnectOptions,
+  closeConnection,
+  createConnection,
+  openConnection,
+  shownAddress,
+} from './connect.js';
+import { createRedisCalls } from './redis-calls.js';
 import { freeShare, judgeServer, parseInfo, readServerFacts } from './server-facts.js';
-import { createStoreConnection } from './store-connection.js';
 import { storeFailure } from './store-failure.js';
-import { DEFAULT_NAMESPACE, storeRoot } from './store-keys.js';
 
 export interface RedisEngineOptions {
   /** `redis://` or `rediss://`, with user, password and database where needed. */
@@ -46,7 +46,7 @@ export interface RedisEngineOptions {
  * the server does not answer or could lose what is given to it. No message holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
-  const { url, namespace = DEFAULT_NAMESPACE, log, clockOffsetMs = () => 0 } = options;
+  const { url, namespace = 'brand-enrich', log, clockOffsetMs = () => 0 } = options;
   if (!/^[\w.-]+$/.test(namespace)) {
     throw new NeverStartError({
       code: 'usage-invalid',
@@ -56,56 +56,37 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
   }
   const address = shownAddress(url);
   const connect = { url, address, log };
+  const failure = (error: unknown) => storeFailure(address, error);
+  const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
   try {
-    const facts = await readServerFacts(redis).catch((error: unknown) => {
-      throw storeFailure(address, error);
-    });
-    const { waitsForDisk, warnings } = judgeServer(facts, address, {
+    const { waitsForDisk, warnings } = judgeServer(await asked(readServerFacts(redis)), address, {
       minimumFreeMemory: options.minimumFreeMemory ?? null,
       mayWaitForDisk: options.waitsForDisk ?? false,
     });
-    const root = storeRoot(namespace);
-    const failure = (error: unknown) => storeFailure(address, error);
-    const store = createStoreConnection({ redis, address, root, clockOffsetMs, waitsForDisk });
-    const keyValues = createRedisKeyValues(store);
-    const id = await giveEngineId(keyValues);
-    const queues = createRedisQueues({ connect, namespace, log, telemetry: options.telemetry });
+    // BullMQ's prefix is the hash tag, and the stores' keys begin with it.
+    const prefix = `{${namespace}}`;
+    const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
+    const stores = createStores(calls);
+    const id = await giveEngineId(stores.keyValues);
+    const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry: options.telemetry });
     return {
       id,
       kind: 'redis',
       address,
-      ledger: createRedisLedger(store),
-      outcomes: createRedisOutcomes(store),
-      runs: createRedisRuns(store),
-      keyValues,
-      scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
+      ...stores,
+      ...queues,
       warnings,
-      openQueue: queues.openQueue,
-      openChunkQueue: (name) => createChunkQueue(queues.openQueue(name), failure),
-      openWorker: queues.openWorker,
-      openScheduledJobWorker: queues.openScheduledJobWorker,
-      async freeMemory() {
-        try {
-          return freeShare(await readServerFacts(redis));
-        } catch (error) {
-          throw storeFailure(address, error);
-        }
-      },
+      freeMemory: async () => freeShare(await asked(readServerFacts(redis))),
       async facts() {
-        try {
-          const info = parseInfo(await redis.info());
-          const version = info.get('valkey_version');
-          return {
-            version: version === undefined ? `Redis ${info.get('redis_version')}` : `Valkey ${version}`,
-            sessions: Number(info.get('connected_clients')),
-            bytes: Number(info.get('used_memory')),
-          };
-        } catch (error) {
-          throw storeFailure(address, error);
-        }
+        const info = parseInfo(await asked(redis.info()));
+        const version = info.get('valkey_version');
+        return {
+          version: version === undefined ? `Redis ${info.get('redis_version')}` : `Valkey ${version}`,
+          sessions: Number(info.get('connected_clients')),
+          bytes: Number(info.get('used_memory')),
+        };
       },
-      roundTrips: store.roundTrips,
       async close() {
         await Promise.all([queues.close(), closeConnection(redis)]);
       },
@@ -114,4 +95,24 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     await closeConnection(redis);
     throw error;
   }
+}
+
+function backendOn(connect: Omit<ConnectOptions, 'use'>, prefix: string): QueueBackend {
+  let producer: Redis | undefined;
+  return {
+    classes: { Queue, Worker },
+    queueConnection() {
+      // Shared by all queues: BullMQ leaves a connection that it was handed open.
+      producer ??= createConnection({ ...connect, use: 'producer' });
+      return { connection: producer, prefix };
+    },
+    workerConnection() {
+      // BullMQ closes the connection that it made for blocking, not the one that it was handed.
+      const connection = createConnection({ ...connect, use: 'worker' });
+      return { connection: { connection, prefix }, release: () => closeConnection(connection) };
+    },
+    async close() {
+      if (producer) await closeConnection(producer);
+    },
+  };
 }

@@ -30,29 +30,20 @@ end
 
 local function loadPermits(ids)
   local wanted = missing(permits, ids)
-  each(wanted, function(from, to)
-    local packed = redis.call('HMGET', root .. 'permits', unpack(wanted, from, to))
-    for i = from, to do permits[wanted[i]] = unpackPermit(packed[i - from + 1]) end
-  end)
+  for i, packed in ipairs(fetch(wanted, root .. 'permits')) do permits[wanted[i]] = unpackPermit(packed) end
 end
 
 local function loadClaims(keys)
   local wanted, names = missing(claims, keys), {}
   for i, key in ipairs(wanted) do names[i] = root .. 'claim:' .. key end
-  each(names, function(from, to)
-    local packed = redis.call('MGET', unpack(names, from, to))
-    for i = from, to do claims[wanted[i]] = unpackClaim(packed[i - from + 1]) end
-  end)
+  for i, packed in ipairs(fetch(names)) do claims[wanted[i]] = unpackClaim(packed) end
 end
 
 local function loadDoubts(run, keys)
   local name = root .. 'doubts:' .. run
   doubts[name] = doubts[name] or {}
   local wanted = missing(doubts[name], keys)
-  each(wanted, function(from, to)
-    local counts = redis.call('HMGET', name, unpack(wanted, from, to))
-    for i = from, to do doubts[name][wanted[i]] = tonumber(counts[i - from + 1] or 0) end
-  end)
+  for i, count in ipairs(fetch(wanted, name)) do doubts[name][wanted[i]] = tonumber(count or 0) end
 end
 
 local function capsOf(runKey)
@@ -139,6 +130,45 @@ local function closeDead(account)
 end
 
 local overageOf = {}
+-- Where the account stands in its period, and how many requests count in both.
+local function standingOf(account)
+  return {
+    period = account.period, dated = account.pendingDated,
+    standing = account.sent - account.pendingDated + account.others,
+  }
+end
+
+-- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
+-- were billed in. before: how the account stood after closing them and before the reading. isProbeWithin: a request beyond the
+-- limit was answered with a usage below the quota.
+local function bookOverage(account, policy, before, isProbeWithin)
+  if #billed == 0 then return end
+  local quota, numDated, numUndated = billedQuota(account, policy), 0, 0
+  local hasOpened = before.period ~= nil and account.period ~= before.period
+  -- Without a date it belongs where the last reading was.
+  local isNextSeen = hasOpened or (account.pendingSeenAt > 0 and now >= startOf(account.pendingPeriod))
+  for _, each in ipairs(billed) do
+    if each.isDatedNext then numDated = numDated + 1
+    elseif each.isUndated and isNextSeen then numUndated = numUndated + 1 end
+  end
+  local position
+  if hasOpened then position = before.standing - (#billed - numDated)
+  else
+    account.pendingDated = account.pendingDated + numUndated
+    account.pendingSent = account.pendingSent - numUndated
+    position = standingOf(account).standing - (#billed - numDated - numUndated)
+  end
+  local datedPosition = before.dated - numDated
+  for _, each in ipairs(billed) do
+    local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
+    if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
+    if not isProbeWithin and (isNext and datedPosition or position) > quota then
+      overageOf[each.run] = (overageOf[each.run] or 0) + 1
+      if each.used then each.used.overage = each.used.overage + 1 end
+    end
+  end
+end
+
 local function savePermits(account)
   local deadlines = root .. 'deadlines:' .. account.name
   each(closed, function(from, to)

@@ -40,7 +40,7 @@ const TODO: Partial<Record<string, string>> = {
 };
 
 /** True for an error that Redis itself answered with, so the command did arrive. */
-export function isReply(error: unknown): boolean {
+export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 

@@ -4,8 +4,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
+import { shownAddress } from '../../../src/engine/redis/connect.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { shownAddress } from '../../../src/engine/redis/server-address.js';
 import type { ServerFacts } from '../../../src/engine/redis/server-facts.js';
 import { freeShare, judgeServer, parseInfo } from '../../../src/engine/redis/server-facts.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
