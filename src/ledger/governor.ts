@@ -14,8 +14,8 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { type Alarm, createAlarm } from './alarm.js';
 import type { ExchangeAnswer, ExchangeRequest, Ledger, LedgerState, SeenState, SettledAs } from './ledger.js';
-import { type Batch, NO_OBSERVATION, type Observation, Outbox } from './outbox.js';
-import { createPaceWatch, type PaceWatch } from './pace-watch.js';
+import { type Batch, NO_OBSERVATION, type Observation, Outbox, type PaceRefusal } from './outbox.js';
+import { createPaceWatch, type PaceWatch } from './pace.js';
 import { mayHaveTurned } from './period.js';
 import {
   type AskingRun,
@@ -43,29 +43,10 @@ export interface GovernorOptions {
   readonly usageLagMs: number;
 }
 
-export interface Governor {
-  /**
-   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with the signal's
-   * reason when aborted; a permit that was granted meanwhile is given back.
-   */
-  take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant>;
-  /** What became of a permit, and what the answer said of usage. */
-  settle(permit: string, as: SettledAs, observation: Observation): void;
-  /** A reading that cost no permit (the service's own brand). */
-  note(observation: Observation): void;
-  /** A 429: closes the account, or lowers the pace. The permit is given back. */
-  refuse(
-    permit: string,
-    refusal: { isQuota: boolean; retryAfterMs: number | null },
-    observation: Observation,
-  ): void;
-  /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
-  flushed(deadlineMs: number): Promise<void>;
-  /** The account as last seen; null before the first exchange. */
-  readonly state: LedgerState | null;
-  /** Rejects those who wait or come later, and sends what is left to settle. Waits at most `deadlineMs`. */
-  close(deadlineMs: number): Promise<void>;
-}
+/** What workers see of one; tests have their own. */
+export type Governor = Pick<SharedGovernor, keyof SharedGovernor>;
+
+type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
 /** One exchange asks for no more than this, so that an answer stays short. */
 const TAKE_AT_MOST = 200;
@@ -81,11 +62,8 @@ export function permitMsOf(timeoutMs: number): number {
   return timeoutMs + RULES.permitMarginMs;
 }
 
-export function createGovernor(options: GovernorOptions): Governor {
-  return new SharedGovernor(options);
-}
-
-class SharedGovernor implements Governor {
+export class SharedGovernor {
+  /** The account as last seen; null before the first exchange. */
   state: LedgerState | null = null;
   readonly #options: GovernorOptions;
   readonly #waiters = new PermitWaiters();
@@ -109,6 +87,10 @@ class SharedGovernor implements Governor {
     this.#alarm = createAlarm(clock, () => void this.#exchange());
   }
 
+  /**
+   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with the signal's
+   * reason when aborted; a permit that was granted meanwhile is given back.
+   */
   async take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
     this.#closing.signal.throwIfAborted();
@@ -119,21 +101,20 @@ class SharedGovernor implements Governor {
     return grant;
   }
 
+  /** What became of a permit, and what the answer said of usage. */
   settle(permit: string, as: SettledAs, observation: Observation): void {
     this.#outbox.settle(permit, as, observation.period ?? null);
     this.note(observation);
   }
 
+  /** A reading that cost no permit (the service's own brand). */
   note(observation: Observation): void {
     this.#outbox.note(observation);
     this.#plan();
   }
 
-  refuse(
-    permit: string,
-    refusal: { isQuota: boolean; retryAfterMs: number | null },
-    observation: Observation,
-  ): void {
+  /** A 429: closes the account, or lowers the pace. The permit is given back. */
+  refuse(permit: string, refusal: Refusal, observation: Observation): void {
     if (refusal.isQuota) this.#outbox.refuseQuota();
     else {
       this.#outbox.refusePace(refusal);
@@ -142,6 +123,7 @@ class SharedGovernor implements Governor {
     this.settle(permit, 'free', observation);
   }
 
+  /** Rejects those who wait or come later, and sends what is left to settle. Waits at most `deadlineMs`. */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
@@ -154,19 +136,12 @@ class SharedGovernor implements Governor {
     this.#alarm.clear();
   }
 
+  /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
   async flushed(deadlineMs: number): Promise<void> {
     if (!this.#isExchanging && this.#outbox.isEmpty) return;
-    const enough = new AbortController();
-    const flushed = new Promise<void>((resolve) => {
-      this.#whenFlushed.push(resolve);
-    });
-    const late = this.#options.clock.sleep(deadlineMs, enough.signal).catch(() => undefined);
-    await Promise.race([flushed, late]);
-    enough.abort();
-  }
-
-  get #isClosed(): boolean {
-    return this.#closing.signal.aborted;
+    const flushed = new AbortController();
+    this.#whenFlushed.push(() => flushed.abort());
+    await this.#options.clock.sleep(deadlineMs, flushed.signal).catch(() => undefined);
   }
 
   /** Sees to it that the next exchange starts when it should: at once for those that are due. */
@@ -180,7 +155,9 @@ class SharedGovernor implements Governor {
     }
     // A settlement of ours may be what the others wait for: they travel with it.
     this.#waiters.hurry(now + SETTLE_DELAY_MS);
-    this.#alarm.ringWithin(this.#isClosed ? 0 : Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS));
+    this.#alarm.ringWithin(
+      this.#closing.signal.aborted ? 0 : Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS),
+    );
   }
 
   async #exchange(): Promise<void> {
@@ -204,7 +181,7 @@ class SharedGovernor implements Governor {
     this.#plan();
   }
 
-  #write(batch: Batch, waiters: readonly PermitWaiter[], now: number): ExchangeRequest {
+  #write({ paceRefusal, ...batch }: Batch, waiters: readonly PermitWaiter[], now: number): ExchangeRequest {
     const { account, worker, timeoutMs, usageLagMs } = this.#options;
     const run = waiters[0]?.run;
     if (run !== undefined) this.#maxRate = run.maxRate;
@@ -214,13 +191,8 @@ class SharedGovernor implements Governor {
       worker,
       run: run?.id ?? null,
       seen: this.#seen,
-      settle: batch.settle,
-      reading: batch.reading,
-      heard: batch.heard,
-      refusedForQuota: batch.refusedForQuota,
-      pace:
-        this.state &&
-        this.#paceWatch.propose(this.state.pace, batch.paceRefusal, accepted, this.#maxRate, now),
+      ...batch,
+      pace: this.state && this.#paceWatch.propose(this.state.pace, paceRefusal, accepted, this.#maxRate, now),
       take: waiters.map(({ permit, key }) => ({ permit, key })),
       permitMs: permitMsOf(timeoutMs),
       mayHaveTurned:

@@ -2,7 +2,7 @@
  * What the ledger has to learn from this process, collected between two exchanges: permits to settle, what the answers said
  * of usage, and what the service refused. Of many readings and refusals the strictest are kept.
  */
-import type { Reading, SettledAs, Settlement } from './ledger.js';
+import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
 /** What an answer said of the account. */
 export interface Observation {
@@ -23,62 +23,44 @@ export interface PaceRefusal {
 }
 
 /** All that one exchange takes along. */
-export interface Batch extends Observation {
-  readonly settle: readonly Settlement[];
-  readonly refusedForQuota: boolean;
+export interface Batch extends Pick<ExchangeRequest, 'settle' | 'reading' | 'heard' | 'refusedForQuota'> {
   readonly paceRefusal: PaceRefusal | null;
 }
 
+const NOTHING = { reading: null, heard: false, refusedForQuota: false, paceRefusal: null };
+
 export class Outbox {
-  #settlements = new Map<string, Omit<Settlement, 'permit'>>();
-  #reading: Reading | null = null;
-  #heard = false;
-  #refusedForQuota = false;
-  #paceRefusal: PaceRefusal | null = null;
+  #settlements = new Map<string, Settlement>();
+  #rest: Omit<Batch, 'settle'> = NOTHING;
 
   get isEmpty(): boolean {
-    return (
-      this.#settlements.size === 0 &&
-      this.#reading === null &&
-      !this.#heard &&
-      !this.#refusedForQuota &&
-      this.#paceRefusal === null
-    );
+    return this.#settlements.size === 0 && this.#rest === NOTHING;
   }
 
   /** `period`: of the answer's `Date`; null when there was none. */
   settle(permit: string, as: SettledAs, period: string | null): void {
-    this.#settlements.set(permit, { as, period });
+    this.#settlements.set(permit, { permit, as, period });
   }
 
   note({ reading, heard }: Observation): void {
-    if (reading !== null) this.#reading = stricter(this.#reading, reading);
-    this.#heard ||= heard;
+    if (reading !== null) this.#rest = { ...this.#rest, reading: stricter(this.#rest.reading, reading) };
+    if (heard) this.#rest = { ...this.#rest, heard };
   }
 
   refuseQuota(): void {
-    this.#refusedForQuota = true;
+    this.#rest = { ...this.#rest, refusedForQuota: true };
   }
 
   refusePace({ retryAfterMs }: PaceRefusal): void {
-    const longest = Math.max(this.#paceRefusal?.retryAfterMs ?? 0, retryAfterMs ?? 0) || null;
-    this.#paceRefusal = { retryAfterMs: longest };
+    const longest = Math.max(this.#rest.paceRefusal?.retryAfterMs ?? 0, retryAfterMs ?? 0) || null;
+    this.#rest = { ...this.#rest, paceRefusal: { retryAfterMs: longest } };
   }
 
   /** Takes everything out. */
   collect(): Batch {
-    const batch = {
-      settle: [...this.#settlements].map(([permit, settled]) => ({ permit, ...settled })),
-      reading: this.#reading,
-      heard: this.#heard,
-      refusedForQuota: this.#refusedForQuota,
-      paceRefusal: this.#paceRefusal,
-    };
+    const batch = { settle: [...this.#settlements.values()], ...this.#rest };
     this.#settlements = new Map();
-    this.#reading = null;
-    this.#heard = false;
-    this.#refusedForQuota = false;
-    this.#paceRefusal = null;
+    this.#rest = NOTHING;
     return batch;
   }
 }

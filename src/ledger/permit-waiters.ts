@@ -3,6 +3,7 @@
  * answered or when its signal is aborted, whichever comes first.
  */
 import type { PeriodSetting } from './period.js';
+import type { Denial } from './policy.js';
 
 /** What a run's settings say of asking; workers bring no limits of their own. */
 export interface AskingRun {
@@ -18,8 +19,7 @@ export type Grant =
   | { readonly type: 'lost' }
   /** Billed or perhaps billed twice in this run without a usable answer. */
   | { readonly type: 'spent' }
-  | { readonly type: 'exhausted'; readonly why: string }
-  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
+  | Exclude<Denial, { type: 'wait' }>;
 
 /** The right to ask for `key` on behalf of `run`, under the name that the permit will have. */
 export interface PermitWish {

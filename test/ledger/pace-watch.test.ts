@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PaceState } from '../../src/ledger/ledger.js';
-import { createPaceWatch } from '../../src/ledger/pace-watch.js';
+import { createPaceWatch } from '../../src/ledger/pace.js';
 
 function paceOf(rate: number | null, accepted: { last?: number; this?: number } = {}): PaceState {
   return {
