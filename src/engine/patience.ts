@@ -3,7 +3,8 @@
  * that may be made twice are made again until they are answered; those that would count twice, and those whose callers go on
  * without an answer (permits, answers, signs of life), are left as they are.
  */
-import { type ErrorCode, errorText, FailFileError } from '../core/errors.js';
+import { setTimeout } from 'node:timers/promises';
+import { errorText, FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { ChunkQueue, Engine } from './engine.js';
 
@@ -39,33 +40,17 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
         awaySince = null;
         return answer;
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
         if (awaySince === null)
           log.warn({ reason: errorText(error) }, 'the engine does not answer; trying again');
         awaySince ??= now();
         if (isOver(awaySince)) throw error;
-        await pause(stop);
+        // Ends early at a stop, once.
+        const signal = stop.aborted ? undefined : stop;
+        await setTimeout(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   };
-}
-
-function isPassing(error: unknown): boolean {
-  const passing: ErrorCode = 'engine-unreachable';
-  return error instanceof FailFileError && error.code === passing;
-}
-
-/** Ends early at a stop, once. */
-function pause(stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, TRY_AGAIN_MS);
-    if (!stop.aborted) stop.addEventListener('abort', done);
-  });
 }
 
 /** Calls of which the second finds done what the first one did. */

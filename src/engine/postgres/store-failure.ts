@@ -34,30 +34,15 @@ export function storeFailure(
 ): unknown {
   if (error instanceof FailFileError) return error;
   const state = sqlState(error);
-  const subject = `${address} (${reasonOf(error)})`;
-  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code))) {
-    return new FailFileError({
-      code: 'engine-unreachable',
-      subject,
-      todo: whenGone,
-      cause: error,
-    });
-  }
+  // Node gives an empty text when several addresses were tried.
+  const reason = error instanceof AggregateError ? error.errors.map(errorText).join(', ') : errorText(error);
+  const subject = `${address} (${reason})`;
+  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code)))
+    return new FailFileError({ code: 'engine-unreachable', subject, todo: whenGone, cause: error });
   const todo = TODO.find(([code]) => state?.startsWith(code))?.[1];
   if (todo === undefined) return error;
-  return new FailFileError({
-    code: 'engine-unfit',
-    what: 'the engine refuses to work',
-    subject,
-    todo,
-    cause: error,
-  });
-}
-
-/** The words of a failed connection. Node gives an empty one when several addresses were tried. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(errorText).join(', ');
-  return errorText(error);
+  const what = 'the engine refuses to work';
+  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause: error });
 }
 
 /** Of an error that the server answered with; null for one of the client or the network. */

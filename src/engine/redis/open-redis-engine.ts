@@ -4,7 +4,6 @@
  */
 import { Queue, type Telemetry, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { NeverStartError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../engine.js';
 import { createStores, giveEngineId } from '../engine-stores.js';
@@ -24,20 +23,18 @@ import { storeFailure } from './store-failure.js';
 export interface RedisEngineOptions {
   /** `redis://` or `rediss://`, with user, password and database where needed. */
   readonly url: string;
-  /** What all keys begin with, in braces, so that one slot of a cluster holds them all. Default `brand-enrich`. */
-  readonly namespace?: string;
   readonly log: Log;
   /** Of chunks; absent: nothing is traced. */
   readonly telemetry?: Telemetry | undefined;
-  /** Refuse to open with a smaller share of free memory, 0 to 1. Default: no such check. */
-  readonly minimumFreeMemory?: number;
   /**
    * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`), so that a loss of power
    * costs nothing. Redis syncs once a second, so each such call may take up to a second. Default false: a loss of power
    * may cost up to a second of them, and `warnings` says so. Elsewhere it changes nothing.
    */
   readonly waitsForDisk?: boolean;
-  /** A seam for tests: added to the store's clock by every operation. Milliseconds. */
+  /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
+  readonly namespace?: string;
+  /** Tests only: added to the store's clock, in milliseconds. */
   readonly clockOffsetMs?: () => number;
 }
 
@@ -46,30 +43,21 @@ export interface RedisEngineOptions {
  * the server does not answer or could lose what is given to it. No message holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
-  const { url, namespace = 'brand-enrich', log, clockOffsetMs = () => 0 } = options;
-  if (!/^[\w.-]+$/.test(namespace)) {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      subject: `namespace ${JSON.stringify(namespace)}`,
-      todo: 'use letters, digits, ".", "_" and "-" only',
-    });
-  }
+  const { url, log, telemetry, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);
   const connect = { url, address, log };
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
   try {
-    const { waitsForDisk, warnings } = judgeServer(await asked(readServerFacts(redis)), address, {
-      minimumFreeMemory: options.minimumFreeMemory ?? null,
-      mayWaitForDisk: options.waitsForDisk ?? false,
-    });
-    // BullMQ's prefix is the hash tag, and the stores' keys begin with it.
+    const facts = await asked(readServerFacts(redis));
+    const { waitsForDisk, warnings } = judgeServer(facts, address, options.waitsForDisk ?? false);
+    // The hash tag: one slot of a cluster holds all keys, BullMQ's included.
     const prefix = `{${namespace}}`;
     const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
     const stores = createStores(calls);
     const id = await giveEngineId(stores.keyValues);
-    const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry: options.telemetry });
+    const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry });
     return {
       id,
       kind: 'redis',
