@@ -1,7 +1,4 @@
-/**
- * What an engine is: a place where queue, ledger, outcomes and runs live. One code path runs everywhere; only
- * the engine below it differs. Which one is opened is `open-engine.ts`'s.
- */
+/** What an engine is: the place where queue, ledger, outcomes and runs are. One code path runs on all of them. */
 import type { Job, Queue, Worker } from 'bullmq';
 import type { Ledger } from '../ledger/ledger.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';

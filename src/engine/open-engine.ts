@@ -1,7 +1,4 @@
-/**
- * Opens the engine that an address names. Each engine is loaded only when it is asked for: the others cost no
- * start-up time.
- */
+/** Opens the engine that an address names, and loads no other. */
 import type { Telemetry } from 'bullmq';
 import { NeverStartError } from '../core/errors.js';
 import type { Log } from '../core/log.js';

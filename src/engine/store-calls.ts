@@ -17,10 +17,7 @@ export interface StoreCalls {
   readonly roundTrips: { count: number };
 }
 
-/**
- * A text that every store can keep: NUL and halves of surrogate pairs become the replacement character. For sentences and names;
- * keys never hold them.
- */
+/** For sentences and names: NUL and halves of surrogate pairs, which not every store can keep, become the replacement character. */
 export function storableText(text: string): string {
   return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }

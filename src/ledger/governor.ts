@@ -1,12 +1,8 @@
 /**
  * The governor of one process: whoever wants to send a billable request asks here and waits for a permit.
  *
- * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with all
- * settlements since the last one; the next exchange starts when the last is answered. So a process holds no more
- * permits than it has requests to send, and a dead one strands at most what it had in flight.
- *
- * Here is the loop of exchanges and its end. Who is asked for: `permit-waiters.ts`. What the ledger learns: `outbox.ts`. Judgement:
- * `policy.ts` and `pace.ts`. Adding and comparing is the store's; retries and outcomes are the worker's.
+ * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with all settlements since the last one;
+ * the next exchange starts when the last is answered. So a process holds no more permits than it has requests to send.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -258,9 +254,9 @@ export class SharedGovernor {
 }
 
 /**
- * Asks until there is an answer: the ledger may be unavailable for a while. The same request is repeated, word for word:
- * permits are known by name, so that what was granted or settled in a lost answer is not counted twice. Once `closing` is aborted it asks one last time, at once; null: there was no answer,
- * and what was to be settled runs out in the store and counts as sent.
+ * Asks until there is an answer. The same request is repeated, word for word: permits are known by name, so that what was granted or
+ * settled in a lost answer is not counted twice. Once `closing` is aborted it asks one last time, at once; null: there was no answer, and
+ * what was to be settled runs out in the store and counts as sent.
  */
 async function exchangeUntilAnswered(
   ledger: Ledger,

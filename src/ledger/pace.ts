@@ -1,7 +1,6 @@
 /**
- * How fast: judgement on the shared pace. The ledger hands out the slots; here is decided when the rate falls
- * and when it grows. Every change names the version it was judged on, so that of many workers that
- * see the same refusal only one lowers the rate.
+ * How fast: when the rate of the shared pace falls and when it grows. Every change names the version it was judged on, so that of many
+ * workers that see the same refusal only one lowers the rate.
  */
 import type { PaceChange, PaceState } from './ledger.js';
 import type { PaceRefusal } from './outbox.js';

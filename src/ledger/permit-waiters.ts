@@ -1,7 +1,4 @@
-/**
- * Those who wait for a permit in this process, in the order they came, and who is asked for next. One leaves when it is
- * answered or when its signal is aborted, whichever comes first.
- */
+/** Those who wait for a permit in this process, in the order they came. One leaves when it is answered or its signal is aborted. */
 import type { PeriodSetting } from './period.js';
 import type { Denial } from './policy.js';
 
@@ -72,10 +69,7 @@ export class PermitWaiters {
     });
   }
 
-  /**
-   * Those to ask for now, at most `atMost`: all of one run, so that its caps and policy are the ones compared; the
-   * others follow at once.
-   */
+  /** Those to ask for now: all of one run, so that its caps and policy are the ones compared; the others follow at once. */
   choose(now: number, atMost: number): PermitWaiter[] {
     const chosen: PermitWaiter[] = [];
     for (const waiter of this.#waiting) {

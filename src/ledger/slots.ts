@@ -1,7 +1,4 @@
-/**
- * Waiting for a slot of the shared pace. A slot that was missed is not sent late: a process that was held up would
- * otherwise send all that it slept through in one bunch.
- */
+/** A slot of the shared pace that was missed is not sent late: a process that was held up would send all that it slept through at once. */
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
@@ -32,8 +29,7 @@ export function createSlots(clock: Clock) {
   return {
     /**
      * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's clock: true, or false when it was
-     * missed by more than a slot's length; without a rate slots cannot be missed. To be called when the answer arrives. Rejects with
-     * the reason of the signal or of `close`.
+     * missed by more than a slot's length. To be called when the answer arrives. Rejects with the reason of the signal or of `close`.
      */
     async await(
       waitMs: number,

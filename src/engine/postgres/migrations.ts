@@ -1,7 +1,6 @@
 /**
- * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in one
- * transaction under an advisory lock, so that many processes may start at the same moment. BullMQ's own schema
- * is brought up to date by BullMQ's `runMigrations`; the engines call both.
+ * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in one transaction under an advisory
+ * lock, so that many processes may start at the same moment. BullMQ brings up its own schema.
  */
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
@@ -45,11 +44,7 @@ const FUNCTIONS = [
 
 const MIGRATION_LOCK = 0x62656e6d;
 
-/**
- * Brings the schema up to date. Throws {@link FailFileError} `engine-unfit` when a later release made it.
- *
- * @param subject Where the schema is, for the message.
- */
+/** Throws {@link FailFileError} `engine-unfit` when a later release made the schema. `subject`: where it is, for the message. */
 export async function migrate(session: ClientBase, subject: string): Promise<void> {
   await session.query('BEGIN');
   try {

@@ -51,10 +51,7 @@ export interface PostgresEngineOptions extends EngineOptions {
   readonly url: string;
 }
 
-/**
- * Exchanges wait for each other in the server, so more sessions would only use up the server's `max_connections` (100 by default)
- * with many workers.
- */
+/** Exchanges wait for each other in the server: more sessions would only use up its `max_connections` (100 by default). */
 const SESSIONS = 8;
 
 const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
@@ -74,8 +71,6 @@ export async function openPostgresEngine({ url, ...options }: PostgresEngineOpti
 }
 
 /**
- * Connects, brings both schemas up to date and removes what nobody needs any more.
- *
  * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in, `engine-unfit` when it is too old,
  * may not make our schemas, or was used by a later release.
  */
@@ -152,10 +147,7 @@ function backendOn(pool: Pool): QueueBackend {
 /** The store knows when a day is over, for all processes together; asking it oftener costs next to nothing. */
 const ASK_EVERY_MS = 3_600_000;
 
-/**
- * Purges what may be kept no longer once a day, for processes that stay. Redis does it with an expiry of each answer. What is returned
- * ends it and resolves when nothing of it is under way.
- */
+/** Purges once a day what may be kept no longer (Redis lets each answer expire), until what is returned ends it. */
 function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void> {
   const stopping = new AbortController();
   const ended = (async () => {

@@ -18,10 +18,7 @@ export interface PostgresServer {
   redact(text: string): string;
 }
 
-/**
- * What our SQL and BullMQ's rely on, whatever the server's defaults are: BullMQ's names without a schema, and
- * statements that see what was committed before them.
- */
+/** What our SQL and BullMQ's rely on: BullMQ's names without a schema, and statements that see what was committed before them. */
 export const SESSION_OPTIONS =
   '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
 

@@ -1,7 +1,4 @@
-/**
- * What an error of the PostgreSQL client means for the caller, as one of our errors: the server was not reached or ended the
- * session, or it answered that it cannot. Messages are the server's; passwords are in none of them.
- */
+/** What an error of the PostgreSQL client means for the caller. Messages are the server's; passwords are in none of them. */
 import { errorText, FailFileError } from '../../core/errors.js';
 
 /** By code (SQLSTATE), or the first two characters of one: what passes by itself. */

@@ -70,10 +70,7 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
   return redis;
 }
 
-/**
- * Opens a connection, or throws `FailFileError` (`engine-unreachable`, or `engine-unfit` when the server refuses) with the
- * first reason that was given, and lets go of it.
- */
+/** Throws `FailFileError` (`engine-unreachable`, or `engine-unfit` when the server refuses) with the first reason that was given. */
 export async function openConnection(options: ConnectOptions): Promise<Redis> {
   const redis = createConnection(options);
   let reason: unknown;

@@ -1,7 +1,4 @@
-/**
- * Opens the Redis engine: one connection for the stores, checked before anything is trusted to it, and BullMQ beside it.
- * For many processes and machines; Redis 6.2 or later, or Valkey.
- */
+/** One connection for the stores, checked before anything is trusted to it, and BullMQ beside it. */
 import { Queue, type Telemetry, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Log } from '../../core/log.js';
@@ -27,9 +24,8 @@ export interface RedisEngineOptions {
   /** Of chunks; absent: nothing is traced. */
   readonly telemetry?: Telemetry | undefined;
   /**
-   * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`), so that a loss of power
-   * costs nothing. Redis syncs once a second, so each such call may take up to a second. Default false: a loss of power
-   * may cost up to a second of them, and `warnings` says so. Elsewhere it changes nothing.
+   * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up to a second), so that a loss of
+   * power costs nothing. Default false: it may cost up to a second of them, and `warnings` says so.
    */
   readonly waitsForDisk?: boolean;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */

@@ -1,7 +1,4 @@
-/**
- * What a Redis server says of itself, and whether that is enough to trust it with money and paid answers. Reading is at the
- * bottom; the judgement is pure.
- */
+/** What a Redis server says of itself, and whether that is enough to trust it with money and paid answers. */
 import type { Redis } from 'ioredis';
 import { FailFileError } from '../../core/errors.js';
 

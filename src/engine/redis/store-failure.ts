@@ -1,7 +1,4 @@
-/**
- * What an error of the Redis client means for the caller, as one of our errors. Errors of ioredis carry the
- * command with all its arguments, credentials and brands among them, so only their text goes further.
- */
+/** Errors of ioredis carry the command with all its arguments, credentials and brands among them: only their text goes on. */
 import type { BrandEnrichError } from '../../core/errors.js';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
