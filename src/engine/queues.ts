@@ -23,13 +23,6 @@ export interface QueueBackend {
   close(): Promise<void>;
 }
 
-/** A killed worker's chunks come back after the lock and up to two checks: 10 to 20 s. */
-const LOCK_DURATION_MS = 15_000;
-const STALLED_INTERVAL_MS = 5_000;
-/** BullMQ fails a job for good after so many kills, whatever `attempts` says. Its default is 1. */
-const MAX_STALLED_COUNT = 10;
-/** While a worker sits out a rate limit it promotes no delayed jobs. */
-const MAXIMUM_RATE_LIMIT_DELAY_MS = 10_000;
 /** A job leaves nothing behind: what it came to is in the stores. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 /** Nobody listens to the events of a queue; where it keeps them, few are kept. */
@@ -38,10 +31,13 @@ const CLOSE_DEADLINE_MS = 1_000;
 
 const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
   autorun: false,
-  lockDuration: LOCK_DURATION_MS,
-  stalledInterval: STALLED_INTERVAL_MS,
-  maxStalledCount: MAX_STALLED_COUNT,
-  maximumRateLimitDelay: MAXIMUM_RATE_LIMIT_DELAY_MS,
+  // A killed worker's chunks come back after the lock and up to two checks: 10 to 20 s.
+  lockDuration: 15_000,
+  stalledInterval: 5_000,
+  // BullMQ fails a job for good after so many kills, whatever `attempts` says. Its default is 1.
+  maxStalledCount: 10,
+  // While a worker sits out a rate limit it promotes no delayed jobs.
+  maximumRateLimitDelay: 10_000,
   removeOnComplete: { count: 0 },
   removeOnFail: { count: 0 },
 };

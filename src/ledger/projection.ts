@@ -63,9 +63,7 @@ export interface BudgetTerms {
 }
 
 /** Money as exact decimal text. */
-export interface BudgetState {
-  readonly budget: string;
-  readonly price: string;
+export interface BudgetState extends Omit<BudgetTerms, 'plan'> {
   /** Requests beyond the quota, whoever sent them, and what they cost. */
   readonly overageRequests: number;
   readonly used: string;

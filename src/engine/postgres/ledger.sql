@@ -20,7 +20,7 @@ DECLARE
   v_policy record; r record; v_billed brand_enrich.billed[];
   v_before brand_enrich.account; v_key brand_enrich.run_key;
   v_limit bigint;
-  v_has_probe_billed boolean; v_is_probe_within boolean; v_has_confirmed boolean; v_is_paused boolean;
+  v_has_probe_billed boolean; v_is_probe_within boolean; v_has_confirmed boolean;
   v_may_spend boolean; v_is_barred boolean; v_is_opening boolean; v_is_turn boolean;
   v_held bigint := 0; v_beyond bigint; v_others_room bigint;
   v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean;
@@ -87,11 +87,10 @@ BEGIN
       a.floor_until := greatest(a.floor_until, v_now + (p->'pace'->>'floorMs')::float8);
     END IF;
   END IF;
-  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = v_run_id;
 
   IF v_take > 0 THEN
-    v_may_spend := v_run.id IS NOT NULL AND NOT v_is_paused
+    v_may_spend := v_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
       AND v_run.status = 'running' AND v_run.halt_why IS NULL
       AND brand_enrich.is_run_beating(v_run.beat_at, v_now);
     v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
@@ -183,13 +182,11 @@ BEGIN
   a := brand_enrich.turn(a, v_now);
   PERFORM brand_enrich.save_account(a);
   RETURN jsonb_build_object('answers', v_answers,
-    'state', brand_enrich.state_of(a, v_run, v_is_paused, v_now));
+    'state', brand_enrich.state_of(a, v_run, v_now));
 END $$;
 
 -- The account as numbers after an operation.
-CREATE FUNCTION brand_enrich.state_of(
-  a brand_enrich.account, p_run brand_enrich.run, p_is_paused boolean, p_now bigint
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.state_of(a brand_enrich.account, p_run brand_enrich.run, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v_policy record; v_key brand_enrich.run_key; v_run jsonb; v_in_flight bigint := 0; v_overage_billed bigint;
   v_limit bigint; v_has_room boolean;
@@ -222,7 +219,7 @@ BEGIN
     'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,
     'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
-    'servesOverage', a.serves_overage, 'isPaused', p_is_paused,
+    'servesOverage', a.serves_overage, 'isPaused', (SELECT is_paused FROM brand_enrich.engine_state),
     'quotaCap', v_policy.quota_cap, 'overage', v_policy.overage,
     'pace', jsonb_build_object(
       'version', a.pace_version, 'rate', a.rate, 'burst', a.burst,
@@ -244,20 +241,19 @@ END $$;
 
 -- What they end with.
 CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE v_is_paused boolean; v_run brand_enrich.run;
+DECLARE v_run brand_enrich.run;
 BEGIN
   a.version := a.version + 1;
   a := brand_enrich.turn(a, a.changed_at);
   PERFORM brand_enrich.save_account(a);
-  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
-  RETURN brand_enrich.state_of(a, v_run, v_is_paused, a.changed_at);
+  RETURN brand_enrich.state_of(a, v_run, a.changed_at);
 END $$;
 
 -- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not there has no epoch.
 CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS jsonb
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  a brand_enrich.account; v_run brand_enrich.run; v_is_paused boolean; r record;
+  a brand_enrich.account; v_run brand_enrich.run; r record;
   v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_account;
@@ -273,8 +269,7 @@ BEGIN
   a := brand_enrich.turn(a, v_now);
   a.second_sent := a.second_sent + r.spent;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p_run;
-  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
-  RETURN brand_enrich.state_of(a, v_run, v_is_paused, v_now);
+  RETURN brand_enrich.state_of(a, v_run, v_now);
 END $$;
 
 CREATE FUNCTION brand_enrich.open_account(

@@ -6,7 +6,6 @@ import {
   type PgPool,
   type Queue,
   runMigrations,
-  type Telemetry,
   type Worker,
   withBackend,
 } from 'bullmq';
@@ -16,7 +15,7 @@ import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js
 import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
-import type { Engine } from '../engine.js';
+import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, giveEngineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
@@ -34,22 +33,8 @@ import {
 import { createSqlCalls, openPool } from './sql-calls.js';
 import { storeFailure } from './store-failure.js';
 
-interface EngineOptions {
-  readonly log: Log;
-  /** Of chunks; absent: nothing is traced. */
-  readonly telemetry?: Telemetry | undefined;
-  /** After it a server that is away is hardly waited for; absent: nobody says stop. */
-  readonly stop?: AbortSignal;
-  /** Tests only: added to the store's clock, in whole milliseconds. */
-  readonly clockOffsetMs?: () => number;
-  /** Tests only: what the daily purge waits with. */
-  readonly upkeepClock?: Clock;
-}
-
-export interface PostgresEngineOptions extends EngineOptions {
-  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
-  readonly url: string;
-}
+/** `url`: `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
+export type PostgresEngineOptions = EngineOptions & { readonly url: string };
 
 /** Exchanges wait for each other in the server: more sessions would only use up its `max_connections` (100 by default). */
 const SESSIONS = 8;
@@ -171,27 +156,18 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
 }
 
 async function connect(pool: Pool, { address, redact }: PostgresServer): Promise<PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
+  return translated(pool.connect(), (error) => {
+    const code = 'engine-unreachable';
     const reason = redact(systemWords(error));
     // Its own word, as opposed to the system's.
-    const isReply = error instanceof Error && 'severity' in error;
-    throw new FailFileError(
-      isReply
-        ? {
-            code: 'engine-unreachable',
-            what: `the engine does not let us in (${reason})`,
-            subject: address,
-            todo: 'check user, password and database in the address (--engine)',
-          }
-        : {
-            code: 'engine-unreachable',
-            subject: `${address} (${reason})`,
-            todo: 'check the address (--engine), and that PostgreSQL runs and can be reached; then run again',
-          },
-    );
-  }
+    if (error instanceof Error && 'severity' in error) {
+      const what = `the engine does not let us in (${reason})`;
+      const todo = 'check user, password and database in the address (--engine)';
+      return new FailFileError({ code, what, subject: address, todo });
+    }
+    const todo = 'check the address (--engine), and that PostgreSQL runs and can be reached; then run again';
+    return new FailFileError({ code, subject: `${address} (${reason})`, todo });
+  });
 }
 
 /** Checks the server and brings both schemas up to date; what it warns of. */

@@ -24,7 +24,7 @@ local function describeState(account, policy, run)
     run = run and {
       status = run.status, requests = used.requests, overageRequests = used.overage,
       overageInFlight = run.maxOverageRequests and math.min(used.held, beyondQuota(account, policy, 0)) or 0,
-      overageBilled = run.overageBilled + (overageOf[run.id] or 0),
+      overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0),
       maxRequests = orNull(run.maxRequests), maxOverageRequests = orNull(run.maxOverageRequests),
     } or cjson.null,
   }

@@ -1,8 +1,7 @@
 /** One connection for the stores, checked before anything is trusted to it, and BullMQ beside it. */
-import { Queue, type Telemetry, Worker } from 'bullmq';
+import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Log } from '../../core/log.js';
-import type { Engine } from '../engine.js';
+import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, giveEngineId } from '../engine-stores.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { translated } from '../store-calls.js';
@@ -17,12 +16,9 @@ import { createRedisCalls } from './redis-calls.js';
 import { freeShare, judgeServer, parseInfo, readServerFacts } from './server-facts.js';
 import { storeFailure } from './store-failure.js';
 
-export interface RedisEngineOptions {
+export interface RedisEngineOptions extends EngineOptions {
   /** `redis://` or `rediss://`, with user, password and database where needed. */
   readonly url: string;
-  readonly log: Log;
-  /** Of chunks; absent: nothing is traced. */
-  readonly telemetry?: Telemetry | undefined;
   /**
    * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up to a second), so that a loss of
    * power costs nothing. Default false: it may cost up to a second of them, and `warnings` says so.
@@ -30,8 +26,6 @@ export interface RedisEngineOptions {
   readonly waitsForDisk?: boolean;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
   readonly namespace?: string;
-  /** Tests only: added to the store's clock, in milliseconds. */
-  readonly clockOffsetMs?: () => number;
 }
 
 /**

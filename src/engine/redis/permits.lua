@@ -1,7 +1,7 @@
 --- @include "account.lua"
 -- Permits, the claims they were granted under, caps and doubts, read in batches and written back in one go at the end of a
 -- script. Closing a permit moves it from held to sent or gives it back; past its deadline it counts as sent.
-local permits, claims, caps, doubts, takenFor, billed = {}, {}, {}, {}, {}, {}
+local permits, claims, caps, doubts, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
 
 local function unpackPermit(packed)
@@ -57,6 +57,13 @@ local function capsOf(runKey)
   return caps[runKey]
 end
 
+-- Counters of runs that change: what was taken and not given back, and what was overage.
+local counted = {}
+local function countFor(run, field, change)
+  counted[run] = counted[run] or { spent = 0, overageBilled = 0 }
+  counted[run][field] = counted[run][field] + change
+end
+
 local function doubt(run, key)
   local name = root .. 'doubts:' .. run
   loadDoubts(run, { key })
@@ -92,7 +99,7 @@ local function close(account, id, as, datedIn)
   end
   if as == 'free' then
     if used then used.requests = used.requests - 1 end
-    takenFor[permit.run] = (takenFor[permit.run] or 0) - 1
+    countFor(permit.run, 'spent', -1)
     return
   end
   -- The first answers name the period that requests before them were sent in.
@@ -129,7 +136,6 @@ local function closeDead(account)
   end
 end
 
-local overageOf = {}
 -- Where the account stands in its period, and how many requests count in both.
 local function standingOf(account)
   return {
@@ -163,7 +169,7 @@ local function bookOverage(account, policy, before, isProbeWithin)
     local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
     if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
     if not isProbeWithin and (isNext and datedPosition or position) > quota then
-      overageOf[each.run] = (overageOf[each.run] or 0) + 1
+      countFor(each.run, 'overageBilled', 1)
       if each.used then each.used.overage = each.used.overage + 1 end
     end
   end
@@ -198,13 +204,11 @@ local function savePermits(account)
       'overage', shown(used.overage), 'held', shown(used.held))
     redis.call('PEXPIRE', root .. 'key:' .. runKey, rules.runKeyKeptMs)
   end
-  for run, change in pairs(takenFor) do
+  for run, changes in pairs(counted) do
     local name = root .. 'run:' .. run
-    if change ~= 0 and redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'spent', change) end
-  end
-  for run, count in pairs(overageOf) do
-    local name = root .. 'run:' .. run
-    if redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'overageBilled', count) end
+    if redis.call('EXISTS', name) == 1 then
+      for field, change in pairs(changes) do redis.call('HINCRBY', name, field, change) end
+    end
   end
   for name, keys in pairs(touchedDoubts) do
     for key in pairs(keys) do redis.call('HSET', name, key, shown(doubts[name][key])) end

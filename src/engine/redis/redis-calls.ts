@@ -1,26 +1,7 @@
 /**
  * The stores' way to Redis: one operation is one call of a Lua script, sent by its hash, and by its text where the server does not
  * know it yet. Adds what makes a write durable, counts round trips, and turns the client's errors into ours.
- *
- * All keys begin with the hash tag, so that they share one slot of a cluster, BullMQ's included. A queue must not be called by one of
- * these words:
- *
- *   account:<account>     hash    the account as numbers (`account.lua`)
- *   permits               hash    permit -> packed record, of every account
- *   deadlines:<account>   zset    permit -> when it counts as sent
- *   live:<account>        set     runs whose policy holds, pruned when they are found dead
- *   run:<id>              hash    one run; expires 7 days after its last heartbeat
- *   runs, run-number      zset    runs in the order of their start, and the counter that orders them
- *   failures:<id>         hash    failed lookups of a run
- *   chunks:<id>           bitmap  chunks that were counted as finished
- *   tallies:<id>          hash    who reports -> what it counted for a run so far
- *   key:<run key>         hash    when the first run of this key started, and its caps so far
- *   doubts:<run>          hash    outcome key -> answers billed or perhaps billed without use; 2 days
- *   workers               zset    worker -> last heartbeat
- *   claim:<outcome key>   string  packed: worker, and the permit that was granted under the claim
- *   o:<outcome key>       string  a stored answer (`outcomes.lua`); 30 days
- *   notes:<scope>         hash    name -> when it was written, a blank, and the text
- *   paused                string  there while all spending is stopped
+ * The keys: `../README.md`.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -100,7 +100,7 @@ local function grant(account, policy, limit, request, run, id, key)
   used.held = used.held + 1
   caps[run.key] = used
   touchedCaps[run.key] = true
-  takenFor[run.id] = (takenFor[run.id] or 0) + 1
+  countFor(run.id, 'spent', 1)
   permits[id] = {
     account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
     deadline = now + request.permitMs, period = account.period, generation = used.generation, probe = probe,
