@@ -1,7 +1,7 @@
 /**
  * The chunk queue over a BullMQ queue, the same for every engine.
  */
-import type { BullChunkQueue, ChunkData, ChunkPlace, ChunkQueue } from './engine.js';
+import type { BullChunkQueue, ChunkPlace, ChunkQueue } from './engine.js';
 import { translated } from './store-calls.js';
 
 /** Thrown errors are the engine's: they pass. Failed lookups are counted in the chunk itself. */
@@ -15,7 +15,10 @@ export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown
   return {
     async add(chunks) {
       // Not atomic; what is there already under its id is not added again.
-      await guarded(queue.addBulk(chunks.map((data) => ({ name: 'chunk', data, opts: optionsOf(data) }))));
+      const jobs = chunks.map((data) => {
+        return { name: 'chunk' as const, data, opts: { ...JOB_OPTIONS, jobId: jobIdOf(data) } };
+      });
+      await guarded(queue.addBulk(jobs));
     },
     async chunksOf(run) {
       const states = ['waiting', 'delayed', 'active', 'prioritized'] as const;
@@ -25,7 +28,7 @@ export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown
     async idleChunks() {
       const jobs = await guarded(queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
       // One that was taken meanwhile is not there any more.
-      return jobs.flatMap((job) => (job?.data === undefined ? [] : [placeOf(job.data)]));
+      return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
     },
     withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
     async counts() {
@@ -37,16 +40,8 @@ export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown
   };
 }
 
-function placeOf({ run, chunk }: ChunkData): ChunkPlace {
-  return { run, chunk };
-}
-
 function jobIdOf({ run, chunk }: ChunkPlace): string {
   return `${run}-${chunk}`;
-}
-
-function optionsOf(data: ChunkData) {
-  return { ...JOB_OPTIONS, jobId: jobIdOf(data) };
 }
 
 /** Machines of one queue keep time to about this; a clock that goes back by less delays nothing for long. */

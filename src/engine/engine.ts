@@ -45,10 +45,7 @@ export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
 export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
 
 /** Where a chunk is in a queue. */
-export interface ChunkPlace {
-  readonly run: string;
-  readonly chunk: number;
-}
+export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
 /** What a run needs of a queue: to add chunks, to see which are there, and to take them back. Working on them is a worker's. */
 export interface ChunkQueue {

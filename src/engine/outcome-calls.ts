@@ -42,14 +42,8 @@ function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed
   return [JSON.stringify(meta), Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? []))];
 }
 
-type FoundMeta<At> = readonly [
-  at: At,
-  isMatched: boolean,
-  billed: boolean,
-  fetchedAt: number,
-  freshUntil: number | null,
-  length: number | null,
-];
+/** Of one answer in a reply: its place or key, is matched, billed, fetched at, fresh until, length of its body. */
+type FoundMeta<At> = readonly [At, boolean, boolean, number, number | null, number | null];
 
 /** The answers of a reply; `keyOf` gives the key for what stands in its place. */
 function unpacked<At>(

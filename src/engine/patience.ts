@@ -56,24 +56,10 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
 const REPEATABLE = {
   ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset', 'setPaused'],
   outcomes: ['read', 'stats', 'forget', 'purge', 'page', 'restore'],
-  runs: [
-    'start',
-    'get',
-    'list',
-    'heartbeat',
-    'setSize',
-    'addTally',
-    'finishChunk',
-    'fail',
-    'failures',
-    'halt',
-    'clearHalt',
-    'end',
-    'cancel',
-  ],
+  runs: 'all',
   keyValues: ['put', 'list', 'claim'],
   scheduledJobs: ['list', 'set'],
-} as const satisfies { readonly [S in keyof Engine]?: readonly (keyof Engine[S & keyof Engine])[] };
+} as const satisfies { readonly [S in keyof Engine]?: 'all' | readonly (keyof Engine[S & keyof Engine])[] };
 
 /** A chunk that is taken back twice would seem to be somebody else's the second time. */
 const REPEATABLE_OF_QUEUE: readonly (keyof ChunkQueue)[] = ['add', 'chunksOf', 'idleChunks', 'counts'];
@@ -92,8 +78,13 @@ export function withPatience<E extends object>(engine: E, patience: Patience): E
   return patient as unknown as E;
 }
 
-function patientMethods<T extends object>(target: T, names: readonly string[], patience: Patience): T {
+function patientMethods<T extends object>(
+  target: T,
+  chosen: 'all' | readonly string[],
+  patience: Patience,
+): T {
   const methods = target as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+  const names = chosen === 'all' ? Object.keys(target) : chosen;
   const patient = names.flatMap((name) => {
     const method = methods[name];
     if (method === undefined) return [];

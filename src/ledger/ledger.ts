@@ -34,23 +34,17 @@ export interface PermitRequest {
 }
 
 /** The highest state that this process has seen: lets the store notice that it went back in time. */
-export interface SeenState {
-  readonly epoch: string;
-  readonly version: number;
-  readonly period: string | null;
-  /** sent + held, taken as spent. */
+export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'period' | 'others'> {
+  /** Permits of ours, settled or not, taken as spent. */
   readonly spent: number;
-  readonly others: number;
 }
 
-/** A new pace, applied only while the ledger's pace still has the version that was judged. */
-export interface PaceChange {
+/**
+ * A new pace, applied only while the ledger's pace still has the version that was judged. `rate` null lifts the pace; for `floorMs` from
+ * now nobody sends (Retry-After; 0: no floor).
+ */
+export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'> {
   readonly ifVersion: number;
-  /** Requests per second; null lifts the pace. */
-  readonly rate: number | null;
-  readonly burst: number;
-  /** Nobody sends for so many milliseconds from now (Retry-After). 0: no floor. */
-  readonly floorMs: number;
 }
 
 export interface ExchangeRequest {
@@ -86,6 +80,7 @@ export type PermitAnswer =
 
 export interface PaceState {
   readonly version: number;
+  /** Requests per second; null: unpaced. */
   readonly rate: number | null;
   readonly burst: number;
   /** Milliseconds until the floor set by Retry-After is over; 0 when there is none. */

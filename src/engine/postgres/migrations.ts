@@ -15,13 +15,10 @@ const STEPS: readonly string[] = readSql('schema')
   .slice(1);
 
 /** The constants of the ledger's rules as functions that the planner replaces by their value: `probe_every_ms()`. */
-const RULE_FUNCTIONS = Object.entries(RULES)
-  .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value])
-  .map(
-    ([name, value]) =>
-      `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`,
-  )
-  .join('\n');
+const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
+  const name = rule.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`;
+});
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */
 const DROP_FUNCTIONS = `
@@ -38,7 +35,7 @@ DROP TYPE IF EXISTS brand_enrich.billed;
 /** All functions, made anew whenever a step was taken: they need no history. */
 const FUNCTIONS = [
   DROP_FUNCTIONS,
-  RULE_FUNCTIONS,
+  ...RULE_FUNCTIONS,
   ...['account', 'reading', 'permits', 'ledger', 'outcomes', 'runs', 'key-values'].map(readSql),
 ].join('\n');
 
