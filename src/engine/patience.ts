@@ -12,7 +12,7 @@ const PATIENCE_MS = 120_000;
 const PATIENCE_STOPPED_MS = 3_000;
 const TRY_AGAIN_MS = 1_000;
 
-/** Makes a call again while the engine is away. Throws at once what does not pass by itself. */
+/** Makes a call again while the engine is unavailable. Throws at once what does not pass with time. */
 export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** One for all calls to an engine: an outage has one begin, one end, and one line in the log for each. */

@@ -149,7 +149,7 @@ export class SharedGovernor {
       if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
       return;
     }
-    // A settlement of ours may be what the others wait for: they travel with it.
+    // A settlement may be what the others wait for: they travel with it.
     this.#waiters.hurry(now + SETTLE_DELAY_MS);
     this.#alarm.ringWithin(
       this.#closing.signal.aborted ? 0 : Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS),

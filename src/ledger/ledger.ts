@@ -35,7 +35,7 @@ export interface PermitRequest {
 
 /** The highest state that this process has seen: lets the store notice that it went back in time. */
 export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'period' | 'others'> {
-  /** Permits of ours, settled or not, taken as spent. */
+  /** Our requests, those in flight included, taken as spent. */
   readonly spent: number;
 }
 
@@ -151,7 +151,7 @@ export interface ExchangeAnswer {
 
 /** What another ledger knows of an account. */
 export interface Spending extends Pick<Reading, 'quota' | 'period'> {
-  /** Requests of ours, those in flight included. */
+  /** Our requests, those in flight included. */
   readonly sent: number;
   readonly others: number;
 }

@@ -1,7 +1,7 @@
 /** What an error of the PostgreSQL client means for the caller. Messages are the server's; passwords are in none of them. */
 import { errorText, FailFileError } from '../../core/errors.js';
 
-/** By code (SQLSTATE), or the first two characters of one: what passes by itself. */
+/** By code (SQLSTATE), or the first two characters of one: what passes with time. */
 const PASSING: readonly string[] = [
   '08', // connection exceptions
   '40', // rolled back: deadlock, serialisation
@@ -23,7 +23,7 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
 
 /**
  * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server answered that it cannot. Any
- * other answer of the server is a bug of ours and comes back as it is.
+ * other answer of the server is a bug and comes back as it is.
  */
 export function storeFailure(
   { address, todo: whenGone }: { readonly address: string; readonly todo: string },

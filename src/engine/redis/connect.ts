@@ -1,8 +1,8 @@
 /**
  * The three kinds of connection to Redis, each with the options that its use asks for. Who closes them is the caller's.
  *
- * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after a reconnect unless told
- * otherwise, and a permit must not be taken by somebody who no longer listens. BullMQ's producers fail at once instead of queueing up,
+ * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after a reconnect by default,
+ * and a permit must not be taken by somebody who no longer listens. BullMQ's producers fail at once instead of queueing up,
  * its workers wait for as long as it takes.
  */
 import type { RedisOptions } from 'ioredis';
@@ -42,7 +42,7 @@ export interface ConnectOptions {
   readonly log: Log;
 }
 
-/** A connection that opens and reconnects by itself (`store`: once it is told to); its errors go to the log, once per outage. */
+/** A connection that opens and reconnects without help (`store`: once `connect` is called); its errors go to the log, once per outage. */
 export function createConnection({ url, address, use, log }: ConnectOptions): Redis {
   const redis = new Redis(url, {
     ...OPTIONS_OF_USE[use],
@@ -55,17 +55,17 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
   let isAway = false;
-  // That a store's connection cannot be opened is told by whoever opens it.
-  let isTold = use !== 'store';
+  // That a store's connection cannot be opened is said by whoever opens it.
+  let isKnown = use !== 'store';
   redis.on('error', (error) => {
     const reason = systemWords(error);
-    if (!isAway && isTold) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
+    if (!isAway && isKnown) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
     isAway = true;
   });
   redis.on('ready', () => {
-    if (isAway && isTold) log.info({ engine: address, use }, 'the engine is back');
+    if (isAway && isKnown) log.info({ engine: address, use }, 'the engine is back');
     isAway = false;
-    isTold = true;
+    isKnown = true;
   });
   return redis;
 }

@@ -36,7 +36,7 @@ export function isReply(error: unknown): error is Error {
 
 /**
  * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not answer, the answer was
- * lost, or it answered that it cannot at the moment. Any other reply is a bug of ours and comes back as a plain `Error`.
+ * lost, or it answered that it cannot at the moment. Any other reply is a bug and comes back as a plain `Error`.
  */
 export function storeFailure(address: string, error: unknown): BrandEnrichError | Error {
   const text = errorText(error);
