@@ -157,7 +157,7 @@ describe('modules', () => {
   it.each([
     ['src/intake/rows.ts', 'src/core/table.ts', true],
     ['src/intake/rows.ts', 'src/intake/limits.ts', true],
-    ['src/engine/redis/redis-runs.ts', 'src/engine/engine.ts', true],
+    ['src/engine/redis/redis-calls.ts', 'src/engine/engine.ts', true],
     ['src/core/table.ts', 'src/ledger/ledger.ts', false],
     ['src/intake/rows.ts', 'src/run/output/sort.ts', false],
     ['src/ledger/governor.ts', 'src/worker/ask.ts', false],

@@ -10,7 +10,6 @@ import { visibleLines } from '../core/terminal-text.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
-import { KEEP_ANSWERS_MS } from '../stores/freshness.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import type { SpooledAnswers } from '../worker/answer-spool.js';
@@ -52,7 +51,7 @@ export type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
 
 function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
   const what = `${countOf(answers, 'paid answer')} in ${folder}`;
-  const until = `until ${time(since + KEEP_ANSWERS_MS).slice(0, 10)}`;
+  const until = `until ${time(since + RULES.answersKeptMs).slice(0, 10)}`;
   const next = 'the next run or worker with this state folder';
   if (isOwn) return `on disk     ${what}: ${next} records them\n`;
   if (engine === null) return `on disk     ${what}, of an unnamed engine: ${next} records them\n`;

@@ -14,7 +14,7 @@ import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
-import { readEngineId } from '../engine/engine-id.js';
+import { readEngineId } from '../engine/engine-stores.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';

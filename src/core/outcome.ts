@@ -22,7 +22,7 @@ export function hasNoMatch(rows: StatusCounts): boolean {
 export type AnswerSource = 'api' | 'stored';
 
 /**
- * Which answers are fresh for a run: rules in `stores/freshness.ts`. An answer is fresh when
+ * Which answers are fresh for a run: judged by the engine. An answer is fresh when
  * `fetchedAt >= asOf - (matched ? maxAgeMs : maxAgeMissingMs)`, `fetchedAt >= notBefore`, and
  * `freshUntil === null || freshUntil > asOf`.
  */

@@ -1,7 +1,8 @@
 /**
  * The chunk queue over a BullMQ queue, the same for every engine.
  */
-import type { BullChunkQueue, ChunkData, ChunkPlace, ChunkQueue } from './engine.js';
+import type { BullChunkQueue, ChunkPlace, ChunkQueue } from './engine.js';
+import { translated } from './store-calls.js';
 
 /** Thrown errors are the engine's: they pass. Failed lookups are counted in the chunk itself. */
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
@@ -10,44 +11,28 @@ const LISTED_IDLE = 20_000;
 
 /** Closing it closes the BullMQ queue. `failure`: what an error of the queue's client means, as one of our errors. */
 export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown) => unknown): ChunkQueue {
-  const chunks = queueOver(queue);
-  const guarded =
-    <A extends readonly unknown[], T>(act: (...args: A) => Promise<T>) =>
-    async (...args: A): Promise<T> => {
-      try {
-        return await act(...args);
-      } catch (error) {
-        throw failure(error);
-      }
-    };
-  return {
-    add: guarded(chunks.add),
-    chunksOf: guarded(chunks.chunksOf),
-    idleChunks: guarded(chunks.idleChunks),
-    withdraw: guarded(chunks.withdraw),
-    counts: guarded(chunks.counts),
-    close: chunks.close,
-  };
-}
-
-function queueOver(queue: BullChunkQueue): ChunkQueue {
+  const guarded = <T>(answer: Promise<T>) => translated(answer, failure);
   return {
     async add(chunks) {
       // Not atomic; what is there already under its id is not added again.
-      await queue.addBulk(chunks.map((data) => ({ name: 'chunk', data, opts: optionsOf(data) })));
+      const jobs = chunks.map((data) => {
+        return { name: 'chunk' as const, data, opts: { ...JOB_OPTIONS, jobId: jobIdOf(data) } };
+      });
+      await guarded(queue.addBulk(jobs));
     },
     async chunksOf(run) {
-      const jobs = await queue.getJobs(['waiting', 'delayed', 'active', 'prioritized'], 0, LISTED_OF_RUN);
+      const states = ['waiting', 'delayed', 'active', 'prioritized'] as const;
+      const jobs = await guarded(queue.getJobs([...states], 0, LISTED_OF_RUN));
       return jobs.flatMap((job) => (job?.data?.run === run ? [job.data.chunk] : []));
     },
     async idleChunks() {
-      const jobs = await queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE);
+      const jobs = await guarded(queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
       // One that was taken meanwhile is not there any more.
-      return jobs.flatMap((job) => (job?.data === undefined ? [] : [placeOf(job.data)]));
+      return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
     },
-    withdraw: async (place) => (await queue.remove(jobIdOf(place))) === 1,
+    withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
     async counts() {
-      const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+      const counts = await guarded(queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed'));
       const of = (state: string) => counts[state] ?? 0;
       return { waiting: of('waiting') + of('prioritized'), active: of('active'), delayed: of('delayed') };
     },
@@ -55,14 +40,30 @@ function queueOver(queue: BullChunkQueue): ChunkQueue {
   };
 }
 
-function placeOf({ run, chunk }: ChunkData): ChunkPlace {
-  return { run, chunk };
-}
-
 function jobIdOf({ run, chunk }: ChunkPlace): string {
   return `${run}-${chunk}`;
 }
 
-function optionsOf(data: ChunkData) {
-  return { ...JOB_OPTIONS, jobId: jobIdOf(data) };
+/** Machines of one queue keep time to about this; a clock that goes back by less delays nothing for long. */
+const AHEAD_AT_MOST_MS = 5_000;
+const LOOKED_AT = 1_000;
+
+/**
+ * Lets delayed jobs through that a clock which is ahead has delayed; how many there were. BullMQ keeps them until a date, so after the
+ * clock went back by an hour they would wait for an hour longer. One that was last taken at a time that has not come yet was delayed by
+ * such a clock: whoever takes it judges whether it must be delayed again.
+ */
+export async function promoteParked(queue: Pick<BullChunkQueue, 'getJobs'>, now: number): Promise<number> {
+  let promoted = 0;
+  // Those furthest ahead first.
+  for (const job of await queue.getJobs(['delayed'], 0, LOOKED_AT, false)) {
+    // One that was taken meanwhile is not there any more.
+    if (job?.data === undefined || (job.processedOn ?? now) - now <= AHEAD_AT_MOST_MS) continue;
+    const isDone = await job.promote().then(
+      () => true,
+      () => false,
+    );
+    if (isDone) promoted += 1;
+  }
+  return promoted;
 }

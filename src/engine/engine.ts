@@ -1,13 +1,25 @@
-/**
- * What an engine is: a place where queue, ledger, outcomes and runs live. One code path runs everywhere; only
- * the engine below it differs. Which one is opened is `open-engine.ts`'s.
- */
-import type { Job, Queue, Worker } from 'bullmq';
+/** What an engine is: the place where queue, ledger, outcomes and runs are. One code path runs on all of them. */
+import type { Job, Queue, Telemetry, Worker } from 'bullmq';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';
 import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { RunStore } from '../stores/run-store.js';
 import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '../stores/scheduled-jobs.js';
+
+/** What every engine is opened with. */
+export interface EngineOptions {
+  readonly log: Log;
+  /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
+  readonly telemetry?: Telemetry | undefined;
+  /** After it an engine that is unavailable is hardly waited for; absent: nobody says stop. */
+  readonly stop?: AbortSignal | undefined;
+  /** Tests only: added to the store's clock, in whole milliseconds. */
+  readonly clockOffsetMs?: () => number;
+  /** Tests only: what the daily purge waits with. */
+  readonly upkeepClock?: Clock;
+}
 
 export type EngineKind = 'embedded' | 'redis' | 'postgres';
 
@@ -33,10 +45,7 @@ export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
 export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
 
 /** Where a chunk is in a queue. */
-export interface ChunkPlace {
-  readonly run: string;
-  readonly chunk: number;
-}
+export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
 /** What a run needs of a queue: to add chunks, to see which are there, and to take them back. Working on them is a worker's. */
 export interface ChunkQueue {

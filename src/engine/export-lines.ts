@@ -77,25 +77,25 @@ export function readHeader(bytes: Buffer): ExportHeader | string {
 
 export function readLine(bytes: Buffer): ExportLine {
   const given = readObject(bytes);
-  if (typeof given === 'string') return { type: 'broken', reason: given };
-  switch (given.type) {
-    case 'account':
-      return readAccount(given);
-    case 'answer':
-      return readAnswer(given, bytes);
-    case 'end':
-      return isCount(given.answers)
-        ? { type: 'end', answers: given.answers }
-        : broken('the count is missing');
-    default:
-      return broken(`its type is ${JSON.stringify(given.type)}`);
+  try {
+    if (typeof given === 'string') throw new Broken(given);
+    if (given.type === 'account') return readAccount(given);
+    if (given.type === 'answer') return readAnswer(given, bytes);
+    check(given.type === 'end', `its type is ${JSON.stringify(given.type)}`);
+    check(isCount(given.answers), 'the count is missing');
+    return { type: 'end', answers: given.answers };
+  } catch (error) {
+    if (error instanceof Broken) return { type: 'broken', reason: error.message };
+    throw error;
   }
 }
 
 type Given = Readonly<Record<string, unknown>>;
 
-function broken(reason: string): ExportLine {
-  return { type: 'broken', reason };
+class Broken extends Error {}
+
+function check(holds: boolean, reason: string): asserts holds {
+  if (!holds) throw new Broken(reason);
 }
 
 function readObject(bytes: Buffer): Given | string {
@@ -119,10 +119,10 @@ const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,4000}$/u.test(value);
 
 function readAccount({ account, period, sent, others, quota }: Given): ExportLine {
-  if (!isName(account)) return broken('the name of the account is missing');
-  if (!isPeriod(period)) return broken('the period is no day');
-  if (!isCount(sent) || !isCount(others) || !(quota === null || isCount(quota)))
-    return broken('a count is no whole number');
+  check(isName(account), 'the name of the account is missing');
+  check(isPeriod(period), 'the period is no day');
+  const areCounts = isCount(sent) && isCount(others) && (quota === null || isCount(quota));
+  check(areCounts, 'a count is no whole number');
   return { type: 'account', account, spending: { period, sent, others, quota } };
 }
 
@@ -133,13 +133,13 @@ function readAnswer(given: Given, bytes: Buffer): ExportLine {
   const { key, status, billed } = given;
   const fetchedAt = Date.parse(String(given.fetchedAt));
   const freshUntil = given.freshUntil === null ? null : Date.parse(String(given.freshUntil));
-  if (!isName(key) || !KEY.test(key)) return broken('the key is none of ours');
-  if (status !== 'matched' && status !== 'not_found')
-    return broken('the status is neither matched nor not_found');
-  if (typeof billed !== 'boolean') return broken('billed is neither true nor false');
-  if (Number.isNaN(fetchedAt) || Number.isNaN(freshUntil)) return broken('a date cannot be read');
+  check(isName(key) && KEY.test(key), 'the key is none of ours');
+  const isStatus = status === 'matched' || status === 'not_found';
+  check(isStatus, 'the status is neither matched nor not_found');
+  check(typeof billed === 'boolean', 'billed is neither true nor false');
+  check(!Number.isNaN(fetchedAt) && !Number.isNaN(freshUntil), 'a date cannot be read');
   const body = bodyOf(given, bytes);
-  if ((body === null) !== (status === 'not_found')) return broken('answer and status do not fit');
+  check((body === null) === (status === 'not_found'), 'answer and status do not fit');
   const packed = body === null ? null : packProfile(body, true);
   return { type: 'answer', outcome: { key, status, packed, fetchedAt, billed, freshUntil } };
 }

@@ -1,9 +1,9 @@
 /**
- * Patience with an engine that is away for a moment: a restart, a failover or an ended session ends no run and no command. Calls
- * that may be made twice are made again until they are answered; those that would count twice, and those whose callers go on
- * without an answer (permits, answers, signs of life), are left as they are.
+ * Patience with an engine that is unavailable for a moment: a restart ends no run and no command. Calls that may be made twice are made
+ * again until they are answered; others, and those whose callers go on without an answer (permits, answers, heartbeats), are not.
  */
-import { type ErrorCode, errorText, FailFileError } from '../core/errors.js';
+import { setTimeout } from 'node:timers/promises';
+import { errorText, FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { ChunkQueue, Engine } from './engine.js';
 
@@ -12,7 +12,7 @@ const PATIENCE_MS = 120_000;
 const PATIENCE_STOPPED_MS = 3_000;
 const TRY_AGAIN_MS = 1_000;
 
-/** Makes a call again while the engine is away. Throws at once what does not pass by itself. */
+/** Makes a call again while the engine is unavailable. Throws at once what does not pass with time. */
 export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
 /** One for all calls to an engine: an outage has one begin, one end, and one line in the log for each. */
@@ -39,57 +39,27 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
         awaySince = null;
         return answer;
       } catch (error) {
-        if (!isPassing(error)) throw error;
+        if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
         if (awaySince === null)
           log.warn({ reason: errorText(error) }, 'the engine does not answer; trying again');
         awaySince ??= now();
         if (isOver(awaySince)) throw error;
-        await pause(stop);
+        // Ends early at a stop, once.
+        const signal = stop.aborted ? undefined : stop;
+        await setTimeout(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);
       }
     }
   };
-}
-
-function isPassing(error: unknown): boolean {
-  const passing: ErrorCode = 'engine-unreachable';
-  return error instanceof FailFileError && error.code === passing;
-}
-
-/** Ends early at a stop, once. */
-function pause(stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stop.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, TRY_AGAIN_MS);
-    if (!stop.aborted) stop.addEventListener('abort', done);
-  });
 }
 
 /** Calls of which the second finds done what the first one did. */
 const REPEATABLE = {
   ledger: ['open', 'show', 'observe', 'raise', 'accounts', 'reset', 'setPaused'],
   outcomes: ['read', 'stats', 'forget', 'purge', 'page', 'restore'],
-  runs: [
-    'start',
-    'get',
-    'list',
-    'heartbeat',
-    'setSize',
-    'addTally',
-    'finishChunk',
-    'fail',
-    'failures',
-    'halt',
-    'clearHalt',
-    'end',
-    'cancel',
-  ],
+  runs: 'all',
   keyValues: ['put', 'list', 'claim'],
   scheduledJobs: ['list', 'set'],
-} as const satisfies { readonly [S in keyof Engine]?: readonly (keyof Engine[S & keyof Engine])[] };
+} as const satisfies { readonly [S in keyof Engine]?: 'all' | readonly (keyof Engine[S & keyof Engine])[] };
 
 /** A chunk that is taken back twice would seem to be somebody else's the second time. */
 const REPEATABLE_OF_QUEUE: readonly (keyof ChunkQueue)[] = ['add', 'chunksOf', 'idleChunks', 'counts'];
@@ -108,8 +78,13 @@ export function withPatience<E extends object>(engine: E, patience: Patience): E
   return patient as unknown as E;
 }
 
-function patientMethods<T extends object>(target: T, names: readonly string[], patience: Patience): T {
+function patientMethods<T extends object>(
+  target: T,
+  chosen: 'all' | readonly string[],
+  patience: Patience,
+): T {
   const methods = target as Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+  const names = chosen === 'all' ? Object.keys(target) : chosen;
   const patient = names.flatMap((name) => {
     const method = methods[name];
     if (method === undefined) return [];

@@ -1,23 +1,17 @@
-/**
- * An alarm on the clock: it rings once, at the earliest of the times it was set to. What is done then is
- * the caller's.
- */
 import type { Clock } from '../core/clock.js';
-
-export interface Alarm {
-  /** Rings in `ms` milliseconds at the latest; 0: as soon as this turn of the event loop is over. */
-  ringWithin(ms: number): void;
-  clear(): void;
-}
 
 /** One for all: to make the standard reason, with its stack, takes longer than everything else here. */
 const CANCELLED = new Error('another time was set');
 
-export function createAlarm(clock: Clock, ring: () => void): Alarm {
+export type Alarm = ReturnType<typeof createAlarm>;
+
+/** An alarm on the clock: it rings once, at the earliest of the times it was set to. */
+export function createAlarm(clock: Clock, ring: () => void) {
   let set: { readonly at: number; cancel(): void } | null = null;
 
   return {
-    ringWithin(ms) {
+    /** Rings in `ms` milliseconds at the latest; 0: as soon as this turn of the event loop is over. */
+    ringWithin(ms: number): void {
       const at = clock.monotonic() + ms;
       if (set !== null && set.at <= at) return;
       set?.cancel();
@@ -39,7 +33,7 @@ export function createAlarm(clock: Clock, ring: () => void): Alarm {
         clock.sleep(ms, cancelling.signal).then(goOff, () => undefined);
       }
     },
-    clear() {
+    clear(): void {
       set?.cancel();
       set = null;
     },

@@ -1,12 +1,8 @@
 /**
  * The governor of one process: whoever wants to send a billable request asks here and waits for a permit.
  *
- * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with all
- * settlements since the last one; the next exchange starts when the last is answered. So a process holds no more
- * permits than it has requests to send, and a dead one strands at most what it had in flight.
- *
- * Here is the loop of exchanges and its end. Who is asked for: `permit-waiters.ts`. What the ledger learns: `outbox.ts`. Judgement:
- * `policy.ts` and `pace.ts`. Adding and comparing is the store's; retries and outcomes are the worker's.
+ * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with all settlements since the last one;
+ * the next exchange starts when the last is answered. So a process holds no more permits than it has requests to send.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,8 +10,8 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { type Alarm, createAlarm } from './alarm.js';
 import type { ExchangeAnswer, ExchangeRequest, Ledger, LedgerState, SeenState, SettledAs } from './ledger.js';
-import { type Batch, NO_OBSERVATION, type Observation, Outbox } from './outbox.js';
-import { createPaceWatch, type PaceWatch } from './pace-watch.js';
+import { type Batch, NO_OBSERVATION, type Observation, Outbox, type PaceRefusal } from './outbox.js';
+import { createPaceWatch, type PaceWatch } from './pace.js';
 import { mayHaveTurned } from './period.js';
 import {
   type AskingRun,
@@ -43,29 +39,10 @@ export interface GovernorOptions {
   readonly usageLagMs: number;
 }
 
-export interface Governor {
-  /**
-   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with the signal's
-   * reason when aborted; a permit that was granted meanwhile is given back.
-   */
-  take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant>;
-  /** What became of a permit, and what the answer said of usage. */
-  settle(permit: string, as: SettledAs, observation: Observation): void;
-  /** A reading that cost no permit (the service's own brand). */
-  note(observation: Observation): void;
-  /** A 429: closes the account, or lowers the pace. The permit is given back. */
-  refuse(
-    permit: string,
-    refusal: { isQuota: boolean; retryAfterMs: number | null },
-    observation: Observation,
-  ): void;
-  /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
-  flushed(deadlineMs: number): Promise<void>;
-  /** The account as last seen; null before the first exchange. */
-  readonly state: LedgerState | null;
-  /** Rejects those who wait or come later, and sends what is left to settle. Waits at most `deadlineMs`. */
-  close(deadlineMs: number): Promise<void>;
-}
+/** What workers see of one; tests have their own. */
+export type Governor = Pick<SharedGovernor, keyof SharedGovernor>;
+
+type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
 /** One exchange asks for no more than this, so that an answer stays short. */
 const TAKE_AT_MOST = 200;
@@ -81,11 +58,8 @@ export function permitMsOf(timeoutMs: number): number {
   return timeoutMs + RULES.permitMarginMs;
 }
 
-export function createGovernor(options: GovernorOptions): Governor {
-  return new SharedGovernor(options);
-}
-
-class SharedGovernor implements Governor {
+export class SharedGovernor {
+  /** The account as last seen; null before the first exchange. */
   state: LedgerState | null = null;
   readonly #options: GovernorOptions;
   readonly #waiters = new PermitWaiters();
@@ -109,6 +83,10 @@ class SharedGovernor implements Governor {
     this.#alarm = createAlarm(clock, () => void this.#exchange());
   }
 
+  /**
+   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with the signal's
+   * reason when aborted; a permit that was granted meanwhile is given back.
+   */
   async take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
     this.#closing.signal.throwIfAborted();
@@ -119,21 +97,20 @@ class SharedGovernor implements Governor {
     return grant;
   }
 
+  /** What became of a permit, and what the answer said of usage. */
   settle(permit: string, as: SettledAs, observation: Observation): void {
     this.#outbox.settle(permit, as, observation.period ?? null);
     this.note(observation);
   }
 
+  /** A reading that cost no permit (the service's own brand). */
   note(observation: Observation): void {
     this.#outbox.note(observation);
     this.#plan();
   }
 
-  refuse(
-    permit: string,
-    refusal: { isQuota: boolean; retryAfterMs: number | null },
-    observation: Observation,
-  ): void {
+  /** A 429: closes the account, or lowers the pace. The permit is given back. */
+  refuse(permit: string, refusal: Refusal, observation: Observation): void {
     if (refusal.isQuota) this.#outbox.refuseQuota();
     else {
       this.#outbox.refusePace(refusal);
@@ -142,6 +119,7 @@ class SharedGovernor implements Governor {
     this.settle(permit, 'free', observation);
   }
 
+  /** Rejects those who wait or come later, and sends what is left to settle. Waits at most `deadlineMs`. */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
@@ -154,19 +132,12 @@ class SharedGovernor implements Governor {
     this.#alarm.clear();
   }
 
+  /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
   async flushed(deadlineMs: number): Promise<void> {
     if (!this.#isExchanging && this.#outbox.isEmpty) return;
-    const enough = new AbortController();
-    const flushed = new Promise<void>((resolve) => {
-      this.#whenFlushed.push(resolve);
-    });
-    const late = this.#options.clock.sleep(deadlineMs, enough.signal).catch(() => undefined);
-    await Promise.race([flushed, late]);
-    enough.abort();
-  }
-
-  get #isClosed(): boolean {
-    return this.#closing.signal.aborted;
+    const flushed = new AbortController();
+    this.#whenFlushed.push(() => flushed.abort());
+    await this.#options.clock.sleep(deadlineMs, flushed.signal).catch(() => undefined);
   }
 
   /** Sees to it that the next exchange starts when it should: at once for those that are due. */
@@ -178,9 +149,11 @@ class SharedGovernor implements Governor {
       if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
       return;
     }
-    // A settlement of ours may be what the others wait for: they travel with it.
+    // A settlement may be what the others wait for: they travel with it.
     this.#waiters.hurry(now + SETTLE_DELAY_MS);
-    this.#alarm.ringWithin(this.#isClosed ? 0 : Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS));
+    this.#alarm.ringWithin(
+      this.#closing.signal.aborted ? 0 : Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS),
+    );
   }
 
   async #exchange(): Promise<void> {
@@ -204,7 +177,7 @@ class SharedGovernor implements Governor {
     this.#plan();
   }
 
-  #write(batch: Batch, waiters: readonly PermitWaiter[], now: number): ExchangeRequest {
+  #write({ paceRefusal, ...batch }: Batch, waiters: readonly PermitWaiter[], now: number): ExchangeRequest {
     const { account, worker, timeoutMs, usageLagMs } = this.#options;
     const run = waiters[0]?.run;
     if (run !== undefined) this.#maxRate = run.maxRate;
@@ -214,13 +187,8 @@ class SharedGovernor implements Governor {
       worker,
       run: run?.id ?? null,
       seen: this.#seen,
-      settle: batch.settle,
-      reading: batch.reading,
-      heard: batch.heard,
-      refusedForQuota: batch.refusedForQuota,
-      pace:
-        this.state &&
-        this.#paceWatch.propose(this.state.pace, batch.paceRefusal, accepted, this.#maxRate, now),
+      ...batch,
+      pace: this.state && this.#paceWatch.propose(this.state.pace, paceRefusal, accepted, this.#maxRate, now),
       take: waiters.map(({ permit, key }) => ({ permit, key })),
       permitMs: permitMsOf(timeoutMs),
       mayHaveTurned:
@@ -286,9 +254,9 @@ class SharedGovernor implements Governor {
 }
 
 /**
- * Asks until there is an answer: the ledger may be unavailable for a while. The same request is repeated, word for word:
- * permits are known by name, so that what was granted or settled in a lost answer is not counted twice. Once `closing` is aborted it asks one last time, at once; null: there was no answer,
- * and what was to be settled runs out in the store and counts as sent.
+ * Asks until there is an answer. The same request is repeated, word for word: permits are known by name, so that what was granted or
+ * settled in a lost answer is not counted twice. Once `closing` is aborted it asks one last time, at once; null: there was no answer, and
+ * what was to be settled runs out in the store and counts as sent.
  */
 async function exchangeUntilAnswered(
   ledger: Ledger,

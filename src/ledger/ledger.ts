@@ -1,29 +1,18 @@
 /**
  * The `Ledger` seam: the shared account of one token. Engines implement it; they only add and compare, each
- * operation atomic and on the store's own clock. Verdicts and their sentences come from `policy.ts`.
- *
- * Held in each account, and true after every operation unless a probe is out:
+ * operation atomic and on the store's own clock. The contract, and why it is so: `README.md`.
  *
  *   sent + held + others <= limit,   limit = min(quota header, --quota) + overage
  *
- * A permit is `held` from `take` until it is settled. Settled `billed` or `doubtful`, or past its
- * deadline, it counts as sent: unknown is spent, and overage if it stands beyond the quota at that
- * moment. So does one of a worker whose heartbeat has stopped, as soon as a taker waits for its end.
- * Settled `free` it is given back. Settling a permit that is not held (settled before, or expired)
- * changes nothing, and taking one that is held already answers `granted` again, so a request may
- * safely be repeated.
- *
- * Deliberately out: waiting, sentences, headers, money (overage arrives as a number of requests), retries.
+ * holds after every operation unless a probe is out. Requests may be repeated: settling a permit that is not held changes nothing, and
+ * taking one that is held answers `granted` again.
  */
 
 /** What the usage headers of one answer said, dated by the service's own clock. */
 export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
-  /**
-   * First day (`YYYY-MM-DD`) of the billing period that the answer's `Date` falls in; `none` when the account has
-   * no period; null when the answer had no usable `Date`. Text order is time order.
-   */
+  /** The billing period that the answer's `Date` falls in (`period.ts`); null when it had no usable `Date`. */
   readonly period: string | null;
 }
 
@@ -33,35 +22,29 @@ export type SettledAs = 'billed' | 'free' | 'doubtful';
 export interface Settlement {
   readonly permit: string;
   readonly as: SettledAs;
-  /** The period that the answer's `Date` falls in, as in {@link Reading}; absent or null: there was no dated answer. */
+  /** As in {@link Reading}; absent or null: there was no dated answer. */
   readonly period?: string | null;
 }
 
 export interface PermitRequest {
   /** Unique over all workers and time. */
   readonly permit: string;
-  /** The outcome key (`outcomes/store.ts`) that this worker claims. */
+  /** The outcome key (`outcome-key.ts`) that this worker claims. */
   readonly key: string;
 }
 
 /** The highest state that this process has seen: lets the store notice that it went back in time. */
-export interface SeenState {
-  readonly epoch: string;
-  readonly version: number;
-  readonly period: string | null;
-  /** sent + held, taken as spent. */
+export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'period' | 'others'> {
+  /** Our requests, those in flight included, taken as spent. */
   readonly spent: number;
-  readonly others: number;
 }
 
-/** A new pace, applied only while the ledger's pace still has the version that was judged. */
-export interface PaceChange {
+/**
+ * A new pace, applied only while the ledger's pace still has the version that was judged. `rate` null lifts the pace; for `floorMs` from
+ * now nobody sends (Retry-After; 0: no floor).
+ */
+export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'> {
   readonly ifVersion: number;
-  /** Requests per second; null lifts the pace. */
-  readonly rate: number | null;
-  readonly burst: number;
-  /** Nobody sends for so many milliseconds from now (Retry-After). 0: no floor. */
-  readonly floorMs: number;
 }
 
 export interface ExchangeRequest {
@@ -97,6 +80,7 @@ export type PermitAnswer =
 
 export interface PaceState {
   readonly version: number;
+  /** Requests per second; null: unpaced. */
   readonly rate: number | null;
   readonly burst: number;
   /** Milliseconds until the floor set by Retry-After is over; 0 when there is none. */
@@ -115,19 +99,15 @@ export interface LedgerState {
   readonly period: string | null;
   /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
   readonly isDraining: boolean;
-  /**
-   * One answer alone says that a new period has begun, and the store's clock does not agree: as long as there is room the next request
-   * goes alone and finds out.
-   */
+  /** One answer alone says that a new period has begun, against the store's clock: the next request goes alone and finds out. */
   readonly isTurnUnconfirmed: boolean;
   readonly sent: number;
   readonly held: number;
   /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
   readonly probes: number;
   readonly others: number;
-  /** The quota header as last read; null while unknown. */
+  /** The headers as last read; null while unknown. */
   readonly quota: number | null;
-  /** The usage header as last read. */
   readonly usage: number | null;
   /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
   readonly heardAt: number;
@@ -171,7 +151,7 @@ export interface ExchangeAnswer {
 
 /** What another ledger knows of an account. */
 export interface Spending extends Pick<Reading, 'quota' | 'period'> {
-  /** Requests of ours, those in flight included. */
+  /** Our requests, those in flight included. */
   readonly sent: number;
   readonly others: number;
 }
@@ -180,14 +160,11 @@ export interface Ledger {
   /** Settle these, apply this reading, give me up to these: one atomic step. Order: as the words stand. */
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
   /**
-   * The account without changing anything, expired permits counted as sent; `epoch` is empty where there is no such account. With `run`,
-   * live or not, as that run sees it: what it spent of its own caps.
+   * The account without changing anything, expired permits counted as sent; `epoch` is empty where there is none. With `run`, live or
+   * not, also what that run spent of its own caps.
    */
   show(account: string, run?: string): Promise<LedgerState>;
-  /**
-   * A run begins to spend: the next request goes alone (`heardAt` = 0), a probe is due at once, and the pace becomes `rate` and `burst`
-   * unless `rate` is undefined, which leaves the pace as it is.
-   */
+  /** A run begins to spend: the next request goes alone, a probe is due at once. `rate` undefined leaves the pace as it is. */
   open(account: string, pace: { rate: number | null | undefined; burst: number }): Promise<LedgerState>;
   /** A person corrects the account: usage and quota as the service's own pages show them. Reopens it. */
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;

@@ -2,7 +2,7 @@
  * What the ledger has to learn from this process, collected between two exchanges: permits to settle, what the answers said
  * of usage, and what the service refused. Of many readings of a period and of many refusals the strictest are kept.
  */
-import type { Reading, SettledAs, Settlement } from './ledger.js';
+import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
 /** What an answer said of the account. */
 export interface Observation {
@@ -23,33 +23,25 @@ export interface PaceRefusal {
 }
 
 /** All that one exchange takes along. */
-export interface Batch extends Observation {
-  readonly settle: readonly Settlement[];
-  readonly refusedForQuota: boolean;
+export interface Batch extends Pick<ExchangeRequest, 'settle' | 'reading' | 'heard' | 'refusedForQuota'> {
   readonly paceRefusal: PaceRefusal | null;
 }
 
+const NOTHING = { heard: false, refusedForQuota: false, paceRefusal: null };
+
 export class Outbox {
-  #settlements = new Map<string, Omit<Settlement, 'permit'>>();
+  #settlements = new Map<string, Settlement>();
   /** By period; empty: none is known. */
   #readings = new Map<string, Reading>();
-  #heard = false;
-  #refusedForQuota = false;
-  #paceRefusal: PaceRefusal | null = null;
+  #rest: Omit<Batch, 'settle' | 'reading'> = NOTHING;
 
   get isEmpty(): boolean {
-    return (
-      this.#settlements.size === 0 &&
-      this.#readings.size === 0 &&
-      !this.#heard &&
-      !this.#refusedForQuota &&
-      this.#paceRefusal === null
-    );
+    return this.#settlements.size === 0 && this.#readings.size === 0 && this.#rest === NOTHING;
   }
 
   /** `period`: of the answer's `Date`; null when there was none. */
   settle(permit: string, as: SettledAs, period: string | null): void {
-    this.#settlements.set(permit, { as, period });
+    this.#settlements.set(permit, { permit, as, period });
   }
 
   note({ reading, heard }: Observation): void {
@@ -57,39 +49,32 @@ export class Outbox {
       const period = reading.period ?? '';
       this.#readings.set(period, stricter(this.#readings.get(period), reading));
     }
-    this.#heard ||= heard;
+    if (heard) this.#rest = { ...this.#rest, heard };
   }
 
   refuseQuota(): void {
-    this.#refusedForQuota = true;
+    this.#rest = { ...this.#rest, refusedForQuota: true };
   }
 
   refusePace({ retryAfterMs }: PaceRefusal): void {
-    const longest = Math.max(this.#paceRefusal?.retryAfterMs ?? 0, retryAfterMs ?? 0) || null;
-    this.#paceRefusal = { retryAfterMs: longest };
+    const longest = Math.max(this.#rest.paceRefusal?.retryAfterMs ?? 0, retryAfterMs ?? 0) || null;
+    this.#rest = { ...this.#rest, paceRefusal: { retryAfterMs: longest } };
   }
 
   /** Takes out what is there, of two billing periods what belongs to the earlier one: the ledger learns of one at a time. */
   collect(): Batch {
-    const periods = [...this.#readings.keys()].sort();
-    const [first = ''] = periods.filter((period) => period !== '');
-    const rest = new Map([...this.#readings].filter(([period]) => period > first));
-    const settlements = [...this.#settlements];
-    const isLater = (period: string | null | undefined) => (period ?? '') > first && rest.has(period ?? '');
+    const [first = ''] = [...this.#readings.keys()].filter((period) => period !== '').sort();
+    const later = new Map([...this.#readings].filter(([period]) => period > first));
+    const settlements = [...this.#settlements.values()];
+    const isLater = ({ period }: Settlement) => later.has(period ?? '');
     const batch = {
-      settle: settlements
-        .filter(([, { period }]) => !isLater(period))
-        .map(([permit, settled]) => ({ permit, ...settled })),
+      settle: settlements.filter((each) => !isLater(each)),
       reading: this.#readings.get(first) ?? null,
-      heard: this.#heard,
-      refusedForQuota: this.#refusedForQuota,
-      paceRefusal: this.#paceRefusal,
+      ...this.#rest,
     };
-    this.#settlements = new Map(settlements.filter(([, { period }]) => isLater(period)));
-    this.#readings = rest;
-    this.#heard = false;
-    this.#refusedForQuota = false;
-    this.#paceRefusal = null;
+    this.#settlements = new Map(settlements.filter(isLater).map((each) => [each.permit, each]));
+    this.#readings = later;
+    this.#rest = NOTHING;
     return batch;
   }
 }

@@ -1,9 +1,9 @@
 /**
- * How fast: judgement on the shared pace. The ledger hands out the slots; here is decided when the rate falls
- * and when it grows. Every change names the version it was judged on, so that of many workers that
- * see the same refusal only one lowers the rate.
+ * How fast: when the rate of the shared pace falls and when it grows. Every change names the version it was judged on, so that of many
+ * workers that see the same refusal only one lowers the rate.
  */
 import type { PaceChange, PaceState } from './ledger.js';
+import type { PaceRefusal } from './outbox.js';
 
 /** Published throughput of such services is 100 requests a second: stay below. */
 export const REMOTE_RATE = 90;
@@ -31,14 +31,18 @@ function acceptedBy(pace: PaceState, newlyAccepted: number): number {
   return Math.max(pace.acceptedLastSecond, pace.acceptedThisSecond + newlyAccepted);
 }
 
+function changed({ version, burst }: PaceState, rate: number | null): PaceChange {
+  return { ifVersion: version, rate, burst, floorMs: 0 };
+}
+
 /** Whether a rate that has just fallen from `before` to `pace.rate` says nothing of what the service takes. */
-export function isUnmeasured(before: number | null, pace: PaceState): boolean {
+function isUnmeasured(before: number | null, pace: PaceState): boolean {
   const accepted = acceptedBy(pace, 0);
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
 }
 
 /** Whether a rate that somebody else left behind may be no more than an unmeasured one. */
-export function mayBeUnmeasured({ rate }: PaceState): boolean {
+function mayBeUnmeasured({ rate }: PaceState): boolean {
   return rate !== null && rate <= UNMEASURED_RATE;
 }
 
@@ -63,14 +67,10 @@ export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAcce
  * The pace after a first refusal is a guess: answers that were still under way then show what the service takes. The
  * change when they prove more than the guess; null when they do not. `newlyAccepted`: as for {@link slowDown}.
  */
-export function raiseGuess(
-  pace: PaceState,
-  newlyAccepted: number,
-  ceiling: number | null,
-): PaceChange | null {
+function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | null): PaceChange | null {
   if (pace.rate === null) return null;
   const rate = Math.min(acceptedBy(pace, newlyAccepted) * AFTER_REFUSAL, ceiling ?? Number.POSITIVE_INFINITY);
-  return rate > pace.rate ? { ifVersion: pace.version, rate, burst: pace.burst, floorMs: 0 } : null;
+  return rate > pace.rate ? changed(pace, rate) : null;
 }
 
 /**
@@ -93,12 +93,7 @@ export function speedUp(
   if (pace.rate === null || quietMs < 1_000) return null;
   if (ceiling !== null && pace.rate >= ceiling) return null;
   const rate = Math.min(grown(pace.rate, quietMs, refusedRate), ceiling ?? Number.POSITIVE_INFINITY);
-  return {
-    ifVersion: pace.version,
-    rate: rate > FASTEST_RATE && ceiling === null ? null : rate,
-    burst: pace.burst,
-    floorMs: 0,
-  };
+  return changed(pace, rate > FASTEST_RATE && ceiling === null ? null : rate);
 }
 
 function grown(rate: number, quietMs: number, refusedRate: RefusedRate): number {
@@ -108,6 +103,80 @@ function grown(rate: number, quietMs: number, refusedRate: RefusedRate): number 
   const slowly = rate + Math.max(0.05, rate * GROWTH_SHARE) * seconds;
   const fast = Math.min(rate * (1 + FAST_GROWTH_SHARE * seconds), fastUntil);
   return Math.max(slowly, fast);
+}
+
+/** So long requests are answered whose slots were given before the rate fell: the ledger gives them a second ahead. */
+const ECHO_MS = 2_000;
+/** How long answers to the burst before a first refusal may prove more than was guessed. */
+const PROOF_MS = 3_000;
+
+export type PaceWatch = ReturnType<typeof createPaceWatch>;
+
+/**
+ * What this process proposes for the shared pace, exchange by exchange: slower after a refusal, faster after a while
+ * without one. It remembers since when it is quiet, that refusals of requests sent before the rate fell say nothing new, and
+ * whether the rate is a guess:
+ *
+ *   unpaced     nothing was refused. Left by the first refusal.
+ *   unmeasured  next to nothing had been accepted by then: the rate is tried out in large steps. Left by a refusal
+ *               beside which something was accepted, or when nobody is held back any more.
+ *   guessed     the rate is made of what had been answered by then. It is raised at once to what answers of requests that
+ *               were still under way prove, then grows fast. Left by the next refusal.
+ *   known       a rate was refused: growth is fast far below it and slow near it.
+ *
+ * A rate that was lowered before this process came is taken for a guess: nobody remembers how good it is.
+ */
+export function createPaceWatch(startedAt: number) {
+  let rate: number | null | undefined;
+  let loweredAt = Number.NEGATIVE_INFINITY;
+  let refusedRate: RefusedRate = 'guess';
+  let quietSince = startedAt;
+  return {
+    /** The service refused a request as too many. */
+    refused(now: number): void {
+      quietSince = now;
+    },
+    /**
+     * The change to propose now; null: none. `accepted`: billed answers since the state was seen; without one nothing is
+     * proven and the pace does not grow. `maxRate`: it grows no further, null: without end.
+     */
+    propose(
+      pace: PaceState,
+      refusal: PaceRefusal | null,
+      accepted: number,
+      maxRate: number | null,
+      now: number,
+    ): PaceChange | null {
+      if (refusal !== null) {
+        const { retryAfterMs } = refusal;
+        if (now - loweredAt >= ECHO_MS) return slowDown(pace, retryAfterMs, accepted);
+        if (retryAfterMs === null) return null;
+        return { ...changed(pace, pace.rate), floorMs: retryAfterMs };
+      }
+      if (accepted === 0) return null;
+      const isGuess = typeof refusedRate !== 'number' && now - loweredAt < PROOF_MS;
+      const proven = isGuess ? raiseGuess(pace, accepted, maxRate) : null;
+      if (proven !== null) return proven;
+      const change = speedUp(pace, now - quietSince, maxRate, refusedRate);
+      if (change !== null) quietSince = now;
+      return change;
+    },
+    /** The pace as the ledger answered it. */
+    learn(pace: PaceState, now: number): void {
+      if (rate === undefined) refusedRate = mayBeUnmeasured(pace) ? 'unmeasured' : 'guess';
+      else if ((pace.rate ?? Number.POSITIVE_INFINITY) < (rate ?? Number.POSITIVE_INFINITY)) {
+        loweredAt = now;
+        quietSince = now;
+        const wasMeasured = rate !== null && refusedRate !== 'unmeasured';
+        if (!wasMeasured && isUnmeasured(rate, pace)) refusedRate = 'unmeasured';
+        else refusedRate = rate ?? 'guess';
+      } else if (refusedRate === 'unmeasured' && rate !== null && now - loweredAt < PROOF_MS) {
+        // More answers than the new rate lets through: those of the burst, which measure it after all.
+        if (raiseGuess({ ...pace, rate }, 0, null) !== null) refusedRate = 'guess';
+      }
+      rate = pace.rate;
+    },
+  };
 }
 
 /** The pace that a run begins with: what `--rate` says, else a default for remote services and none on loopback. */

@@ -34,10 +34,7 @@ export function mayHaveTurned(period: string | null, setting: PeriodSetting, now
   return next !== null && now >= next + RULES.turnMarginMs;
 }
 
-/**
- * Whether this moment may fall in a period, by a clock that may be a little apart from the service's; true for one that is unknown or
- * has no end.
- */
+/** Whether this moment may fall in a period, by a clock a little apart from the service's; true for one unknown or without end. */
 export function mayBeCurrent(period: string | null, now: number): boolean {
   const next = nextPeriodAt(period, 'month');
   if (period === null || next === null) return true;

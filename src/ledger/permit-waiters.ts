@@ -1,8 +1,6 @@
-/**
- * Those who wait for a permit in this process, in the order they came, and who is asked for next. One leaves when it is
- * answered or when its signal is aborted, whichever comes first.
- */
+/** Those who wait for a permit in this process, in the order they came. One leaves when it is answered or its signal is aborted. */
 import type { PeriodSetting } from './period.js';
+import type { Denial } from './policy.js';
 
 /** What a run's settings say of asking; workers bring no limits of their own. */
 export interface AskingRun {
@@ -18,8 +16,7 @@ export type Grant =
   | { readonly type: 'lost' }
   /** Billed or perhaps billed twice in this run without a usable answer. */
   | { readonly type: 'spent' }
-  | { readonly type: 'exhausted'; readonly why: string }
-  | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
+  | Exclude<Denial, { type: 'wait' }>;
 
 /** The right to ask for `key` on behalf of `run`, under the name that the permit will have. */
 export interface PermitWish {
@@ -72,10 +69,7 @@ export class PermitWaiters {
     });
   }
 
-  /**
-   * Those to ask for now, at most `atMost`: all of one run, so that its caps and policy are the ones compared; the
-   * others follow at once.
-   */
+  /** Those to ask for now: all of one run, so that its caps and policy are the ones compared; the others follow at once. */
   choose(now: number, atMost: number): PermitWaiter[] {
     const chosen: PermitWaiter[] = [];
     for (const waiter of this.#waiting) {

@@ -30,17 +30,13 @@ const WARN_AT = 0.8;
 /** Requests that fit: min(header, --quota) + overage; null while nobody has said a quota. */
 export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {
   if (state.quota === null && state.quotaCap === null) return null;
-  return quotaOf(state) + state.overage;
+  return Math.min(state.quota ?? Infinity, state.quotaCap ?? Infinity) + state.overage;
 }
 
 /** What `--max-cost` still allows a run, in requests; Infinity without it. What may turn out to be overage counts as if it did. */
 export function overageLeftFor(run: RunSpending | null): number {
-  if (run === null || run.maxOverageRequests === null) return Number.POSITIVE_INFINITY;
+  if (run === null || run.maxOverageRequests === null) return Infinity;
   return Math.max(0, run.maxOverageRequests - run.overageRequests - run.overageInFlight);
-}
-
-function quotaOf(state: Pick<LedgerState, 'quota' | 'quotaCap'>): number {
-  return Math.min(state.quota ?? Number.POSITIVE_INFINITY, state.quotaCap ?? Number.POSITIVE_INFINITY);
 }
 
 /** Requests of the period, others' and those in flight included. */
@@ -74,93 +70,73 @@ export function judgeDenial(
   state: LedgerState,
   turn: TurnQuestion = { period: 'none', hasAskedForTurn: true },
 ): Denial {
-  const { run } = state;
+  const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };
-  if (state.isPaused)
-    return {
-      type: 'wait',
-      why: 'spending is paused; `brand-enrich resume` allows it again',
-      retryInMs: 1_000,
-    };
-  if (state.restsUntil > state.now) {
-    const ms = state.restsUntil - state.now;
-    return {
-      type: 'wait',
-      why: 'the ledger went back in time; the usage header must catch up',
-      retryInMs: Math.min(ms, 5_000),
-    };
+  if (state.isPaused) return wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
+  if (state.restsUntil > now) {
+    const retryInMs = Math.min(state.restsUntil - now, 5_000);
+    return wait('the ledger went back in time; the usage header must catch up', retryInMs);
   }
-  if (state.isDraining)
-    return {
-      type: 'wait',
-      why: 'a new billing period has begun; requests in flight settle first',
-      retryInMs: 200,
-    };
+  if (state.isDraining) return wait('a new billing period has begun; requests in flight settle first', 200);
   const out = state.held + state.probes;
   if (state.closedAt !== null && !state.isTurnUnconfirmed) {
-    return out > 0 && state.probes > 0
-      ? { type: 'wait', why: 'one request finds out whether the quota was raised', retryInMs: 200 }
+    return state.probes > 0
+      ? wait('one request finds out whether the quota was raised', 200)
       : exhausted(state, turn, 'the service refuses further requests: its quota is reached');
   }
   const limit = limitOf(state);
   if (limit !== null && !state.isTurnUnconfirmed && spentOf(state) >= limit) {
-    if (out > 0) return { type: 'wait', why: 'the last permits are in use', retryInMs: 100 };
+    if (out > 0) return wait('the last permits are in use', 100);
     return exhausted(state, turn, exhaustedWords(state));
   }
   if (run.maxRequests !== null && run.requests >= run.maxRequests)
     return capped(out, `--max-requests ${run.maxRequests} is reached`);
   // What the service bills as overage begins where its own quota ends.
-  const billedFrom = state.quota ?? state.quotaCap ?? Number.POSITIVE_INFINITY;
-  if (overageLeftFor(run) === 0 && state.sent + out + state.others >= billedFrom)
+  if (
+    overageLeftFor(run) === 0 &&
+    state.sent + out + state.others >= (state.quota ?? state.quotaCap ?? Infinity)
+  )
     return capped(out, '--max-cost is reached');
-  if (state.pace.floorMs > 0) {
-    return {
-      type: 'wait',
-      why: 'the service asked for a pause',
-      retryInMs: Math.min(state.pace.floorMs, 1_000),
-    };
-  }
-  const interval = state.pace.rate === null ? 50 : 1_000 / state.pace.rate;
-  return { type: 'wait', why: 'pace', retryInMs: Math.min(Math.max(interval, 20), 1_000) };
+  if (pace.floorMs > 0) return wait('the service asked for a pause', Math.min(pace.floorMs, 1_000));
+  return wait('pace', pace.rate === null ? 50 : Math.min(Math.max(1_000 / pace.rate, 20), 1_000));
+}
+
+function wait(why: string, retryInMs: number): Denial {
+  return { type: 'wait', why, retryInMs };
 }
 
 function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion, why: string): Denial {
   const endsAt = nextPeriodAt(state.period, period);
-  if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why: why };
-  const askInMs = endsAt + RULES.turnMarginMs - state.now;
-  if (askInMs > 0) {
-    const at = new Date(endsAt + RULES.turnMarginMs).toISOString().slice(11, 16);
+  if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why };
+  const asksAt = endsAt + RULES.turnMarginMs;
+  if (asksAt > state.now) {
+    const at = new Date(asksAt).toISOString().slice(11, 16);
     const sentence = `${why}; the billing period has ended, and at ${at} UTC one request asks for the next one`;
-    return { type: 'wait', why: sentence, retryInMs: Math.min(askInMs, 5_000) };
+    return wait(sentence, Math.min(asksAt - state.now, 5_000));
   }
-  if (hasAskedForTurn && state.nextProbeAt > state.now) return { type: 'exhausted', why: why };
+  if (hasAskedForTurn && state.nextProbeAt > state.now) return { type: 'exhausted', why };
   // The request that asks goes a minute after all others: what its header shows has hardly lagged.
   const aloneInMs = state.closedAt === null ? state.heardAt + RULES.probeEveryMs - state.now : 0;
   if (aloneInMs > 0 && state.nextProbeAt <= state.now) {
     const sentence = `${why}; the billing period has ended, and in ${Math.ceil(aloneInMs / 1_000)} s one request asks for the next one`;
-    return { type: 'wait', why: sentence, retryInMs: Math.min(aloneInMs, 5_000) };
+    return wait(sentence, Math.min(aloneInMs, 5_000));
   }
-  if (hasAskedForTurn) return { type: 'exhausted', why: why };
-  return { type: 'wait', why: 'one request asks whether the next billing period has begun', retryInMs: 0 };
+  if (hasAskedForTurn) return { type: 'exhausted', why };
+  return wait('one request asks whether the next billing period has begun', 0);
 }
 
 /** A cap counts held permits: one that is given back makes room again. */
 function capped(out: number, what: string): Denial {
   return out > 0
-    ? { type: 'wait', why: `${what}; requests in flight settle first`, retryInMs: 100 }
+    ? wait(`${what}; requests in flight settle first`, 100)
     : { type: 'exhausted', why: `${what} by this run and earlier starts of it` };
 }
 
-function exhaustedWords(state: LedgerState): string {
-  if (
-    state.quotaCap !== null &&
-    quotaOf(state) === state.quotaCap &&
-    state.quotaCap < (state.quota ?? Number.POSITIVE_INFINITY)
-  ) {
-    return state.overage > 0 ? '--quota and the overage budget are used up' : '--quota is used up';
-  }
-  return state.overage > 0 ? 'quota and overage budget are used up' : 'the quota is used up';
+function exhaustedWords({ quota, quotaCap, overage }: LedgerState): string {
+  if (quotaCap !== null && quotaCap < (quota ?? Infinity))
+    return overage > 0 ? '--quota and the overage budget are used up' : '--quota is used up';
+  return overage > 0 ? 'quota and overage budget are used up' : 'the quota is used up';
 }
 
 /**
@@ -174,14 +150,10 @@ export function isQuotaRefusal(
   state: LedgerState | null,
 ): boolean {
   if (code !== null) return code === 'quota';
-  if (
-    reading.quota !== null &&
-    reading.usage !== null &&
-    reading.usage >= reading.quota + (state?.overage ?? 0)
-  )
-    return true;
-  const limit = state === null ? null : limitOf(state);
-  return limit !== null && state !== null && state.sent + state.others + 1 >= limit;
+  const { quota, usage } = reading;
+  if (quota !== null && usage !== null && usage >= quota + (state?.overage ?? 0)) return true;
+  if (state === null) return false;
+  return state.sent + state.others + 1 >= (limitOf(state) ?? Infinity);
 }
 
 /** How long the service may refuse every request as too many before the rest is deferred: a rolling 5 minutes, and one. */

@@ -1,7 +1,4 @@
-/**
- * Where an account will be when its period ends, if it goes on as it has so far, and what of the overage budget is used. Pure:
- * numbers in, numbers out; the words are the doors'.
- */
+/** Where an account will be when its period ends, if it goes on as it has so far, and what of the overage budget is used. */
 
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from './ledger.js';
@@ -66,9 +63,7 @@ export interface BudgetTerms {
 }
 
 /** Money as exact decimal text. */
-export interface BudgetState {
-  readonly budget: string;
-  readonly price: string;
+export interface BudgetState extends Omit<BudgetTerms, 'plan'> {
   /** Requests beyond the quota, whoever sent them, and what they cost. */
   readonly overageRequests: number;
   readonly used: string;
@@ -77,10 +72,7 @@ export interface BudgetState {
   readonly left: string;
 }
 
-/**
- * Taken from the account as a whole: what was used beyond the quota that the service tells is overage. null unless the plan is paid and the
- * quota is known.
- */
+/** Of the account as a whole: what was used beyond the quota is overage. null unless the plan is paid and the quota is known. */
 export function budgetStateOf(
   state: Pick<LedgerState, 'quota' | 'sent' | 'held' | 'others'>,
   { plan, budget, price }: BudgetTerms,

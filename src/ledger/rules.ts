@@ -1,6 +1,6 @@
 /**
- * Every constant of the ledger's rules, once. The policy and the governor read them here; the scripts of the Redis engine get
- * them as one argument, the SQL functions as functions of the same names. The model in `test/model` keeps its own.
+ * Every constant of the ledger's rules, once: also the first argument of each Lua script, and SQL functions of the same names. The
+ * model in `test/model` keeps its own.
  */
 const DAY_MS = 86_400_000;
 
@@ -39,12 +39,11 @@ export const RULES = {
   longestPeriodMs: 32 * DAY_MS,
   /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
   pendingKeptMs: 60_000,
-  /**
-   * How long after the end of a period, by the store's clock, it is safe to ask the service for the next one: two clocks
-   * that are kept by the network differ by less.
-   */
+  /** How long after the end of a period, by the store's clock, it is safe to ask for the next one: kept clocks differ by less. */
   turnMarginMs: 900_000,
 
+  /** How long answers are kept at most: services of this kind allow 30 days. */
+  answersKeptMs: 30 * DAY_MS,
   /** Claims end with their worker's heartbeat; this only keeps those that nobody asks for again from piling up. */
   claimKeptMs: 2 * DAY_MS,
   doubtsKeptMs: 2 * DAY_MS,

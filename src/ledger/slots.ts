@@ -1,25 +1,13 @@
-/**
- * Waiting for a slot of the shared pace. A slot that was missed is not sent late: a process that was held up would
- * otherwise send all that it slept through in one bunch.
- */
+/** A slot of the shared pace that was missed is not sent late: a process that was held up would send all that it slept through at once. */
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
 /** Timers may be late by so much before a slot counts as missed. */
 const LATE_MS = 10;
 
-export interface Slots {
-  /**
-   * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's clock: true, or false when it was
-   * missed by more than a slot's length; without a rate slots cannot be missed. To be called when the answer arrives. Rejects with the reason
-   * of the signal or of `close`.
-   */
-  await(waitMs: number, given: Pick<LedgerState, 'now' | 'pace'>, signal: AbortSignal): Promise<boolean>;
-  /** Ends every wait. */
-  close(reason: unknown): void;
-}
+export type Slots = ReturnType<typeof createSlots>;
 
-export function createSlots(clock: Clock): Slots {
+export function createSlots(clock: Clock) {
   const storeTime = createStoreTime(clock);
   const waits = new Set<AbortController>();
 
@@ -39,14 +27,23 @@ export function createSlots(clock: Clock): Slots {
   }
 
   return {
-    async await(waitMs, { now, pace: { rate } }, signal) {
+    /**
+     * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's clock: true, or false when it was
+     * missed by more than a slot's length. To be called when the answer arrives. Rejects with the reason of the signal or of `close`.
+     */
+    async await(
+      waitMs: number,
+      { now, pace: { rate } }: Pick<LedgerState, 'now' | 'pace'>,
+      signal: AbortSignal,
+    ): Promise<boolean> {
       storeTime.heard(now);
       if (waitMs <= 0) return true;
       const at = storeTime.toLocal(now + waitMs);
       await sleepUntil(at, signal);
       return rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
     },
-    close(reason) {
+    /** Ends every wait. */
+    close(reason: unknown): void {
       for (const wait of waits) wait.abort(reason);
     },
   };

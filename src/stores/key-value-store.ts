@@ -1,7 +1,4 @@
-/**
- * The `KeyValueStore` seam: small texts by scope and name, dated by the store's clock. For what is too little to have a store
- * of its own: schedules and their last results, signs of life. Each call is atomic.
- */
+/** The `KeyValueStore` seam: small texts by scope and name, dated by the store's clock. Each call is atomic. */
 
 export interface Entry {
   readonly name: string;
@@ -17,9 +14,6 @@ export interface KeyValueStore {
   list(scope: string): Promise<Entry[]>;
   /** Removes an entry; with `text` only when it says that. False when there was none to remove. */
   remove(scope: string, name: string, text: string | null): Promise<boolean>;
-  /**
-   * Writes an entry where there is none, where it says the same already, and where it is older than `deadAfterMs` (null: however
-   * old it is, it stays). True when it was written.
-   */
+  /** Writes an entry where there is none, the same one, or one older than `deadAfterMs` (null: never). True when it was written. */
   claim(scope: string, name: string, text: string, deadAfterMs: number | null): Promise<boolean>;
 }

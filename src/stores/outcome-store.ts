@@ -1,19 +1,17 @@
 /**
  * The `OutcomeStore` seam: durable answers of the service, and the claims that keep two workers from asking for
  * the same identifier at once. The store is the checkpoint: what it holds is never bought again while fresh.
- *
- * Engines implement it, each call atomic per key and on the store's own clock. Keys and compression come from
- * `key.ts` and `codec.ts`, rules of freshness from `freshness.ts`.
+ * Engines implement it, each call atomic per key and on the store's own clock.
  */
 import type { Freshness } from '../core/outcome.js';
 
-/** Service, allowNsfw, kind and value as one text; made by `outcomeKey` in `key.ts`. */
+/** Service, allowNsfw, kind and value as one text; made by `outcomeKey`. */
 export type OutcomeKey = string;
 
 export interface StoredOutcome {
   readonly key: OutcomeKey;
   readonly status: 'matched' | 'not_found';
-  /** The service's JSON as it came, packed by `codec.ts`; null for `not_found`. */
+  /** The service's JSON as it came, packed by `profile-codec.ts`; null for `not_found`. */
   readonly packed: Buffer | null;
   /** Store's clock, milliseconds. */
   readonly fetchedAt: number;
@@ -23,17 +21,10 @@ export interface StoredOutcome {
 }
 
 /** What `record` is handed: the store dates it, by its own clock. */
-export interface NewOutcome {
-  readonly key: OutcomeKey;
-  readonly status: 'matched' | 'not_found';
-  readonly packed: Buffer | null;
-  readonly billed: boolean;
+export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'packed' | 'billed'> {
   /** Fresh for so many milliseconds at most; null: the age rules alone. */
   readonly freshMs: number | null;
-  /**
-   * How long ago it was fetched, for one that waited until the store took it: dated so much earlier, and left alone where the
-   * store has a later one. Milliseconds; absent: now.
-   */
+  /** How long ago it was fetched, for one that waited until the store took it; it replaces no later one. Milliseconds; absent: now. */
   readonly ageMs?: number;
 }
 
@@ -75,10 +66,7 @@ export interface OutcomeStore {
    * doubt for that permit's run and key (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
-  /**
-   * Keeps these answers and drops the claims on their keys. Resolves when they are as durable as the engine promises, with
-   * the `fetchedAt` of those without an age; 0 for none.
-   */
+  /** Keeps these answers and drops the claims on their keys; gives the `fetchedAt` of those without an age, 0 for none. */
   record(worker: string, outcomes: readonly NewOutcome[]): Promise<number>;
   /** Drops this worker's claims on these keys; others' claims are left alone. */
   release(worker: string, keys: readonly OutcomeKey[]): Promise<void>;
@@ -93,10 +81,7 @@ export interface OutcomeStore {
   forget(keys: readonly OutcomeKey[]): Promise<number>;
   /** Forgets every answer fetched before this time (store's clock); how many there were. */
   purge(before: number): Promise<number>;
-  /**
-   * A walk over all answers: begins with null and goes on with `next`. Each answer that is there all the while comes at least once;
-   * Redis may give one twice.
-   */
+  /** A walk over all answers: begins with null and goes on with `next`. Each comes at least once; Redis may give one twice. */
   page(after: string | null): Promise<OutcomePage>;
   /**
    * Keeps answers of another store with their dates; one that is dated after the store's clock is dated now. An answer that the
@@ -104,3 +89,10 @@ export interface OutcomeStore {
    */
   restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }
+
+/** A "come back later" 404 (the brand is being fetched, 1 to 2 minutes) is believed for so long only. */
+export const COME_BACK_FRESH_MS = 120_000;
+
+/** What its row says. */
+export const COME_BACK_REASON =
+  'the service is still fetching this brand (crawl_queued); run again in 2 minutes to ask for it once more';

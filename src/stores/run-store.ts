@@ -1,9 +1,6 @@
 /**
- * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere can tell whether somebody still
- * waits for an answer, and so that the run can tell how far its workers are. Engines implement it, each call atomic
- * and on the store's own clock.
- *
- * Rows and files are not here: they stay on the machine that read them.
+ * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere know whether somebody still waits for an answer, and
+ * the run knows how far its workers are. Engines implement it, each call atomic and on the store's own clock.
  */
 
 import type { Freshness } from '../core/outcome.js';
@@ -63,10 +60,7 @@ export interface RunRecord extends NewRun {
   readonly rows: number | null;
   readonly identifiers: number | null;
   readonly tally: Tally;
-  /**
-   * Permits taken for it and not given back, by the ledger's own count: what was or may have been billed, and what is in
-   * flight. What workers report is in the tally; those that were killed reported nothing.
-   */
+  /** Permits taken for it and not given back, by the ledger's own count: what was or may have been billed, and what is in flight. */
   readonly spent: number;
   /** Requests that the ledger counted as overage when they were settled. */
   readonly overageBilled: number;
@@ -89,10 +83,7 @@ export interface Tally {
 
 export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-/**
- * Requests of a run that were or may have been billed though no worker reported an answer: their workers were killed.
- * Only of a run that nobody is at work for any more; before, some of them are in flight.
- */
+/** What was or may have been billed though no worker reported an answer: they were killed. Only of a run that nobody works for. */
 export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
   return Math.max(0, spent - tally.billed);
 }
@@ -130,16 +121,10 @@ export interface RunStore {
   get(id: string): Promise<RunRecord | null>;
   /** Newest first, at most `limit`. */
   list(limit: number): Promise<RunRecord[]>;
-  /**
-   * Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. A run that was taken for
-   * ended because the owner of its engine was gone is running again.
-   */
+  /** Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. */
   heartbeat(id: string): Promise<RunProgress>;
   setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
-  /**
-   * What one who reports, named `part`, counted for a run so far. The run's tally is the sum over all of them. The same sum told
-   * again, or an earlier one, changes nothing.
-   */
+  /** What the reporter `part` counted so far; a run's tally is the sum over all reporters. An earlier sum changes nothing. */
   addTally(id: string, part: string, sum: Tally): Promise<void>;
   /** Counts a chunk as finished, once, however often it is reported. */
   finishChunk(id: string, chunk: number): Promise<void>;
@@ -155,10 +140,7 @@ export interface RunStore {
   cancel(id: string): Promise<boolean>;
 }
 
-/**
- * Whether a run was completed and the service knew nothing of what it was asked. What was stored before may have been matched, so
- * that a run with such answers says nothing.
- */
+/** Whether a run was completed and the service knew nothing of what it was asked. One with stored answers says nothing. */
 export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
   const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;
   return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;

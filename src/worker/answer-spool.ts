@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { KEEP_ANSWERS_MS } from '../stores/freshness.js';
+import { RULES } from '../ledger/rules.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
 
 const SUFFIX = '.answers';
@@ -96,7 +96,7 @@ export async function listSpooled(spool: string, now: number): Promise<SpooledAn
 export async function purgeSpooled(spool: string, now: number): Promise<void> {
   for (const { folder } of await foldersOf(spool)) {
     for (const { path, at } of await spooledFiles(folder, now)) {
-      if (now - at > KEEP_ANSWERS_MS) await rm(path, { force: true });
+      if (now - at > RULES.answersKeptMs) await rm(path, { force: true });
     }
   }
 }

@@ -18,7 +18,7 @@ import {
 } from '../ledger/policy.js';
 import type { Client } from '../lookup/client.js';
 import type { Answer } from '../lookup/read-answer.js';
-import { COME_BACK_FRESH_MS } from '../stores/freshness.js';
+import { COME_BACK_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
 import { observe, showsService, worthOf } from './answer-worth.js';

@@ -11,9 +11,9 @@ import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import { promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkJob, Engine } from '../engine/engine.js';
-import { promoteParked } from '../engine/promote-parked.js';
-import { createGovernor, type Governor } from '../ledger/governor.js';
+import { type Governor, SharedGovernor } from '../ledger/governor.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
@@ -150,7 +150,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     let governor = governors.get(account);
     if (!governor) {
       const { timeoutMs, usageLagMs } = options;
-      governor = createGovernor({
+      governor = new SharedGovernor({
         ledger: engine.ledger,
         account,
         worker: name,

@@ -3,7 +3,7 @@
  * Every permit that is asked for is followed, so that a test can say who got what, and who still waits.
  */
 import { silentLog } from '../../src/core/log.js';
-import { createGovernor, type Governor, type Grant, type Observation } from '../../src/ledger/governor.js';
+import { type Governor, type Grant, type Observation, SharedGovernor } from '../../src/ledger/governor.js';
 import type { AskingRun } from '../../src/ledger/permit-waiters.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
 import type { ModelAccount } from '../model/ledger-model.js';
@@ -62,16 +62,18 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   const ledger = createModelLedger(clock);
   ledger.addRun('run', options.settings);
   if (options.pace) await ledger.open(ACCOUNT, options.pace);
-  const governors = Array.from({ length: options.governors ?? 1 }, (_, index) =>
-    createGovernor({
-      ledger,
-      account: ACCOUNT,
-      worker: `worker-${index}`,
-      clock,
-      log: silentLog(),
-      timeoutMs: TIMEOUT_MS,
-      usageLagMs: 60_000,
-    }),
+  const governors = Array.from(
+    { length: options.governors ?? 1 },
+    (_, index) =>
+      new SharedGovernor({
+        ledger,
+        account: ACCOUNT,
+        worker: `worker-${index}`,
+        clock,
+        log: silentLog(),
+        timeoutMs: TIMEOUT_MS,
+        usageLagMs: 60_000,
+      }),
   );
   const [governor] = governors;
   if (governor === undefined) throw new Error('a stage needs a governor');

@@ -8,7 +8,7 @@ import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
 import type { BullChunkQueue, ChunkData, Engine } from '../../src/engine/engine.js';
 import { openRedisEngine } from '../../src/engine/redis/open-redis-engine.js';
-import { createGovernor } from '../../src/ledger/governor.js';
+import { SharedGovernor } from '../../src/ledger/governor.js';
 import { parseAccounts } from '../../src/local-service/accounts.js';
 import { Catalogue } from '../../src/local-service/catalogue.js';
 import { LocalService } from '../../src/local-service/local-service.js';
@@ -134,7 +134,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
       await engine.outcomes.heartbeat(worker);
       const shared = { worker, clock: hastyClock, log };
       const halts = new Map<string, RunHalt>();
-      const governor = createGovernor({
+      const governor = new SharedGovernor({
         ...shared,
         clock: systemClock,
         ledger: engine.ledger,

@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { SESSION_OPTIONS } from '../postgres/server-address.js';
+import { SESSION_OPTIONS } from '../postgres/postgres-server.js';
 import { findData, SERVER_ROLE, type ServerFolders, serverFolders } from './data-folder.js';
 import { HEARTBEAT_FILE, HEARTBEAT_MS, SOCKET_PORT, socketFolder } from './server-process.js';
 import { serverUser } from './server-user.js';

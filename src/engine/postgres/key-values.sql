@@ -9,7 +9,7 @@ $$;
 
 CREATE FUNCTION brand_enrich.list_notes(p_offset bigint, p_scope text) RETURNS jsonb LANGUAGE sql AS $$
   SELECT coalesce(jsonb_agg(jsonb_build_object('name', n.name, 'text', n.note,
-      'ageMs', greatest(0, brand_enrich.now_ms(p_offset) - n.written_at)) ORDER BY n.name COLLATE "C"), '[]')
+      'ageMs', greatest(0, brand_enrich.now_ms(p_offset) - n.written_at))), '[]')
     FROM brand_enrich.note n WHERE n.scope = p_scope
 $$;
 

@@ -8,7 +8,7 @@
 -- `exchange` an empty table would be read from end to end for ever. Before PostgreSQL 18 they are kept by adding to the
 -- cost of a plan, which would have every small statement compiled: hence no `jit`.
 
--- Answers by position: 0 granted, 1 lost, 2 spent, 3 denied; waits of granted permits in milliseconds.
+-- Answers by position: the wait of a granted permit in milliseconds, else why there is none.
 CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
@@ -17,16 +17,16 @@ DECLARE
   v_worker text := p->>'worker';
   v_run_id text := p->>'run';
   v_run brand_enrich.run;
-  v_swept record; v_settled record; v_dead record; v_policy record; r record;
+  v_policy record; r record; v_billed brand_enrich.billed[];
   v_before brand_enrich.account; v_key brand_enrich.run_key;
   v_limit bigint;
-  v_has_probe_billed boolean := false; v_is_probe_within boolean; v_has_confirmed boolean; v_is_paused boolean;
+  v_has_probe_billed boolean; v_is_probe_within boolean; v_has_confirmed boolean;
   v_may_spend boolean; v_is_barred boolean; v_is_opening boolean; v_is_turn boolean;
   v_held bigint := 0; v_beyond bigint; v_others_room bigint;
   v_spent bigint; v_out bigint; v_has_room boolean; v_is_probe boolean;
   v_slot float8; v_interval float8;
   v_take int := jsonb_array_length(p->'take');
-  v_answers int[] := '{}'; v_waits float8[] := '{}';
+  v_answers text[] := '{}';
   v_ids text[] := '{}'; v_keys text[] := '{}'; v_probes boolean[] := '{}';
 BEGIN
   PERFORM brand_enrich.note_beat(p_offset, v_worker, 1000);
@@ -38,22 +38,13 @@ BEGIN
   IF p->'seen' <> 'null' THEN
     a := brand_enrich.restore_seen(a, p->'seen', (p->>'usageLagMs')::float8, v_now);
   END IF;
-  SELECT * INTO v_swept FROM brand_enrich.sweep(a, v_now);
-  a := v_swept.a;
+  SELECT * INTO r FROM brand_enrich.due_permits(a, v_now);
+  SELECT * INTO r FROM brand_enrich.close_permits(r.a, r.due || (p->'settle'), v_now);
+  a := r.a;
+  v_billed := r.billed;
+  v_has_probe_billed := r.has_probe_billed;
   -- A reading that cost nothing is as good as one of the request that went alone.
-  v_has_confirmed := jsonb_array_length(p->'settle') = 0 AND a.held = 0 AND a.probes = 0;
-  IF jsonb_array_length(p->'settle') > 0 THEN
-    SELECT * INTO v_settled FROM brand_enrich.close_permits(a,
-      ARRAY(SELECT x->>'permit' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
-      ARRAY(SELECT x->>'as' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord),
-      ARRAY(SELECT x->>'period' FROM jsonb_array_elements(p->'settle') WITH ORDINALITY e(x, ord) ORDER BY ord), v_now);
-    a := v_settled.a;
-    v_has_probe_billed := v_settled.has_probe_billed;
-    v_has_confirmed := v_settled.has_confirmed;
-  ELSE
-    SELECT '{}'::text[] AS billed_runs, '{}'::text[] AS billed_keys, '{}'::text[] AS billed_generations,
-           '{}'::boolean[] AS billed_dated, '{}'::boolean[] AS billed_undated INTO v_settled;
-  END IF;
+  v_has_confirmed := r.has_confirmed OR p->'settle' = '[]' AND a.held = 0 AND a.probes = 0;
   v_before := a;
   IF p->'reading' <> 'null' THEN
     a := brand_enrich.apply_reading(a, p->'reading', v_has_confirmed, v_now);
@@ -74,21 +65,19 @@ BEGIN
   v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
   -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
   v_out := a.held + a.probes;
-  SELECT * INTO v_dead FROM brand_enrich.close_dead(a,
-    v_take > 0 AND v_out > 0 AND (coalesce(brand_enrich.spent_of(a) >= v_limit, v_out >= brand_enrich.unknown_quota_held())
+  IF v_take > 0 AND v_out > 0 AND (coalesce(brand_enrich.spent_of(a) >= v_limit, v_out >= brand_enrich.unknown_quota_held())
       OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - brand_enrich.alone_after_ms()
-      OR coalesce(brand_enrich.is_period_due(a, v_now) OR brand_enrich.is_turn_unconfirmed(a, v_now), false)), v_now);
-  a := v_dead.a;
+      OR brand_enrich.is_period_due(a, v_now) OR brand_enrich.is_turn_unconfirmed(a, v_now)) THEN
+    SELECT * INTO r FROM brand_enrich.close_permits(a, (
+      SELECT coalesce(jsonb_agg(jsonb_build_object('permit', h.id, 'as', 'lost') ORDER BY h.deadline, h.id COLLATE "C"), '[]')
+        FROM brand_enrich.permit h WHERE h.account = a.name AND NOT brand_enrich.is_alive(h.worker, v_now)), v_now);
+    a := r.a;
+    v_billed := v_billed || r.billed;
+  END IF;
   -- It went alone, a minute after all others: what its header shows has hardly lagged.
   v_is_probe_within := v_has_probe_billed AND jsonb_array_length(p->'settle') = 1
     AND coalesce((p->'reading'->>'usage')::bigint < coalesce(a.quota, v_policy.quota_cap), false);
-  a := brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap),
-    v_swept.billed_runs || v_settled.billed_runs || v_dead.billed_runs,
-    v_swept.billed_keys || v_settled.billed_keys || v_dead.billed_keys,
-    v_swept.billed_generations || v_settled.billed_generations || v_dead.billed_generations,
-    v_swept.billed_dated || v_settled.billed_dated || v_dead.billed_dated,
-    v_swept.billed_undated || v_settled.billed_undated || v_dead.billed_undated,
-    v_is_probe_within, v_now);
+  a := brand_enrich.book_overage(a, v_before, coalesce(a.quota, v_policy.quota_cap), v_billed, v_is_probe_within, v_now);
   IF v_has_probe_billed AND NOT v_is_probe_within AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
     a.pace_version := a.pace_version + 1;
@@ -98,11 +87,10 @@ BEGIN
       a.floor_until := greatest(a.floor_until, v_now + (p->'pace'->>'floorMs')::float8);
     END IF;
   END IF;
-  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = v_run_id;
 
   IF v_take > 0 THEN
-    v_may_spend := v_run.id IS NOT NULL AND NOT v_is_paused
+    v_may_spend := v_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
       AND v_run.status = 'running' AND v_run.halt_why IS NULL
       AND brand_enrich.is_run_beating(v_run.beat_at, v_now);
     v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
@@ -124,13 +112,12 @@ BEGIN
         LEFT JOIN brand_enrich.doubt d ON d.run = v_run_id AND d.key = t.key
        ORDER BY t.ord
     LOOP
-      v_waits[r.ord] := 0;
       -- Held already, or named twice in this call: one permit.
       IF r.held IS NOT NULL OR r.permit = ANY (v_ids) THEN v_answers[r.ord] := 0; CONTINUE; END IF;
-      IF r.owner IS DISTINCT FROM v_worker THEN v_answers[r.ord] := 1; CONTINUE; END IF;
-      v_answers[r.ord] := 3;
+      IF r.owner IS DISTINCT FROM v_worker THEN v_answers[r.ord] := 'lost'; CONTINUE; END IF;
+      v_answers[r.ord] := 'denied';
       CONTINUE WHEN NOT v_may_spend;
-      IF r.doubts >= brand_enrich.doubts_allowed() THEN v_answers[r.ord] := 2; CONTINUE; END IF;
+      IF r.doubts >= brand_enrich.doubts_allowed() THEN v_answers[r.ord] := 'spent'; CONTINUE; END IF;
       CONTINUE WHEN v_is_barred;
       v_out := a.held + a.probes;
       CONTINUE WHEN v_is_turn AND v_out > 0;
@@ -176,8 +163,7 @@ BEGIN
       v_ids := v_ids || r.permit;
       v_keys := v_keys || r.key;
       v_probes := v_probes || v_is_probe;
-      v_answers[r.ord] := 0;
-      v_waits[r.ord] := v_slot - v_now;
+      v_answers[r.ord] := v_slot - v_now;
     END LOOP;
     IF v_ids <> '{}' THEN
       INSERT INTO brand_enrich.run_key AS k (key, started_at, generation, requests)
@@ -195,14 +181,12 @@ BEGIN
   a.version := a.version + 1;
   a := brand_enrich.turn(a, v_now);
   PERFORM brand_enrich.save_account(a);
-  RETURN jsonb_build_object('answers', v_answers, 'waits', v_waits,
-    'state', brand_enrich.state_of(a, v_run, v_is_paused, v_now));
+  RETURN jsonb_build_object('answers', v_answers,
+    'state', brand_enrich.state_of(a, v_run, v_now));
 END $$;
 
 -- The account as numbers after an operation.
-CREATE FUNCTION brand_enrich.state_of(
-  a brand_enrich.account, p_run brand_enrich.run, p_is_paused boolean, p_now bigint
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.state_of(a brand_enrich.account, p_run brand_enrich.run, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v_policy record; v_key brand_enrich.run_key; v_run jsonb; v_in_flight bigint := 0; v_overage_billed bigint;
   v_limit bigint; v_has_room boolean;
@@ -235,7 +219,7 @@ BEGIN
     'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,
     'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
-    'servesOverage', a.serves_overage, 'isPaused', p_is_paused,
+    'servesOverage', a.serves_overage, 'isPaused', (SELECT is_paused FROM brand_enrich.engine_state),
     'quotaCap', v_policy.quota_cap, 'overage', v_policy.overage,
     'pace', jsonb_build_object(
       'version', a.pace_version, 'rate', a.rate, 'burst', a.burst,
@@ -244,21 +228,32 @@ BEGIN
     'run', v_run);
 END $$;
 
--- What open, observe and raise end with.
-CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE v_is_paused boolean; v_run brand_enrich.run;
+-- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is the store's time from here on.
+CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
+DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account); r record; v_policy record;
 BEGIN
-  a := brand_enrich.turn(a, p_now);
+  a := brand_enrich.follow_clock(a, brand_enrich.now_ms(p_offset));
+  SELECT * INTO r FROM brand_enrich.due_permits(a, a.changed_at);
+  SELECT * INTO r FROM brand_enrich.close_permits(r.a, r.due, a.changed_at);
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, a.changed_at);
+  RETURN brand_enrich.book_overage(r.a, r.a, coalesce((r.a).quota, v_policy.quota_cap), r.billed, false, a.changed_at);
+END $$;
+
+-- What they end with.
+CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE v_run brand_enrich.run;
+BEGIN
+  a.version := a.version + 1;
+  a := brand_enrich.turn(a, a.changed_at);
   PERFORM brand_enrich.save_account(a);
-  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
-  RETURN brand_enrich.state_of(a, v_run, v_is_paused, p_now);
+  RETURN brand_enrich.state_of(a, v_run, a.changed_at);
 END $$;
 
 -- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not there has no epoch.
 CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS jsonb
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  a brand_enrich.account; v_run brand_enrich.run; v_is_paused boolean; r record;
+  a brand_enrich.account; v_run brand_enrich.run; r record;
   v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_account;
@@ -274,37 +269,29 @@ BEGIN
   a := brand_enrich.turn(a, v_now);
   a.second_sent := a.second_sent + r.spent;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p_run;
-  SELECT is_paused INTO v_is_paused FROM brand_enrich.engine_state;
-  RETURN brand_enrich.state_of(a, v_run, v_is_paused, v_now);
+  RETURN brand_enrich.state_of(a, v_run, v_now);
 END $$;
 
 CREATE FUNCTION brand_enrich.open_account(
   p_offset bigint, p_account text, p_has_pace boolean, p_rate float8, p_burst float8
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
-        v_now bigint := brand_enrich.now_ms(p_offset);
+DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
 BEGIN
-  a := brand_enrich.follow_clock(a, v_now);
-  a := brand_enrich.sweep_alone(a, v_now);
   a.heard_at := 0;
-  a.next_probe_at := v_now;
+  a.next_probe_at := a.changed_at;
   IF p_has_pace THEN
     a.pace_version := a.pace_version + 1;
     a.rate := p_rate;
     a.burst := p_burst;
   END IF;
-  a.version := a.version + 1;
-  RETURN brand_enrich.finish_account(a, v_now);
+  RETURN brand_enrich.finish_account(a);
 END $$;
 
 CREATE FUNCTION brand_enrich.observe_account(
   p_offset bigint, p_account text, p_usage bigint, p_quota bigint
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
-        v_now bigint := brand_enrich.now_ms(p_offset);
+DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
 BEGIN
-  a := brand_enrich.follow_clock(a, v_now);
-  a := brand_enrich.sweep_alone(a, v_now);
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
   IF p_usage IS NOT NULL THEN
     a.usage := p_usage;
@@ -314,26 +301,22 @@ BEGIN
   END IF;
   a.closed_at := NULL;
   a.suspect_since := 0;
-  a.next_probe_at := v_now;
-  a.version := a.version + 1;
-  RETURN brand_enrich.finish_account(a, v_now);
+  a.next_probe_at := a.changed_at;
+  RETURN brand_enrich.finish_account(a);
 END $$;
 
 -- What another ledger knows of the account: the larger sum holds. A later period opens once nothing is in flight.
 CREATE FUNCTION brand_enrich.raise_account(
   p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
 ) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account);
-        v_now bigint := brand_enrich.now_ms(p_offset);
+DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
         v_missing bigint; v_ours bigint; r record;
 BEGIN
-  a := brand_enrich.follow_clock(a, v_now);
-  a := brand_enrich.sweep_alone(a, v_now);
   IF brand_enrich.is_later(p_period, a.period) THEN
     IF a.pending_period IS NULL THEN a.pending_sent := 0; a.pending_dated := 0; END IF;
     a.pending_period := p_period;
     a.pending_falls := 2;
-    SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
+    SELECT * INTO r FROM brand_enrich.open_due_period(a, a.changed_at);
     a := r.a;
   END IF;
   a.period := coalesce(a.period, p_period);
@@ -344,8 +327,7 @@ BEGIN
     a.others := a.others + v_missing - v_ours;
     a.quota := coalesce(a.quota, p_quota);
   END IF;
-  a.version := a.version + 1;
-  RETURN brand_enrich.finish_account(a, v_now);
+  RETURN brand_enrich.finish_account(a);
 END $$;
 
 CREATE FUNCTION brand_enrich.account_names(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$

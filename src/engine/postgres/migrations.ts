@@ -1,12 +1,11 @@
 /**
- * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in one
- * transaction under an advisory lock, so that many processes may start at the same moment. BullMQ's own schema
- * is brought up to date by BullMQ's `runMigrations`; the engines call both.
+ * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in one transaction under an advisory
+ * lock, so that many processes may start at the same moment. BullMQ brings up its own schema.
  */
 import { readFileSync } from 'node:fs';
+import type { ClientBase } from 'pg';
 import { FailFileError } from '../../core/errors.js';
 import { RULES } from '../../ledger/rules.js';
-import type { SqlSession } from './database.js';
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
@@ -16,13 +15,10 @@ const STEPS: readonly string[] = readSql('schema')
   .slice(1);
 
 /** The constants of the ledger's rules as functions that the planner replaces by their value: `probe_every_ms()`. */
-const RULE_FUNCTIONS = Object.entries(RULES)
-  .map(([name, value]) => [name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value])
-  .map(
-    ([name, value]) =>
-      `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`,
-  )
-  .join('\n');
+const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
+  const name = rule.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`;
+});
 
 /** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */
 const DROP_FUNCTIONS = `
@@ -33,23 +29,20 @@ BEGIN
     EXECUTE 'DROP FUNCTION IF EXISTS ' || v_function || ' CASCADE';
   END LOOP;
 END $$;
+DROP TYPE IF EXISTS brand_enrich.billed;
 `;
 
 /** All functions, made anew whenever a step was taken: they need no history. */
 const FUNCTIONS = [
   DROP_FUNCTIONS,
-  RULE_FUNCTIONS,
+  ...RULE_FUNCTIONS,
   ...['account', 'reading', 'permits', 'ledger', 'outcomes', 'runs', 'key-values'].map(readSql),
 ].join('\n');
 
 const MIGRATION_LOCK = 0x62656e6d;
 
-/**
- * Brings the schema up to date. Throws {@link FailFileError} `engine-unfit` when a later release made it.
- *
- * @param subject Where the schema is, for the message.
- */
-export async function migrate(session: SqlSession, subject: string): Promise<void> {
+/** Throws {@link FailFileError} `engine-unfit` when a later release made the schema. `subject`: where it is, for the message. */
+export async function migrate(session: ClientBase, subject: string): Promise<void> {
   await session.query('BEGIN');
   try {
     await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);

@@ -1,55 +1,42 @@
 /**
  * The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool.
  */
-import type { PgPool, Telemetry } from 'bullmq';
-import { runMigrations } from 'bullmq';
-import type { PoolClient } from 'pg';
+import {
+  createPostgresBackend,
+  type PgPool,
+  type Queue,
+  runMigrations,
+  type Worker,
+  withBackend,
+} from 'bullmq';
+import type { Pool, PoolClient } from 'pg';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
-import { KEEP_ANSWERS_MS } from '../../stores/freshness.js';
-import { createChunkQueue } from '../chunk-queue.js';
-import type { Engine } from '../engine.js';
-import { giveEngineId } from '../engine-id.js';
-import { createScheduledJobs } from '../job-schedulers.js';
+import type { Engine, EngineOptions } from '../engine.js';
+import { createStores, giveEngineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
-import { createConnectionPool, type PostgresServer } from './connection-pool.js';
-import type { SqlSession } from './database.js';
-import { createStoreCalls } from './database.js';
+import { createQueues, type QueueBackend } from '../queues.js';
+import { type StoreCalls, translated } from '../store-calls.js';
 import { migrate } from './migrations.js';
-import { keepTidy } from './retention.js';
-import { sessionAddress, shownAddress, withoutPassword } from './server-address.js';
-import { durabilityWarnings, readServerFacts, requireVersion } from './server-checks.js';
-import { createSqlKeyValues } from './sql-key-values.js';
-import { createSqlLedger } from './sql-ledger.js';
-import { createSqlOutcomes } from './sql-outcomes.js';
-import { createSqlQueues } from './sql-queues.js';
-import { createSqlRuns } from './sql-runs.js';
+import {
+  durabilityWarnings,
+  type PostgresServer,
+  readServerFacts,
+  requireVersion,
+  sessionAddress,
+  shownAddress,
+  withoutPassword,
+} from './postgres-server.js';
+import { createSqlCalls, openPool } from './sql-calls.js';
 import { storeFailure } from './store-failure.js';
 
-interface EngineOptions {
-  readonly log: Log;
-  /** Of chunks; absent: nothing is traced. */
-  readonly telemetry?: Telemetry | undefined;
-  /** After it a server that is away is hardly waited for; absent: nobody says stop. */
-  readonly stop?: AbortSignal;
-  /** Tests only: added to the store's clock, in whole milliseconds. */
-  readonly clockOffsetMs?: () => number;
-  /** Tests only: what the daily purge waits with. */
-  readonly upkeepClock?: Clock;
-}
+/** `url`: `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
+export type PostgresEngineOptions = EngineOptions & { readonly url: string };
 
-export interface PostgresEngineOptions extends EngineOptions {
-  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
-  readonly url: string;
-}
-
-/**
- * Exchanges wait for each other in the server, so more sessions would only use up the server's `max_connections` (100 by default)
- * with many workers.
- */
+/** Exchanges wait for each other in the server: more sessions would only use up its `max_connections` (100 by default). */
 const SESSIONS = 8;
 
 const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
@@ -69,8 +56,6 @@ export async function openPostgresEngine({ url, ...options }: PostgresEngineOpti
 }
 
 /**
- * Connects, brings both schemas up to date and removes what nobody needs any more.
- *
  * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in, `engine-unfit` when it is too old,
  * may not make our schemas, or was used by a later release.
  */
@@ -83,17 +68,15 @@ export async function openEngineOn(
   const { address } = server;
   const releasers = createReleasers();
   const failure = (error: unknown) => storeFailure(server, error);
-  const connections = createConnectionPool(server, log);
-  releasers.push(() => connections.close());
+  const { pool, close } = openPool(server, log);
+  releasers.push(close);
   try {
-    (await connect(() => connections.pool.connect(), server)).release();
-    const calls = createStoreCalls(connections, clockOffsetMs);
-    // A server that lets us in and then ends the session is away for a moment, and no more.
+    (await connect(pool, server)).release();
+    const calls = createSqlCalls(server, pool, clockOffsetMs);
+    // A server that lets us in and then ends the session is unavailable for a moment, and no more.
     const patience = createPatience({ log, stop });
     const warnings = await patience(async () => {
-      const client = await connections.pool.connect().catch((error: unknown) => {
-        throw failure(error);
-      });
+      const client = await translated(pool.connect(), failure);
       let isLost = true;
       try {
         const warned = await prepare(client, server);
@@ -103,37 +86,24 @@ export async function openEngineOn(
         client.release(isLost);
       }
     });
-    await patience(() => calls.value('tidy', KEEP_ANSWERS_MS));
+    await patience(() => calls.call('tidy'));
     releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
-    const keyValues = createSqlKeyValues(calls);
-    const id = await patience(() => giveEngineId(keyValues));
-    // BullMQ describes the part of `pg` that it uses in types of its own.
-    const queues = createSqlQueues(connections.pool as unknown as PgPool, log, telemetry);
+    const stores = createStores(calls);
+    const id = await patience(() => giveEngineId(stores.keyValues));
+    const queues = createQueues(backendOn(pool), { failure, log, telemetry });
     releasers.push(() => queues.close());
     return {
       id,
       kind,
       address,
-      ledger: createSqlLedger(calls),
-      outcomes: createSqlOutcomes(calls),
-      runs: createSqlRuns(calls, address),
-      keyValues,
-      scheduledJobs: createScheduledJobs(queues.openScheduledJobQueue, failure),
+      ...stores,
+      ...queues,
       warnings,
-      openQueue: (name) => queues.openQueue(name),
-      openChunkQueue: (name) => createChunkQueue(queues.openQueue(name), failure),
-      openWorker: (name, processor, concurrency) => queues.openWorker(name, processor, concurrency),
-      openScheduledJobWorker: (name, processor, concurrency) =>
-        queues.openScheduledJobWorker(name, processor, concurrency),
       freeMemory: async () => null,
       async facts() {
-        const { rows } = await connections.pool.query(SERVER_FACTS).catch((error: unknown) => {
-          throw failure(error);
-        });
-        const { version, sessions, bytes } = rows[0];
+        const { version, sessions, bytes } = (await translated(pool.query(SERVER_FACTS), failure)).rows[0];
         return { version: `PostgreSQL ${version}`, sessions: Number(sessions), bytes: Number(bytes) };
       },
-      roundTrips: calls.roundTrips,
       close: () => releasers.releaseAll(),
     };
   } catch (error) {
@@ -142,45 +112,72 @@ export async function openEngineOn(
   }
 }
 
-async function connect(
-  open: () => Promise<PoolClient>,
-  { address, redact }: PostgresServer,
-): Promise<PoolClient> {
-  try {
-    return await open();
-  } catch (error) {
+/** Shared by all queues and workers; every session has `bullmq` in its search path. */
+function backendOn(pool: Pool): QueueBackend {
+  // The backend is a type parameter of BullMQ's classes, whose methods are the same on each; and BullMQ describes the part of
+  // `pg` that it uses in types of its own.
+  const classes = withBackend(createPostgresBackend) as unknown as {
+    Queue: typeof Queue;
+    Worker: typeof Worker;
+  };
+  const connection = { connection: pool as unknown as PgPool };
+  return {
+    classes,
+    queueConnection: () => connection,
+    workerConnection: () => ({ connection, release: async () => undefined }),
+    close: async () => undefined,
+  };
+}
+
+/** The store knows when a day is over, for all processes together; asking it oftener costs next to nothing. */
+const ASK_EVERY_MS = 3_600_000;
+
+/** Purges once a day what may be kept no longer (Redis lets each answer expire), until what is returned ends it. */
+function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void> {
+  const stopping = new AbortController();
+  const ended = (async () => {
+    for (;;) {
+      await clock.sleep(ASK_EVERY_MS, stopping.signal);
+      try {
+        const isDone = await calls.call('tidy_daily');
+        if (isDone === true) log.debug('answers that may be kept no longer are forgotten, as every day');
+      } catch (error) {
+        log.warn(
+          { reason: systemWords(error) },
+          'old answers could not be forgotten; tried again in an hour',
+        );
+      }
+    }
+  })().catch(() => undefined);
+  return async () => {
+    stopping.abort(new Error('closing'));
+    await ended;
+  };
+}
+
+async function connect(pool: Pool, { address, redact }: PostgresServer): Promise<PoolClient> {
+  return translated(pool.connect(), (error) => {
+    const code = 'engine-unreachable';
     const reason = redact(systemWords(error));
     // Its own word, as opposed to the system's.
-    const isReply = error instanceof Error && 'severity' in error;
-    throw new FailFileError(
-      isReply
-        ? {
-            code: 'engine-unreachable',
-            what: `the engine does not let us in (${reason})`,
-            subject: address,
-            todo: 'check user, password and database in the address (--engine)',
-          }
-        : {
-            code: 'engine-unreachable',
-            subject: `${address} (${reason})`,
-            todo: 'check the address (--engine), and that PostgreSQL runs and can be reached; then run again',
-          },
-    );
-  }
+    if (error instanceof Error && 'severity' in error) {
+      const what = `the engine does not let us in (${reason})`;
+      const todo = 'check user, password and database in the address (--engine)';
+      return new FailFileError({ code, what, subject: address, todo });
+    }
+    const todo = 'check the address (--engine), and that PostgreSQL runs and can be reached; then run again';
+    return new FailFileError({ code, subject: `${address} (${reason})`, todo });
+  });
 }
 
 /** Checks the server and brings both schemas up to date; what it warns of. */
 async function prepare(client: PoolClient, server: PostgresServer): Promise<string[]> {
   const { address, redact } = server;
-  // pg asks for a list that it may change.
-  const session: SqlSession = {
-    query: (sql, params) => (params === undefined ? client.query(sql) : client.query(sql, [...params])),
-  };
   try {
-    const facts = await readServerFacts(session);
+    const facts = await readServerFacts(client);
     requireVersion(facts, address);
     await runMigrations(client);
-    await migrate(session, address);
+    await migrate(client, address);
     return durabilityWarnings(facts);
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;

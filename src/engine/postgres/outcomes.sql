@@ -110,7 +110,7 @@ BEGIN
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
--- p_meta: [key, is matched, billed, fresh for ms or null, first byte (from 1), length or null, age in ms]; p_bytes: all answers in
+-- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age in ms]; p_bytes: all answers in
 -- a row. Gives the date of those without an age. One with an age leaves a later one alone.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -118,8 +118,8 @@ DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
   SELECT DISTINCT ON (m->>0) m->>0, (m->>1)::boolean, (m->>2)::boolean, v_now - (m->>6)::bigint,
-         v_now - (m->>6)::bigint + (m->>3)::float8,
-         substring(p_bytes FROM (m->>4)::int FOR (m->>5)::int)
+         v_now - (m->>6)::bigint + (m->>5)::float8,
+         substring(p_bytes FROM (m->>3)::int FOR (m->>4)::int)
     FROM jsonb_array_elements(p_meta) WITH ORDINALITY e(m, ord) ORDER BY m->>0, ord DESC
   ON CONFLICT (key) DO UPDATE SET is_matched = excluded.is_matched, billed = excluded.billed,
     fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed
@@ -173,31 +173,31 @@ BEGIN
   RETURN v_count;
 END $$;
 
--- The answers after a key. meta: [key, is matched, billed, fetched at, fresh until, length or null] for each.
+-- The answers after a key: [key, is matched, billed, fetched at, fresh until, length or null] for each. next: null on the last page.
 CREATE FUNCTION brand_enrich.page_outcomes(
   p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
-  SELECT jsonb_agg(jsonb_build_array(o.key, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed)) ORDER BY o.key),
+  SELECT jsonb_build_object('next', CASE WHEN count(*) = p_limit THEN max(o.key) END, 'answers', jsonb_agg(
+           jsonb_build_array(o.key, o.is_matched, o.billed, o.fetched_at, o.fresh_until, length(o.packed)) ORDER BY o.key)),
          string_agg(o.packed, ''::bytea ORDER BY o.key) INTO meta, bytes
     FROM (SELECT * FROM brand_enrich.outcome WHERE key > p_after ORDER BY key LIMIT p_limit) o;
 END $$;
 
--- p_meta: [key, is matched, billed, fetched at, fresh until, first byte (from 1), length or null]; p_bytes: all answers in a row.
+-- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh until, fetched at]; p_bytes: all answers in a row.
 -- No date is later than now, and an answer that is as late as the given one stays.
-CREATE FUNCTION brand_enrich.restore_outcomes(
-  p_offset bigint, p_meta jsonb, p_bytes bytea, p_keep_ms bigint, OUT taken int, OUT expired int
-) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
+CREATE FUNCTION brand_enrich.restore_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea, OUT taken int, OUT expired int)
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_oldest bigint := v_now - brand_enrich.answers_kept_ms();
 BEGIN
-  expired := (SELECT count(*) FROM jsonb_array_elements(p_meta) m WHERE (m->>3)::bigint <= v_now - p_keep_ms);
+  expired := (SELECT count(*) FROM jsonb_array_elements(p_meta) m WHERE (m->>6)::bigint <= v_oldest);
   WITH given AS (
-    SELECT m->>0 AS key, m, least((m->>3)::bigint, v_now) AS fetched_at, greatest(0, (m->>3)::bigint - v_now) AS ahead
-      FROM jsonb_array_elements(p_meta) m WHERE (m->>3)::bigint > v_now - p_keep_ms
+    SELECT m->>0 AS key, m, least((m->>6)::bigint, v_now) AS fetched_at, greatest(0, (m->>6)::bigint - v_now) AS ahead
+      FROM jsonb_array_elements(p_meta) m WHERE (m->>6)::bigint > v_oldest
   ), kept AS (
     INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
-    SELECT DISTINCT ON (key) key, (m->>1)::boolean, (m->>2)::boolean, fetched_at, (m->>4)::bigint - ahead,
-           substring(p_bytes FROM (m->>5)::int FOR (m->>6)::int)
+    SELECT DISTINCT ON (key) key, (m->>1)::boolean, (m->>2)::boolean, fetched_at, (m->>5)::bigint - ahead,
+           substring(p_bytes FROM (m->>3)::int FOR (m->>4)::int)
       FROM given ORDER BY key, fetched_at DESC
     ON CONFLICT (key) DO UPDATE SET is_matched = excluded.is_matched, billed = excluded.billed,
       fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until, packed = excluded.packed
@@ -206,36 +206,35 @@ BEGIN
   ) SELECT count(*) INTO taken FROM kept;
 END $$;
 
--- What nobody needs any more: answers older than p_keep_ms before the oldest live run began, what old runs left, and
+-- What nobody needs any more: answers too old to be kept when the oldest live run began, what old runs left, and
 -- claims and heartbeats of workers that are long gone.
-CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_keep_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000;
-  v_run_kept bigint := brand_enrich.run_kept_ms();
+CREATE FUNCTION brand_enrich.tidy(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   PERFORM brand_enrich.purge_outcomes(p_offset, least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - beat_at < brand_enrich.run_dead_after_ms())) - p_keep_ms);
+     WHERE status = 'running' AND v_now - beat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms());
   DELETE FROM brand_enrich.claim c
    WHERE NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = c.worker AND w.beat_at > v_now - v_day)
      AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = c.key);
   DELETE FROM brand_enrich.worker WHERE beat_at < v_now - v_day;
-  DELETE FROM brand_enrich.failure f USING brand_enrich.run r WHERE r.id = f.run AND r.beat_at < v_now - v_run_kept;
-  DELETE FROM brand_enrich.doubt d USING brand_enrich.run r WHERE r.id = d.run AND r.beat_at < v_now - v_run_kept;
-  DELETE FROM brand_enrich.run_chunk c USING brand_enrich.run r WHERE r.id = c.run AND r.beat_at < v_now - v_run_kept;
-  DELETE FROM brand_enrich.run_tally t USING brand_enrich.run r WHERE r.id = t.run AND r.beat_at < v_now - v_run_kept;
+  FOREACH v_table IN ARRAY ARRAY['failure', 'doubt', 'run_chunk', 'run_tally'] LOOP
+    EXECUTE format('DELETE FROM brand_enrich.%I t USING brand_enrich.run r WHERE r.id = t.run AND r.beat_at < %s',
+      v_table, v_now - brand_enrich.run_kept_ms());
+  END LOOP;
   DELETE FROM brand_enrich.run WHERE beat_at < v_now - brand_enrich.run_key_kept_ms();
 END $$;
 
 -- The same when nobody did so for a day: of many processes that ask, one at a time and one a day does it. The note
 -- is in no scope that others list.
-CREATE FUNCTION brand_enrich.tidy_daily(p_offset bigint, p_keep_ms bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.tidy_daily(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.note AS n (scope, name, note, written_at) VALUES ('retention', 'tidied', '', v_now)
   ON CONFLICT (scope, name) DO UPDATE SET written_at = excluded.written_at
    WHERE abs(v_now - n.written_at) >= 86400000;
   IF NOT FOUND THEN RETURN false; END IF;
-  PERFORM brand_enrich.tidy(p_offset, p_keep_ms);
+  PERFORM brand_enrich.tidy(p_offset);
   RETURN true;
 END $$;

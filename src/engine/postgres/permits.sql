@@ -1,18 +1,24 @@
 -- Permits: closing them (settled, past their deadline, of dead workers), booking what was overage, and what may be granted.
 
--- Settles permits of the account that are out; others in the list change nothing. Of several settlements of one
--- permit the first holds. Gives those that were billed, in the order of the list: by whom they are paid, and whether their answers
--- are dated in a later period.
+-- A request that was billed or perhaps billed: by whom it is paid, and whether its answer is dated in a later period or not at all.
+CREATE TYPE brand_enrich.billed AS (
+  run text, key text, generation text, is_dated_next boolean, is_undated boolean
+);
+
+-- Settles permits of the account that are out; others in the list change nothing. p_settle: `{permit, as, period}` as in a request;
+-- of several for one permit the first holds. `lost`: nobody has the answer, and it counts as sent. Gives those that were billed, in
+-- the order of the list.
 CREATE FUNCTION brand_enrich.close_permits(
-  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT has_confirmed boolean, OUT billed_runs text[],
-  OUT billed_keys text[], OUT billed_generations text[], OUT billed_dated boolean[], OUT billed_undated boolean[],
-  p_ids text[], p_as text[], p_dates text[], p_now bigint
+  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT has_confirmed boolean, OUT billed brand_enrich.billed[],
+  p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_unknown bigint; v_freed text[];
 BEGIN
+  has_probe_billed := false; has_confirmed := false;
+  IF p_settle = '[]' THEN RETURN; END IF;
   WITH wanted AS (
-    SELECT DISTINCT ON (u.id) u.id, u.settled, u.dated_in, u.ord
-      FROM unnest(p_ids, p_as, p_dates) WITH ORDINALITY u(id, settled, dated_in, ord) ORDER BY u.id, u.ord
+    SELECT DISTINCT ON (x->>'permit') x->>'permit' AS id, x->>'as' AS settled, x->>'period' AS dated_in, ord
+      FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord) ORDER BY x->>'permit', ord
   ), gone AS (
     DELETE FROM brand_enrich.permit p USING wanted w WHERE p.id = w.id AND p.account = a.name
     RETURNING p.id, p.worker, p.run, p.run_key, p.generation, p.key, p.period, p.probe, w.settled, w.ord,
@@ -27,7 +33,7 @@ BEGIN
   ), doubted AS (
     INSERT INTO brand_enrich.doubt AS d (run, key, count)
     -- Who took its claim over has counted the doubt.
-    SELECT run, key, count(*) FROM gone WHERE settled = 'doubtful' AND worker <> '' GROUP BY run, key ORDER BY run, key
+    SELECT run, key, count(*) FROM gone WHERE settled IN ('doubtful', 'lost') AND worker <> '' GROUP BY run, key ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + excluded.count
   )
   SELECT count(*) FILTER (WHERE probe), count(*) FILTER (WHERE NOT probe),
@@ -36,15 +42,12 @@ BEGIN
          count(*) FILTER (WHERE settled <> 'free'),
          count(*) FILTER (WHERE settled <> 'free' AND is_dated_next),
          count(*) FILTER (WHERE settled <> 'free' AND (is_undated OR (is_later_dated AND NOT is_dated_next))),
-         coalesce(bool_or(probe AND settled = 'billed'), false), coalesce(bool_or(id = a.pending_asked), false),
+         coalesce(bool_or(probe AND settled = 'billed'), false),
+         coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free'),
-         coalesce(array_agg(run ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
-         coalesce(array_agg(run_key ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
-         coalesce(array_agg(generation ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
-         coalesce(array_agg(is_dated_next ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}'),
-         coalesce(array_agg(is_undated ORDER BY ord) FILTER (WHERE settled <> 'free'), '{}')
-    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_unknown, has_probe_billed, has_confirmed, v_freed,
-         billed_runs, billed_keys, billed_generations, billed_dated, billed_undated FROM gone;
+         array_agg(ROW(run, run_key, generation, is_dated_next, is_undated)::brand_enrich.billed ORDER BY ord)
+           FILTER (WHERE settled <> 'free')
+    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_unknown, has_probe_billed, has_confirmed, v_freed, billed FROM gone;
   -- A statement of its own: runs are locked after their keys.
   IF v_freed IS NOT NULL THEN
     UPDATE brand_enrich.run r SET spent = r.spent - f.freed
@@ -62,53 +65,17 @@ BEGIN
   END IF;
 END $$;
 
--- Permits of which nobody has the answers count as sent.
-CREATE FUNCTION brand_enrich.close_lost(
-  INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
-  OUT billed_dated boolean[], OUT billed_undated boolean[], p_ids text[], p_now bigint
-) LANGUAGE plpgsql AS $$
-DECLARE r record;
-BEGIN
-  billed_runs := '{}'; billed_keys := '{}'; billed_generations := '{}'; billed_dated := '{}'; billed_undated := '{}';
-  IF p_ids IS NULL THEN RETURN; END IF;
-  SELECT * INTO r FROM brand_enrich.close_permits(a, p_ids,
-    array_fill('doubtful'::text, ARRAY[cardinality(p_ids)]), array_fill(NULL::text, ARRAY[cardinality(p_ids)]), p_now);
-  a := r.a;
-  billed_runs := r.billed_runs; billed_keys := r.billed_keys; billed_generations := r.billed_generations;
-  billed_dated := r.billed_dated; billed_undated := r.billed_undated;
-END $$;
-
--- Those past their deadline, the oldest first. The account knows the earliest deadline, so that most calls look at nothing.
-CREATE FUNCTION brand_enrich.sweep(
-  INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
-  OUT billed_dated boolean[], OUT billed_undated boolean[], p_now bigint
-) LANGUAGE plpgsql AS $$
-DECLARE v_ids text[]; r record;
+-- Permits past their deadline for `close_permits`, the oldest first. The account knows the earliest deadline, so that most calls look
+-- at nothing.
+CREATE FUNCTION brand_enrich.due_permits(INOUT a brand_enrich.account, OUT due jsonb, p_now bigint) LANGUAGE plpgsql AS $$
 BEGIN
   IF a.sweep_at <= p_now THEN
-    SELECT array_agg(id ORDER BY deadline, id COLLATE "C") FILTER (WHERE deadline <= p_now),
+    SELECT jsonb_agg(jsonb_build_object('permit', id, 'as', 'lost') ORDER BY deadline, id COLLATE "C")
+             FILTER (WHERE deadline <= p_now),
            min(deadline) FILTER (WHERE deadline > p_now)
-      INTO v_ids, a.sweep_at FROM brand_enrich.permit WHERE account = a.name;
+      INTO due, a.sweep_at FROM brand_enrich.permit WHERE account = a.name;
   END IF;
-  SELECT * INTO r FROM brand_enrich.close_lost(a, v_ids, p_now);
-  a := r.a; billed_runs := r.billed_runs; billed_keys := r.billed_keys; billed_generations := r.billed_generations;
-  billed_dated := r.billed_dated; billed_undated := r.billed_undated;
-END $$;
-
--- Those of workers that died.
-CREATE FUNCTION brand_enrich.close_dead(
-  INOUT a brand_enrich.account, OUT billed_runs text[], OUT billed_keys text[], OUT billed_generations text[],
-  OUT billed_dated boolean[], OUT billed_undated boolean[], p_is_wanted boolean, p_now bigint
-) LANGUAGE plpgsql AS $$
-DECLARE v_ids text[]; r record;
-BEGIN
-  IF p_is_wanted THEN
-    SELECT array_agg(p.id ORDER BY p.deadline, p.id COLLATE "C") INTO v_ids FROM brand_enrich.permit p
-     WHERE p.account = a.name AND NOT brand_enrich.is_alive(p.worker, p_now);
-  END IF;
-  SELECT * INTO r FROM brand_enrich.close_lost(a, v_ids, p_now);
-  a := r.a; billed_runs := r.billed_runs; billed_keys := r.billed_keys; billed_generations := r.billed_generations;
-  billed_dated := r.billed_dated; billed_undated := r.billed_undated;
+  due := coalesce(due, '[]');
 END $$;
 
 -- Where the account stands in its period.
@@ -120,20 +87,20 @@ $$;
 -- were billed in. p_before: the account after closing them and before the reading. p_is_probe_within: a request beyond the limit was
 -- answered with a usage below the quota.
 CREATE FUNCTION brand_enrich.book_overage(
-  INOUT a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_runs text[], p_keys text[],
-  p_generations text[], p_dated boolean[], p_undated boolean[], p_is_probe_within boolean, p_now bigint
+  INOUT a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_billed brand_enrich.billed[],
+  p_is_probe_within boolean, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
-  v_num_dated bigint; v_num_undated bigint := 0; v_position bigint; v_dated_position bigint; v_over_runs text[] := '{}';
-  v_over_keys text[] := '{}'; v_over_generations text[] := '{}'; v_is_over boolean;
+  v_num_dated bigint; v_num_undated bigint := 0; v_position bigint; v_dated_position bigint; v_is_over boolean;
+  v_over brand_enrich.billed[] := '{}'; b brand_enrich.billed;
   v_has_opened boolean := p_before.period IS NOT NULL AND a.period IS DISTINCT FROM p_before.period;
   -- Without a date it belongs where the last reading was.
   v_is_next_seen boolean := v_has_opened
     OR (a.pending_seen_at > 0 AND p_now >= brand_enrich.start_of(a.pending_period));
 BEGIN
-  IF p_runs = '{}' THEN RETURN; END IF;
-  v_num_dated := (SELECT count(*) FROM unnest(p_dated) d WHERE d);
-  IF v_is_next_seen THEN v_num_undated := (SELECT count(*) FROM unnest(p_undated) d WHERE d); END IF;
+  IF p_billed IS NULL THEN RETURN; END IF;
+  v_num_dated := (SELECT count(*) FROM unnest(p_billed) u WHERE u.is_dated_next);
+  IF v_is_next_seen THEN v_num_undated := (SELECT count(*) FROM unnest(p_billed) u WHERE u.is_undated); END IF;
   IF v_has_opened THEN v_position := brand_enrich.standing_of(p_before);
   ELSE
     a.pending_dated := a.pending_dated + v_num_undated;
@@ -143,42 +110,24 @@ BEGIN
   v_dated_position := p_before.pending_dated;
   -- Nearly always: all of them are within the quota.
   IF p_is_probe_within OR p_quota IS NULL OR v_position <= p_quota AND v_dated_position + v_num_undated <= p_quota THEN RETURN; END IF;
-  v_position := v_position - (cardinality(p_runs) - v_num_dated);
+  v_position := v_position - (cardinality(p_billed) - v_num_dated);
   v_dated_position := v_dated_position - v_num_dated;
-  FOR i IN 1 .. cardinality(p_runs) LOOP
-    IF p_dated[i] OR (p_undated[i] AND v_is_next_seen) THEN
+  FOREACH b IN ARRAY p_billed LOOP
+    IF b.is_dated_next OR (b.is_undated AND v_is_next_seen) THEN
       v_dated_position := v_dated_position + 1;
       v_is_over := v_dated_position > p_quota;
     ELSE
       v_position := v_position + 1;
       v_is_over := v_position > p_quota;
     END IF;
-    IF v_is_over THEN
-      v_over_runs := v_over_runs || p_runs[i];
-      v_over_keys := v_over_keys || p_keys[i];
-      v_over_generations := v_over_generations || p_generations[i];
-    END IF;
+    IF v_is_over THEN v_over := array_append(v_over, b); END IF;
   END LOOP;
-  IF v_over_runs = '{}' THEN RETURN; END IF;
+  IF v_over = '{}' THEN RETURN; END IF;
   UPDATE brand_enrich.run_key k SET overage_requests = k.overage_requests + f.requests
-    FROM (SELECT u.key, u.generation, count(*) AS requests FROM unnest(v_over_keys, v_over_generations) u(key, generation)
-           GROUP BY u.key, u.generation ORDER BY u.key) f
+    FROM (SELECT u.key, u.generation, count(*) AS requests FROM unnest(v_over) u GROUP BY u.key, u.generation ORDER BY u.key) f
    WHERE k.key = f.key AND k.generation = f.generation;
   UPDATE brand_enrich.run r SET overage_billed = r.overage_billed + f.requests
-    FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over_runs) u(run) GROUP BY u.run) f WHERE r.id = f.run;
-END $$;
-
--- Sweeps outside of an exchange.
-CREATE FUNCTION brand_enrich.sweep_alone(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
-DECLARE r record; v_policy record;
-BEGIN
-  SELECT * INTO r FROM brand_enrich.sweep(a, p_now);
-  a := r.a;
-  IF r.billed_runs <> '{}' THEN
-    SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
-    a := brand_enrich.book_overage(a, a, coalesce(a.quota, v_policy.quota_cap), r.billed_runs, r.billed_keys,
-      r.billed_generations, r.billed_dated, r.billed_undated, false, p_now);
-  END IF;
+    FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.id = f.run;
 END $$;
 
 -- Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota

@@ -6,7 +6,7 @@ CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE
 $$;
 
 CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
-  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings, 'asOf', r.as_of,
+  SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent,
     'overageBilled', r.overage_billed)

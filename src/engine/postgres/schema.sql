@@ -155,9 +155,7 @@ CREATE TABLE brand_enrich.note (
 ) WITH (fillfactor = 50);
 
 -- step 3: nothing is granted for a halted run
-
 -- step 4: a run whose process lives goes on when another one opens the engine
-
 -- step 5: permits taken for a run and not given back
 ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 0;
 
@@ -165,7 +163,6 @@ ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 0;
 DROP FUNCTION IF EXISTS brand_enrich.record_outcomes;
 
 -- step 7: what is given back for a run of a key that was completed meanwhile is not counted for the next one
-
 -- step 8: overage is counted when a request is settled, and caps begin anew with each generation of a run key;
 -- a new billing period is known from one answer that lies about it, and a clock that was set back is noticed
 ALTER TABLE brand_enrich.account DROP COLUMN pending_fell,
@@ -181,9 +178,7 @@ ALTER TABLE brand_enrich.run_key ADD COLUMN generation text NOT NULL DEFAULT '';
 ALTER TABLE brand_enrich.run ADD COLUMN overage_billed bigint NOT NULL DEFAULT 0;
 
 -- step 9: a process that stays forgets old answers once a day
-
 -- step 10: failures are counted where they are kept
-
 -- step 11: lookups that are left to the next run
 ALTER TABLE brand_enrich.failure ADD COLUMN is_deferred boolean NOT NULL DEFAULT false;
 
@@ -201,11 +196,8 @@ CREATE TABLE brand_enrich.run_tally (
 ) WITH (fillfactor = 50);
 
 -- step 13: answers that waited on disk are dated when they were fetched, and permits of a killed worker end with its heartbeat
-
 -- step 14: answers and spending can be walked over, and taken from another engine
-
 -- step 15: constants are functions
-
 -- step 16: the request that went alone at the limit may be followed by one that confirms the new period
-
 -- step 17: answers that overtake each other hide no new period
+-- step 18: both engines take and answer the same

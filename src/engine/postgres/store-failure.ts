@@ -1,10 +1,7 @@
-/**
- * What an error of the PostgreSQL client means for the caller, as one of our errors: the server was not reached or ended the
- * session, or it answered that it cannot. Messages are the server's; passwords are in none of them.
- */
+/** What an error of the PostgreSQL client means for the caller. Messages are the server's; passwords are in none of them. */
 import { errorText, FailFileError } from '../../core/errors.js';
 
-/** By code (SQLSTATE), or the first two characters of one: what passes by itself. */
+/** By code (SQLSTATE), or the first two characters of one: what passes with time. */
 const PASSING: readonly string[] = [
   '08', // connection exceptions
   '40', // rolled back: deadlock, serialisation
@@ -26,7 +23,7 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
 
 /**
  * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server answered that it cannot. Any
- * other answer of the server is a bug of ours and comes back as it is.
+ * other answer of the server is a bug and comes back as it is.
  */
 export function storeFailure(
   { address, todo: whenGone }: { readonly address: string; readonly todo: string },
@@ -34,30 +31,15 @@ export function storeFailure(
 ): unknown {
   if (error instanceof FailFileError) return error;
   const state = sqlState(error);
-  const subject = `${address} (${reasonOf(error)})`;
-  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code))) {
-    return new FailFileError({
-      code: 'engine-unreachable',
-      subject,
-      todo: whenGone,
-      cause: error,
-    });
-  }
+  // Node gives an empty text when several addresses were tried.
+  const reason = error instanceof AggregateError ? error.errors.map(errorText).join(', ') : errorText(error);
+  const subject = `${address} (${reason})`;
+  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code)))
+    return new FailFileError({ code: 'engine-unreachable', subject, todo: whenGone, cause: error });
   const todo = TODO.find(([code]) => state?.startsWith(code))?.[1];
   if (todo === undefined) return error;
-  return new FailFileError({
-    code: 'engine-unfit',
-    what: 'the engine refuses to work',
-    subject,
-    todo,
-    cause: error,
-  });
-}
-
-/** The words of a failed connection. Node gives an empty one when several addresses were tried. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(errorText).join(', ');
-  return errorText(error);
+  const what = 'the engine refuses to work';
+  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause: error });
 }
 
 /** Of an error that the server answered with; null for one of the client or the network. */

@@ -13,7 +13,7 @@ local KINDS = {
   alone = 'text', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
 }
 
-local function loadAccount(name, epoch)
+local function loadAccount(name)
   local stored = redis.call('HMGET', root .. 'account:' .. name, unpack(NAMES))
   local account = { name = name }
   for i, field in ipairs(NAMES) do
@@ -24,7 +24,8 @@ local function loadAccount(name, epoch)
     else account[field] = tonumber(value) or 0 end
   end
   if account.epoch == nil then
-    account.epoch = epoch
+    account.isNew = true
+    account.epoch = time[1] .. '.' .. time[2]
     account.burst = 1
   end
   return account

@@ -1,13 +1,13 @@
 /**
  * The three kinds of connection to Redis, each with the options that its use asks for. Who closes them is the caller's.
  *
- * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after a reconnect unless told
- * otherwise, and a permit must not be taken by somebody who no longer listens. BullMQ's producers fail at once instead of queueing up,
+ * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after a reconnect by default,
+ * and a permit must not be taken by somebody who no longer listens. BullMQ's producers fail at once instead of queueing up,
  * its workers wait for as long as it takes.
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
-import { FailFileError } from '../../core/errors.js';
+import { FailFileError, NeverStartError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
@@ -42,7 +42,7 @@ export interface ConnectOptions {
   readonly log: Log;
 }
 
-/** A connection that opens and reconnects by itself (`store`: once it is told to); its errors go to the log, once per outage. */
+/** A connection that opens and reconnects without help (`store`: once `connect` is called); its errors go to the log, once per outage. */
 export function createConnection({ url, address, use, log }: ConnectOptions): Redis {
   const redis = new Redis(url, {
     ...OPTIONS_OF_USE[use],
@@ -55,25 +55,22 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
   let isAway = false;
-  // That a store's connection cannot be opened is told by whoever opens it.
-  let isTold = use !== 'store';
+  // That a store's connection cannot be opened is said by whoever opens it.
+  let isKnown = use !== 'store';
   redis.on('error', (error) => {
     const reason = systemWords(error);
-    if (!isAway && isTold) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
+    if (!isAway && isKnown) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
     isAway = true;
   });
   redis.on('ready', () => {
-    if (isAway && isTold) log.info({ engine: address, use }, 'the engine is back');
+    if (isAway && isKnown) log.info({ engine: address, use }, 'the engine is back');
     isAway = false;
-    isTold = true;
+    isKnown = true;
   });
   return redis;
 }
 
-/**
- * Opens a connection, or throws `FailFileError` (`engine-unreachable`, or `engine-unfit` when the server refuses) with the
- * first reason that was given, and lets go of it.
- */
+/** Throws `FailFileError` (`engine-unreachable`, or `engine-unfit` when the server refuses) with the first reason that was given. */
 export async function openConnection(options: ConnectOptions): Promise<Redis> {
   const redis = createConnection(options);
   let reason: unknown;
@@ -108,4 +105,21 @@ export async function closeConnection(redis: Redis): Promise<void> {
     );
   }
   redis.disconnect();
+}
+
+/**
+ * `redis://host:port/db`: the address as people may see it, never with user or password. Throws `NeverStartError` when the text is not a
+ * Redis address; the text itself is not repeated.
+ */
+export function shownAddress(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      subject: "the engine's address",
+      todo: 'write it as redis://host:6379 or rediss://user:password@host:6379/0',
+    });
+  }
+  const path = parsed.pathname === '/' ? '' : parsed.pathname;
+  return `${parsed.protocol}//${parsed.hostname}:${parsed.port || '6379'}${path}`;
 }

@@ -1,38 +1,66 @@
 --- @include "prelude.lua"
 -- The operations of the outcome store. Batches are one call each; bodies pass through as bytes.
 
--- The layout of a stored answer is described in `outcome-value.ts`.
-local HEADER_BYTES, MATCHED = 17, 1
+-- A stored answer is one string: 17 bytes, then the packed body as it came. The first byte holds the flags, then come
+-- fetchedAt and freshUntil (0: none) in milliseconds, each an IEEE double, big-endian.
+local MATCHED, BILLED, HAS_BODY, HEADER_BYTES = 1, 2, 4, 17
 local function readHeader(value)
   if not value or #value < HEADER_BYTES then return nil end
   local flags = string.byte(value)
   local fetchedAt, freshUntil = struct.unpack('>dd', value, 2)
-  return flags % (2 * MATCHED) >= MATCHED, fetchedAt, freshUntil
+  return flags % (2 * MATCHED) >= MATCHED, fetchedAt, freshUntil, flags
+end
+local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1)) end
+
+-- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or nothing.
+local function store(given, bytes, at, freshUntil, keepMs)
+  local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
+  local body = given[5] and string.sub(bytes, given[4], given[4] + given[5] - 1) or ''
+  redis.call('SET', root .. 'o:' .. given[1], struct.pack('>Bdd', flags, at, freshUntil or 0) .. body, 'PX', shown(keepMs))
 end
 
--- Arguments: worker, asOf, oldest matched, oldest missing, then the keys. Answers one letter per key.
-function operations.claim()
-  local worker, asOf, oldestMatched, oldestMissing = text(), number(), number(), number()
-  local keys, values, names = {}, {}, {}
-  for i = position + 1, #ARGV do keys[#keys + 1] = ARGV[i] end
-  local function readAll(kind)
-    local found = {}
-    for i, key in ipairs(keys) do names[i] = root .. kind .. key end
-    each(names, function(from, to)
-      local part = redis.call('MGET', unpack(names, from, to))
-      for i = from, to do found[i] = part[i - from + 1] end
-    end)
-    return found
+-- Describes stored answers for a reply: the place of each, is matched, billed, fetched at, fresh until or null, length of the
+-- body or null; then all bodies in a row. placeOf gives nil for one that is left out.
+local function describe(names, placeOf)
+  local found, bodies = {}, {}
+  for i, value in ipairs(fetch(names)) do
+    local place = value and placeOf(i, value)
+    if place then
+      local matched, fetchedAt, freshUntil, flags = readHeader(value)
+      if matched == nil then error('not a stored outcome: ' .. names[i]) end
+      local body = flags >= HAS_BODY and string.sub(value, HEADER_BYTES + 1) or nil
+      found[#found + 1] = {
+        place, matched, flags % (2 * BILLED) >= BILLED, fetchedAt, freshUntil ~= 0 and freshUntil or cjson.null,
+        body and #body or cjson.null,
+      }
+      bodies[#bodies + 1] = body
+    end
   end
-  local values, claims = readAll('o:'), readAll('claim:')
+  return listed(found), table.concat(bodies)
+end
+
+local function namesOf(keys, kind)
+  local names = {}
+  for i, key in ipairs(keys) do names[i] = root .. kind .. key end
+  return names
+end
+
+-- The rule of freshness, from the next arguments: since when matched answers and others are fresh, and the run's start.
+local function freshnessRule()
+  local matchedSince, missingSince, asOf = number(), number(), number()
+  return function(value)
+    local matched, fetchedAt, freshUntil = readHeader(value)
+    if matched == nil or (freshUntil ~= 0 and freshUntil <= asOf) then return false end
+    return fetchedAt >= (matched and matchedSince or missingSince)
+  end
+end
+
+-- Arguments: worker, the keys, the rule of freshness. Answers one letter per key.
+function operations.claim_keys()
+  local worker, keys, isFresh = text(), object(), freshnessRule()
+  local values, claims = fetch(namesOf(keys, 'o:')), fetch(namesOf(keys, 'claim:'))
   noteHeartbeat(worker)
 
-  local function isFresh(value)
-    local matched, fetchedAt, freshUntil = readHeader(value)
-    if matched == nil then return false end
-    if freshUntil ~= 0 and freshUntil <= asOf then return false end
-    return fetchedAt >= (matched and oldestMatched or oldestMissing)
-  end
   local function doubtPermit(id)
     local packed = redis.call('HGET', root .. 'permits', id)
     if not packed then return end
@@ -66,105 +94,118 @@ function operations.claim()
   return table.concat(answers)
 end
 
--- Arguments: for each outcome its key, flags, freshness in milliseconds or nothing, and the body. Answers their date.
-function operations.record()
-  local claims = {}
-  while position < #ARGV do
-    local key, flags, freshMs, ageMs = text(), number(), number(), number()
-    local at, name = now - ageMs, root .. 'o:' .. key
-    local value = struct.pack('>Bdd', flags, at, freshMs and at + freshMs or 0) .. text()
-    local _, storedAt = readHeader(ageMs > 0 and redis.call('GETRANGE', name, 0, HEADER_BYTES - 1) or '')
+-- Arguments: for each answer what `store` asks for, then how long it is fresh in milliseconds or nothing, and its age; all bodies.
+-- Answers the date of those without an age. One with an age leaves a later one alone.
+function operations.record_outcomes()
+  local outcomes, bytes = object(), text()
+  for _, given in ipairs(outcomes) do
+    local freshMs, ageMs = given[6], given[7]
+    local at = now - ageMs
+    local _, storedAt
+    if ageMs > 0 then _, storedAt = headerAt(root .. 'o:' .. given[1]) end
     if storedAt == nil or storedAt <= at then
       -- One that is too old to be kept is gone at once.
-      redis.call('SET', name, value, 'PX', math.max(1, rules.keepAnswersMs - ageMs))
+      store(given, bytes, at, freshMs and at + freshMs, math.max(1, rules.answersKeptMs - ageMs))
     end
-    claims[#claims + 1] = root .. 'claim:' .. key
   end
+  local claims = namesOf(pluck(outcomes, 1), 'claim:')
   each(claims, function(from, to) redis.call('DEL', unpack(claims, from, to)) end)
-  return { shown(now) }
+  return now
 end
 
--- Arguments: worker, then the keys.
-function operations.release()
+-- Arguments: for each answer what `store` asks for, then until when it is fresh or nothing, and when it was fetched; all bodies.
+-- No date is later than now, and an answer that is as late as the given one stays.
+function operations.restore_outcomes()
+  local outcomes, bytes, taken, expired = object(), text(), 0, 0
+  for _, given in ipairs(outcomes) do
+    local freshUntil, fetchedAt = given[6], given[7]
+    local at = math.min(fetchedAt, now)
+    local leftMs = rules.answersKeptMs - (now - at)
+    local _, storedAt = headerAt(root .. 'o:' .. given[1])
+    if leftMs <= 0 then expired = expired + 1
+    elseif storedAt == nil or storedAt < at then
+      store(given, bytes, at, freshUntil and freshUntil - (fetchedAt - at), leftMs)
+      taken = taken + 1
+    end
+  end
+  return { taken = taken, expired = expired }
+end
+
+-- Arguments: worker, the keys.
+function operations.release_keys()
   local worker = text()
-  while position < #ARGV do
-    local name = root .. 'claim:' .. text()
+  for _, name in ipairs(namesOf(object(), 'claim:')) do
     local packed = redis.call('GET', name)
     if packed and cmsgpack.unpack(packed)[1] == worker then redis.call('DEL', name) end
   end
 end
 
 -- Renews one heartbeat, and forgets those that are dead anyway.
-function operations.heartbeat()
+function operations.beat_worker()
   redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - rules.workerDeadAfterMs))
   noteHeartbeat(text())
 end
 
-function operations.deregister()
+function operations.retire_worker()
   redis.call('ZREM', root .. 'workers', text())
 end
 
--- Arguments: cursor, how many keys to look at. Answers the next cursor, then matched, missing, oldest, newest.
-function operations.statsPage()
-  local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
+-- Arguments: the keys, the rule of freshness. Answers what is fresh, its place in the list first.
+function operations.read_outcomes()
+  local names, isFresh = namesOf(object(), 'o:'), freshnessRule()
+  return describe(names, function(i, value) return (#value < HEADER_BYTES or isFresh(value)) and i end)
+end
+
+-- The names of the answers on the next page of a walk, and what the page after it is asked for with.
+-- Arguments: cursor, how many keys to look at.
+local function scan()
+  local page = redis.call('SCAN', some() or '0', 'MATCH', root .. 'o:*', 'COUNT', text())
+  return page[2], page[1]
+end
+
+-- Answers the page after the cursor, the key of each answer first.
+function operations.page_outcomes()
+  local names, cursor = scan()
+  local answers, bytes = describe(names, function(i) return string.sub(names[i], #root + 3) end)
+  return { next = cursor ~= '0' and cursor or cjson.null, answers = answers }, bytes
+end
+
+function operations.outcome_stats()
+  local names, cursor = scan()
   local counts, oldest, newest = { [true] = 0, [false] = 0 }, nil, nil
-  for _, name in ipairs(page[2]) do
-    local matched, fetchedAt = readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1))
+  for _, name in ipairs(names) do
+    local matched, fetchedAt = headerAt(name)
     if matched ~= nil then
       counts[matched] = counts[matched] + 1
       oldest = math.min(oldest or fetchedAt, fetchedAt)
       newest = math.max(newest or fetchedAt, fetchedAt)
     end
   end
-  return { page[1], shown(counts[true]), shown(counts[false]), shown(oldest), shown(newest) }
+  return { cursor, {
+    matched = counts[true], notFound = counts[false], oldestFetchedAt = orNull(oldest), newestFetchedAt = orNull(newest),
+  } }
 end
 
--- Arguments: cursor, how many keys to look at, the time before which an answer goes. Answers next cursor and how many went.
-function operations.purgePage()
-  local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
+local function unlink(names)
+  local count = 0
+  each(names, function(from, to) count = count + redis.call('UNLINK', unpack(names, from, to)) end)
+  return count
+end
+
+-- Arguments also: the time before which an answer goes. Answers how many went.
+function operations.purge_outcomes()
+  local names, cursor = scan()
   local before, gone = number(), {}
-  for _, name in ipairs(page[2]) do
-    local matched, fetchedAt = readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1))
+  for _, name in ipairs(names) do
+    local matched, fetchedAt = headerAt(name)
     if matched ~= nil and fetchedAt < before then gone[#gone + 1] = name end
   end
-  local count = 0
-  each(gone, function(from, to) count = count + redis.call('UNLINK', unpack(gone, from, to)) end)
-  return { page[1], shown(count) }
-end
-
--- Arguments: cursor, how many keys to look at. Answers the next cursor and the names of answers.
-function operations.namesPage()
-  local page = redis.call('SCAN', text(), 'MATCH', root .. 'o:*', 'COUNT', text())
-  table.insert(page[2], 1, page[1])
-  return page[2]
-end
-
--- Arguments: for each outcome its key, flags, when it was fetched, until when it is fresh or nothing, and the body. No date is
--- later than now, and an answer that is as late as the given one stays. Answers how many were taken and how many were too old.
-function operations.restore()
-  local taken, expired = 0, 0
-  while position < #ARGV do
-    local name, flags, fetchedAt, freshUntil, body = root .. 'o:' .. text(), number(), number(), number(), text()
-    local at = math.min(fetchedAt, now)
-    local leftMs = rules.keepAnswersMs - (now - at)
-    local _, storedAt = readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1))
-    if leftMs <= 0 then expired = expired + 1
-    elseif storedAt == nil or storedAt < at then
-      local value = struct.pack('>Bdd', flags, at, freshUntil and freshUntil - (fetchedAt - at) or 0) .. body
-      redis.call('SET', name, value, 'PX', shown(leftMs))
-      taken = taken + 1
-    end
-  end
-  return { shown(taken), shown(expired) }
+  return { cursor, unlink(gone) }
 end
 
 -- Arguments: the keys. Answers how many there were.
-function operations.forget()
-  local names = {}
-  while position < #ARGV do names[#names + 1] = root .. 'o:' .. text() end
-  local count = 0
-  each(names, function(from, to) count = count + redis.call('UNLINK', unpack(names, from, to)) end)
-  return { shown(count) }
+function operations.forget_outcomes()
+  return unlink(namesOf(object(), 'o:'))
 end
 
-return operations[text()]()
+return answer(operations[text()]())

@@ -1,7 +1,7 @@
 --- @include "account.lua"
 -- Permits, the claims they were granted under, caps and doubts, read in batches and written back in one go at the end of a
 -- script. Closing a permit moves it from held to sent or gives it back; past its deadline it counts as sent.
-local permits, claims, caps, doubts, takenFor, billed = {}, {}, {}, {}, {}, {}
+local permits, claims, caps, doubts, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
 
 local function unpackPermit(packed)
@@ -30,29 +30,20 @@ end
 
 local function loadPermits(ids)
   local wanted = missing(permits, ids)
-  each(wanted, function(from, to)
-    local packed = redis.call('HMGET', root .. 'permits', unpack(wanted, from, to))
-    for i = from, to do permits[wanted[i]] = unpackPermit(packed[i - from + 1]) end
-  end)
+  for i, packed in ipairs(fetch(wanted, root .. 'permits')) do permits[wanted[i]] = unpackPermit(packed) end
 end
 
 local function loadClaims(keys)
   local wanted, names = missing(claims, keys), {}
   for i, key in ipairs(wanted) do names[i] = root .. 'claim:' .. key end
-  each(names, function(from, to)
-    local packed = redis.call('MGET', unpack(names, from, to))
-    for i = from, to do claims[wanted[i]] = unpackClaim(packed[i - from + 1]) end
-  end)
+  for i, packed in ipairs(fetch(names)) do claims[wanted[i]] = unpackClaim(packed) end
 end
 
 local function loadDoubts(run, keys)
   local name = root .. 'doubts:' .. run
   doubts[name] = doubts[name] or {}
   local wanted = missing(doubts[name], keys)
-  each(wanted, function(from, to)
-    local counts = redis.call('HMGET', name, unpack(wanted, from, to))
-    for i = from, to do doubts[name][wanted[i]] = tonumber(counts[i - from + 1] or 0) end
-  end)
+  for i, count in ipairs(fetch(wanted, name)) do doubts[name][wanted[i]] = tonumber(count or 0) end
 end
 
 local function capsOf(runKey)
@@ -64,6 +55,13 @@ local function capsOf(runKey)
     } or false
   end
   return caps[runKey]
+end
+
+-- Counters of runs that change: what was taken and not given back, and what was overage.
+local counted = {}
+local function countFor(run, field, change)
+  counted[run] = counted[run] or { spent = 0, overageBilled = 0 }
+  counted[run][field] = counted[run][field] + change
 end
 
 local function doubt(run, key)
@@ -101,7 +99,7 @@ local function close(account, id, as, datedIn)
   end
   if as == 'free' then
     if used then used.requests = used.requests - 1 end
-    takenFor[permit.run] = (takenFor[permit.run] or 0) - 1
+    countFor(permit.run, 'spent', -1)
     return
   end
   -- The first answers name the period that requests before them were sent in.
@@ -138,7 +136,45 @@ local function closeDead(account)
   end
 end
 
-local overageOf = {}
+-- Where the account stands in its period, and how many requests count in both.
+local function standingOf(account)
+  return {
+    period = account.period, dated = account.pendingDated,
+    standing = account.sent - account.pendingDated + account.others,
+  }
+end
+
+-- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
+-- were billed in. before: how the account stood after closing them and before the reading. isProbeWithin: a request beyond the
+-- limit was answered with a usage below the quota.
+local function bookOverage(account, policy, before, isProbeWithin)
+  if #billed == 0 then return end
+  local quota, numDated, numUndated = billedQuota(account, policy), 0, 0
+  local hasOpened = before.period ~= nil and account.period ~= before.period
+  -- Without a date it belongs where the last reading was.
+  local isNextSeen = hasOpened or (account.pendingSeenAt > 0 and now >= startOf(account.pendingPeriod))
+  for _, each in ipairs(billed) do
+    if each.isDatedNext then numDated = numDated + 1
+    elseif each.isUndated and isNextSeen then numUndated = numUndated + 1 end
+  end
+  local position
+  if hasOpened then position = before.standing - (#billed - numDated)
+  else
+    account.pendingDated = account.pendingDated + numUndated
+    account.pendingSent = account.pendingSent - numUndated
+    position = standingOf(account).standing - (#billed - numDated - numUndated)
+  end
+  local datedPosition = before.dated - numDated
+  for _, each in ipairs(billed) do
+    local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
+    if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
+    if not isProbeWithin and (isNext and datedPosition or position) > quota then
+      countFor(each.run, 'overageBilled', 1)
+      if each.used then each.used.overage = each.used.overage + 1 end
+    end
+  end
+end
+
 local function savePermits(account)
   local deadlines = root .. 'deadlines:' .. account.name
   each(closed, function(from, to)
@@ -168,13 +204,11 @@ local function savePermits(account)
       'overage', shown(used.overage), 'held', shown(used.held))
     redis.call('PEXPIRE', root .. 'key:' .. runKey, rules.runKeyKeptMs)
   end
-  for run, change in pairs(takenFor) do
+  for run, changes in pairs(counted) do
     local name = root .. 'run:' .. run
-    if change ~= 0 and redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'spent', change) end
-  end
-  for run, count in pairs(overageOf) do
-    local name = root .. 'run:' .. run
-    if redis.call('EXISTS', name) == 1 then redis.call('HINCRBY', name, 'overageBilled', count) end
+    if redis.call('EXISTS', name) == 1 then
+      for field, change in pairs(changes) do redis.call('HINCRBY', name, field, change) end
+    end
   end
   for name, keys in pairs(touchedDoubts) do
     for key in pairs(keys) do redis.call('HSET', name, key, shown(doubts[name][key])) end

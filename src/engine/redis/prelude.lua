@@ -1,6 +1,6 @@
 -- What every script begins with: its arguments, read one after the other, the store's clock, and heartbeats. Arguments are
 -- texts; the empty text stands for null. The first is the rules of `src/ledger/rules.ts` as JSON, the second what tests add
--- to the clock in milliseconds, the third the name of the operation.
+-- to the clock in milliseconds, the third the name of the operation. An operation answers with JSON, and may add bytes.
 local root = KEYS[1]
 local position = 0
 local function text()
@@ -14,6 +14,28 @@ local function some()
 end
 local function number() return tonumber(text()) end
 local function flag() return text() == '1' end
+-- JSON, of the next argument unless it is given; null becomes nil.
+local function object(json)
+  local function clean(value)
+    for key, item in pairs(value) do
+      if item == cjson.null then value[key] = nil
+      elseif type(item) == 'table' then clean(item) end
+    end
+    return value
+  end
+  return clean(cjson.decode(json or text()))
+end
+local function orNull(value)
+  if value == nil then return cjson.null end
+  return value
+end
+local function pluck(list, name)
+  local found = {}
+  for i, item in ipairs(list) do found[i] = item[name] end
+  return found
+end
+-- An empty table would be written as an object.
+local function listed(list) return #list > 0 and list or cjson.null end
 local function shown(value)
   local kind = type(value)
   if kind == 'nil' then return '' end
@@ -28,6 +50,15 @@ local function each(list, visit)
     visit(from, math.min(from + 999, #list))
     from = from + 1000
   end
+end
+-- The values of many keys, or of many fields of a hash; false where there is none.
+local function fetch(names, hash)
+  local found = {}
+  each(names, function(from, to)
+    local part = hash and redis.call('HMGET', hash, unpack(names, from, to)) or redis.call('MGET', unpack(names, from, to))
+    for i = from, to do found[i] = part[i - from + 1] end
+  end)
+  return found
 end
 local rules = cjson.decode(text())
 local time = redis.call('TIME')
@@ -52,5 +83,11 @@ local function isWorkerAlive(worker)
   return alive[worker]
 end
 
--- A script defines its operations here by name, and ends with a call of the one that is wanted.
+-- A script defines its operations here by name, and ends with a call of the one that is wanted. The names are those of the
+-- functions in `../postgres`.
 local operations = {}
+local function answer(value, bytes)
+  local json = cjson.encode(orNull(value))
+  if bytes then return { json, bytes } end
+  return json
+end

@@ -13,81 +13,102 @@ local function keep(id)
   end
 end
 
--- Arguments: id, key, account, then name and value of each other field. Starting a known run again changes nothing.
-function operations.start()
+local function fieldsOf(run)
+  local flat, fields = redis.call('HGETALL', run), {}
+  for i = 1, #flat, 2 do fields[flat[i]] = flat[i + 1] end
+  return #flat > 0 and fields or nil
+end
+-- A number that may be unknown, and a counter.
+local function someNumber(value) return orNull(tonumber(value)) end
+local function count(value) return tonumber(value) or 0 end
+local function tallyOf(fields)
+  return {
+    matched = count(fields.matched), notFound = count(fields.notFound), failed = count(fields.failed),
+    stored = count(fields.stored), requests = count(fields.requests), billed = count(fields.billed),
+  }
+end
+
+-- The record of a run; nil where there is none.
+local function recordOf(run)
+  local fields = fieldsOf(run)
+  return fields and {
+    id = fields.id, key = fields.key, label = fields.label, settings = fields.settings, status = fields.status,
+    asOf = count(fields.asOf), keyStartedAt = count(fields.keyStartedAt), beatAt = count(fields.beatAt),
+    reason = fields.reason ~= '' and orNull(fields.reason) or cjson.null,
+    rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
+    spent = count(fields.spent), overageBilled = count(fields.overageBilled),
+  }
+end
+
+-- Arguments: id, key, label, settings. Starting a known run again changes nothing. What the ledger judges by stands beside the
+-- settings.
+function operations.start_run()
   local id, run, isKnown = theRun()
-  local key, account = text(), text()
   if not isKnown then
-    local started = root .. 'key:' .. key
+    local key, label, settings = text(), text(), text()
+    local chosen, started = object(settings), root .. 'key:' .. key
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
-    redis.call('HSET', run, 'id', id, 'key', key, 'account', account, 'status', 'running', 'asOf', shown(now),
-      'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'))
-    while position < #ARGV do redis.call('HSET', run, text(), text()) end
-    redis.call('SADD', root .. 'live:' .. account, id)
+    redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
+      'asOf', shown(now), 'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'))
+    for _, name in ipairs({ 'account', 'plan', 'overage', 'quotaCap', 'maxRequests', 'maxOverageRequests' }) do
+      redis.call('HSET', run, name, shown(chosen[name]))
+    end
+    redis.call('SADD', root .. 'live:' .. chosen.account, id)
     redis.call('ZADD', root .. 'runs', redis.call('INCR', root .. 'run-number'), id)
     keep(id)
   end
-  return redis.call('HGETALL', run)
+  return recordOf(run)
 end
 
-function operations.get()
+function operations.get_run()
   local _, run = theRun()
-  return redis.call('HGETALL', run)
+  return recordOf(run)
 end
 
 -- Arguments: how many. Answers the records, newest first, and forgets the names of expired ones on the way.
-function operations.list()
-  local limit, found, from = number(), {}, 0
+function operations.list_runs()
+  local limit, found = number(), {}
   while #found < limit do
-    local ids = redis.call('ZREVRANGE', root .. 'runs', from, from + limit - 1)
+    local ids = redis.call('ZREVRANGE', root .. 'runs', #found, limit - 1)
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
-      local record = redis.call('HGETALL', root .. 'run:' .. id)
-      if #record == 0 then redis.call('ZREM', root .. 'runs', id)
-      elseif #found < limit then
-        found[#found + 1] = record
-        from = from + 1
-      end
+      local record = recordOf(root .. 'run:' .. id)
+      if record then found[#found + 1] = record else redis.call('ZREM', root .. 'runs', id) end
     end
   end
-  return found
+  return listed(found)
 end
 
--- Answers nothing for an unknown run, else chunks, the tally, the halt, status and pause.
-function operations.heartbeat()
-  local id, run, isKnown = theRun()
-  if not isKnown then return {} end
-  local fields = redis.call('HMGET', run, 'chunks', 'matched', 'notFound', 'failed', 'stored', 'requests', 'billed',
-    'haltWhy', 'haltSentence', 'status', 'account')
-  if fields[10] == 'running' then
+-- Answers how far the workers are; nil for an unknown run.
+function operations.beat_run()
+  local id, run = theRun()
+  local fields = fieldsOf(run)
+  if not fields then return nil end
+  if fields.status == 'running' then
     redis.call('HSET', run, 'beatAt', shown(now))
-    redis.call('SADD', root .. 'live:' .. fields[11], id)
+    redis.call('SADD', root .. 'live:' .. fields.account, id)
     keep(id)
   end
-  local reply = {}
-  for i = 1, 9 do reply[i] = fields[i] or '' end
-  reply[10] = shown(fields[10] == 'cancelled')
-  reply[11] = shown(redis.call('EXISTS', root .. 'paused') == 1)
-  return reply
+  return {
+    chunks = count(fields.chunks), tally = tallyOf(fields),
+    halt = fields.haltWhy and { why = fields.haltWhy, sentence = fields.haltSentence } or cjson.null,
+    isCancelled = fields.status == 'cancelled', isPaused = redis.call('EXISTS', root .. 'paused') == 1,
+  }
 end
 
--- Arguments: id, then name and value of fields to set.
-function operations.setFields()
+function operations.set_run_size()
   local _, run, isKnown = theRun()
-  if isKnown then
-    while position < #ARGV do redis.call('HSET', run, text(), text()) end
-  end
+  if isKnown then redis.call('HSET', run, 'rows', text(), 'identifiers', text()) end
 end
 
--- Arguments: id, who reports, then name and sum of each counter. What was reported before is not counted again.
-function operations.addTally()
+-- Arguments: id, who reports, the sum of each counter. What was reported before is not counted again.
+function operations.add_tally()
   local id, run, isKnown = theRun()
   if isKnown then
-    local tallies, part = root .. 'tallies:' .. id, text()
+    local tallies, part, sums = root .. 'tallies:' .. id, text(), object()
     local known = cjson.decode(redis.call('HGET', tallies, part) or '{}')
-    while position < #ARGV do
-      local name, sum = text(), number()
+    for name, sum in pairs(sums) do
       local more = sum - (known[name] or 0)
       if more > 0 then
         redis.call('HINCRBY', run, name, shown(more))
@@ -99,7 +120,7 @@ function operations.addTally()
   end
 end
 
-function operations.finishChunk()
+function operations.finish_chunk()
   local id, run, isKnown = theRun()
   if isKnown and redis.call('SETBIT', root .. 'chunks:' .. id, text(), 1) == 0 then
     redis.call('HINCRBY', run, 'chunks', 1)
@@ -107,48 +128,52 @@ function operations.finishChunk()
   end
 end
 
--- Arguments: id, then key and packed failure. Each key is counted once, however often it is reported.
-function operations.fail()
+-- Arguments: id, the failures. Each key is counted once, however often it is reported. A failure is kept as its reason behind
+-- `d` for deferred, `b` for billed or `f` for free.
+function operations.add_failures()
   local id, run, isKnown = theRun()
   if isKnown then
     local failures, new = root .. 'failures:' .. id, 0
-    while position < #ARGV do
-      local key, failure = text(), text()
-      local isNew = redis.call('HSET', failures, key, failure)
-      if string.sub(failure, 1, 1) ~= 'd' then new = new + isNew end
+    for _, failure in ipairs(object()) do
+      local kind = failure.isDeferred and 'd' or failure.billed and 'b' or 'f'
+      local isNew = redis.call('HSET', failures, failure.key, kind .. failure.reason)
+      if kind ~= 'd' then new = new + isNew end
     end
     redis.call('HINCRBY', run, 'failed', new)
     redis.call('PEXPIRE', failures, rules.runKeptMs)
   end
 end
 
--- Arguments: id, then the keys. Answers the packed failure of each, or the empty text.
-function operations.failures()
+-- Arguments: id, the keys. Answers those that failed, with their places in the list.
+function operations.get_failures()
   local id = theRun()
-  local keys, found = {}, {}
-  for i = position + 1, #ARGV do keys[#keys + 1] = ARGV[i] end
-  each(keys, function(from, to)
-    local part = redis.call('HMGET', root .. 'failures:' .. id, unpack(keys, from, to))
-    for i = from, to do found[i] = part[i - from + 1] or '' end
-  end)
-  return found
+  local found = {}
+  for i, packed in ipairs(fetch(object(), root .. 'failures:' .. id)) do
+    if packed then
+      local kind = string.sub(packed, 1, 1)
+      found[#found + 1] = {
+        position = i, reason = string.sub(packed, 2), billed = kind ~= 'f', isDeferred = kind == 'd',
+      }
+    end
+  end
+  return listed(found)
 end
 
 -- Arguments: id, why, sentence. The first one stays.
-function operations.halt()
+function operations.halt_run()
   local _, run, isKnown = theRun()
   if isKnown and redis.call('HSETNX', run, 'haltWhy', text()) == 1 then
     redis.call('HSET', run, 'haltSentence', text())
   end
 end
 
-function operations.clearHalt()
+function operations.clear_halt()
   local _, run = theRun()
   redis.call('HDEL', run, 'haltWhy', 'haltSentence')
 end
 
 -- Arguments: id, status, reason. Only a running run ends; a cancelled one stays cancelled and learns why it stopped.
-function operations.finish()
+function operations.end_run()
   local id, run, isKnown = theRun()
   if isKnown then
     local status, reason = text(), text()
@@ -162,13 +187,13 @@ function operations.finish()
   end
 end
 
-function operations.cancel()
+function operations.cancel_run()
   local id, run, isKnown = theRun()
   if isKnown and redis.call('HGET', run, 'status') == 'running' then
     redis.call('HSET', run, 'status', 'cancelled')
     redis.call('SREM', root .. 'live:' .. redis.call('HGET', run, 'account'), id)
   end
-  return { shown(isKnown) }
+  return isKnown
 end
 
-return operations[text()]()
+return answer(operations[text()]())

@@ -1,7 +1,4 @@
-/**
- * What a Redis server says of itself, and whether that is enough to trust it with money and paid answers. Reading is at the
- * bottom; the judgement is pure.
- */
+/** What a Redis server says of itself, and whether that is enough to trust it with money and paid answers. */
 import type { Redis } from 'ioredis';
 import { FailFileError } from '../../core/errors.js';
 
@@ -18,19 +15,6 @@ export interface ServerFacts {
   readonly isReplica: boolean;
 }
 
-export interface ServerDemands {
-  /** Share of memory that must be free, 0 to 1; null: any. */
-  readonly minimumFreeMemory: number | null;
-  /** Whether writes may wait for the disk where that makes them durable. */
-  readonly mayWaitForDisk: boolean;
-}
-
-export interface ServerVerdict {
-  /** `WAITAOF` makes a write durable here, and nothing else does. */
-  readonly waitsForDisk: boolean;
-  readonly warnings: readonly string[];
-}
-
 const OLDEST_VERSION = [6, 2] as const;
 const WAITAOF_SINCE = [7, 2] as const;
 const LITTLE_MEMORY = 0.1;
@@ -45,9 +29,15 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
   return facts.maxmemory > 0 ? Math.max(0, 1 - facts.usedMemory / facts.maxmemory) : null;
 }
 
-/** Throws `FailFileError` `engine-unfit` with the line that mends it. */
-export function judgeServer(facts: ServerFacts, address: string, demands: ServerDemands): ServerVerdict {
-  const { minimumFreeMemory, mayWaitForDisk } = demands;
+/**
+ * Throws `FailFileError` `engine-unfit` with the line that mends it. `waitsForDisk`: `WAITAOF` makes a write durable here, nothing else
+ * does, and `mayWaitForDisk` allows it.
+ */
+export function judgeServer(
+  facts: ServerFacts,
+  address: string,
+  mayWaitForDisk: boolean,
+): { waitsForDisk: boolean; warnings: string[] } {
   const unfit = (what: string, todo: string) =>
     new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
   if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
@@ -60,53 +50,28 @@ export function judgeServer(facts: ServerFacts, address: string, demands: Server
     );
   }
   const free = freeShare(facts);
-  if (free !== null && minimumFreeMemory !== null && free < minimumFreeMemory) {
-    throw unfit(
-      `only ${Math.floor(free * 100)} % of Redis' memory is free`,
-      `free at least ${Math.ceil(minimumFreeMemory * 100)} %, or raise maxmemory, and run again`,
-    );
-  }
-  const warnings: string[] = [];
-  if (facts.maxmemoryPolicy === null) {
-    warnings.push(
+  const { appendOnly, appendFsync, version } = facts;
+  const hasWaitAof = version !== null && isAtLeast(version, WAITAOF_SINCE);
+  const waitsForDisk = appendOnly === true && appendFsync === 'everysec' && hasWaitAof && mayWaitForDisk;
+  const warnings = [
+    facts.maxmemoryPolicy === null &&
       'Redis does not tell its maxmemory-policy: make sure that it is noeviction, or answers and money can be thrown away.',
-    );
-  }
-  if (free !== null && free < LITTLE_MEMORY)
-    warnings.push(`Only ${Math.floor(free * 100)} % of Redis' memory is free.`);
-  return judgeDurability(facts, mayWaitForDisk, warnings);
+    free !== null && free < LITTLE_MEMORY && `Only ${Math.floor(free * 100)} % of Redis' memory is free.`,
+    !waitsForDisk && lossOf(facts),
+  ];
+  return { waitsForDisk, warnings: warnings.filter((warning) => typeof warning === 'string') };
 }
 
-function judgeDurability(facts: ServerFacts, mayWaitForDisk: boolean, warnings: string[]): ServerVerdict {
-  const verdict = (waitsForDisk: boolean, warning?: string): ServerVerdict => ({
-    waitsForDisk,
-    warnings: warning === undefined ? warnings : [...warnings, warning],
-  });
-  if (facts.appendOnly === null) {
-    return verdict(
-      false,
-      'Redis does not tell whether it keeps an append-only file: without one, a restart loses what was paid for since its last snapshot.',
-    );
-  }
-  if (!facts.appendOnly) {
-    return verdict(
-      false,
-      'Redis keeps no append-only file: a restart loses what was paid for since its last snapshot. Set "appendonly yes".',
-    );
-  }
-  if (facts.appendFsync === 'always') return verdict(false);
-  if (facts.appendFsync === 'no') {
-    return verdict(
-      false,
-      'A loss of power costs what Redis has not yet been made to write to disk (appendfsync no), usually up to 30 s.',
-    );
-  }
-  const hasWaitAof = facts.version !== null && isAtLeast(facts.version, WAITAOF_SINCE);
-  if (hasWaitAof && mayWaitForDisk && facts.appendFsync === 'everysec') return verdict(true);
-  return verdict(
-    false,
-    'A loss of power costs up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" costs none.',
-  );
+/** What a restart or a loss of power costs; null: nothing. */
+function lossOf({ appendOnly, appendFsync }: ServerFacts): string | null {
+  if (appendOnly === null)
+    return 'Redis does not tell whether it keeps an append-only file: without one, a restart loses what was paid for since its last snapshot.';
+  if (!appendOnly)
+    return 'Redis keeps no append-only file: a restart loses what was paid for since its last snapshot. Set "appendonly yes".';
+  if (appendFsync === 'always') return null;
+  if (appendFsync === 'no')
+    return 'A loss of power costs what Redis has not yet been made to write to disk (appendfsync no), usually up to 30 s.';
+  return 'A loss of power costs up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" costs none.';
 }
 
 /** The fields of INFO by name. */

@@ -1,24 +1,7 @@
-/**
- * What an error of the Redis client means for the caller, as one of our errors. Errors of ioredis carry the
- * command with all its arguments, credentials and brands among them, so only their text goes further.
- */
+/** Errors of ioredis carry the command with all its arguments, credentials and brands among them: only their text goes on. */
 import type { BrandEnrichError } from '../../core/errors.js';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
-
-/** Replies by which a server says that it cannot do its work until somebody mends it, from the sources of Redis. */
-const REFUSALS = [
-  'OOM',
-  'MISCONF',
-  'MOVED',
-  'CROSSSLOT',
-  'NOREPLICAS',
-  'NOAUTH',
-  'WRONGPASS',
-  'NOPERM',
-  'NOPROTO',
-  'DENIED',
-] as const;
 
 /** Replies of a server that starts, or of one that another takes the place of: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
@@ -30,54 +13,56 @@ const PASSING: Readonly<Record<string, string>> = {
   BUSY: "it is busy with another client's script",
 };
 
-const TODO: Partial<Record<string, string>> = {
+/** Replies by which a server says that it cannot do its work until somebody mends it, and how that is done. */
+const REFUSALS: Readonly<Record<string, string>> = {
   OOM: 'give Redis more memory (maxmemory), then run again',
   MISCONF: 'make room on the disk of Redis, then run again',
   MOVED: 'use the address of the node that holds the keys, then run again',
   NOAUTH: 'put user and password into the address, then run again',
   WRONGPASS: 'correct user and password in the address, then run again',
   NOPERM: 'allow this user all commands on its keys, then run again',
+  ...Object.fromEntries(
+    ['CROSSSLOT', 'NOREPLICAS', 'NOPROTO', 'DENIED'].map((word) => [
+      word,
+      'see what Redis logs, then run again',
+    ]),
+  ),
 };
 
 /** True for an error that Redis itself answered with, so the command did arrive. */
-export function isReply(error: unknown): boolean {
+export function isReply(error: unknown): error is Error {
   return error instanceof Error && error.name === 'ReplyError';
 }
 
 /**
  * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not answer, the answer was
- * lost, or it answered that it cannot at the moment. Any other reply is a bug of ours and comes back as a plain `Error`.
+ * lost, or it answered that it cannot at the moment. Any other reply is a bug and comes back as a plain `Error`.
  */
 export function storeFailure(address: string, error: unknown): BrandEnrichError | Error {
   const text = errorText(error);
   const cause = new Error(text);
+  const unreachable = (why: string, todo: string) =>
+    new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
-    return new FailFileError({
-      code: 'engine-unreachable',
-      subject: `${address} (${systemWords(error)})`,
-      todo: 'check the address (--engine), and that Redis runs and can be reached; then run again',
-      cause,
-    });
+    const todo = 'check the address (--engine), and that Redis runs and can be reached; then run again';
+    return unreachable(systemWords(error), todo);
   }
   // A script's own trouble has the word of the command that failed within it.
-  const isSaid = (word: string) => text.startsWith(`${word} `) || text.includes(`-${word} `);
-  const passing = Object.entries(PASSING).find(([word]) => isSaid(word));
-  if (passing !== undefined) {
-    const [word, meaning] = passing;
-    return new FailFileError({
-      code: 'engine-unreachable',
-      subject: `${address} (${meaning}: ${word})`,
-      todo: 'it usually passes within seconds; see what Redis logs, or use the address of the primary; then run again',
-      cause,
-    });
+  const saidOf = (table: object) =>
+    Object.entries(table).find(([word]) => text.startsWith(`${word} `) || text.includes(`-${word} `));
+  const [word, meaning] = saidOf(PASSING) ?? [];
+  if (word !== undefined) {
+    const todo =
+      'it usually passes within seconds; see what Redis logs, or use the address of the primary; then run again';
+    return unreachable(`${meaning}: ${word}`, todo);
   }
-  const refusal = REFUSALS.find(isSaid);
-  if (refusal === undefined) return cause;
+  const [, todo] = saidOf(REFUSALS) ?? [];
+  if (todo === undefined) return cause;
   return new FailFileError({
     code: 'engine-unfit',
     what: 'the engine refuses to work',
     subject: `${address} (${text})`,
-    todo: TODO[refusal] ?? 'see what Redis logs, then run again',
+    todo,
     cause,
   });
 }

@@ -62,34 +62,34 @@ local function slotOf(account)
   return slot
 end
 
+-- How long to wait before sending, or why not.
 local function grant(account, policy, limit, request, run, id, key)
-  if permits[id] then return 'g0' end
+  if permits[id] then return '0' end
   local claim = claims[key]
-  if not claim or claim.worker ~= request.worker then return 'l' end
-  if not request.maySpend then return 'd' end
-  if (doubts[root .. 'doubts:' .. run.id][key] or 0) >= rules.doubtsAllowed then return 's' end
+  if not claim or claim.worker ~= request.worker then return 'lost' end
+  if not request.maySpend then return 'denied' end
+  if (doubts[root .. 'doubts:' .. run.id][key] or 0) >= rules.doubtsAllowed then return 'spent' end
   local out = account.held + account.probes
-  if now < account.restsUntil then return 'd' end
-  if isPeriodDue(account) then return 'd' end
+  if now < account.restsUntil or isPeriodDue(account) then return 'denied' end
   local isTurn = isTurnUnconfirmed(account)
-  if isTurn and out > 0 then return 'd' end
+  if isTurn and out > 0 then return 'denied' end
   -- What a dead process left behind does not count: it may take a minute to run out.
   local isOpening = account.heardAt <= now - rules.aloneAfterMs
   if isOpening and account.alone ~= nil then
     loadPermits({ account.alone })
-    if permits[account.alone] then return 'd' end
+    if permits[account.alone] then return 'denied' end
   end
-  if limit == nil and out >= rules.unknownQuotaHeld then return 'd' end
+  if limit == nil and out >= rules.unknownQuotaHeld then return 'denied' end
   local probe = roomFor(account, policy, limit, run, request, out, isTurn)
-  if probe == nil then return 'd' end
+  if probe == nil then return 'denied' end
   local used = capsOf(run.key) or { generation = id, requests = 0, overage = 0, held = 0 }
-  if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'd' end
+  if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'denied' end
   local beyond = beyondQuota(account, policy, 1)
   if beyond > 0 and run.maxOverageRequests ~= nil
-    and used.overage + math.min(used.held + 1, beyond) > run.maxOverageRequests then return 'd' end
-  if beyond > request.overageRoomOfOthers then return 'd' end
+    and used.overage + math.min(used.held + 1, beyond) > run.maxOverageRequests then return 'denied' end
+  if beyond > request.overageRoomOfOthers then return 'denied' end
   local slot = slotOf(account)
-  if slot == nil then return 'd' end
+  if slot == nil then return 'denied' end
   if probe then
     account.probes = account.probes + 1
     account.nextProbeAt = now + rules.probeEveryMs
@@ -100,7 +100,7 @@ local function grant(account, policy, limit, request, run, id, key)
   used.held = used.held + 1
   caps[run.key] = used
   touchedCaps[run.key] = true
-  takenFor[run.id] = (takenFor[run.id] or 0) + 1
+  countFor(run.id, 'spent', 1)
   permits[id] = {
     account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
     deadline = now + request.permitMs, period = account.period, generation = used.generation, probe = probe,
@@ -110,7 +110,7 @@ local function grant(account, policy, limit, request, run, id, key)
   if isTurn or probe then account.pendingAsked = id end
   claim.permit = id
   touchedClaims[key] = true
-  return 'g' .. shown(slot - now)
+  return shown(slot - now)
 end
 
 -- How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of
@@ -143,12 +143,13 @@ end
 
 local function take(account, policy, limit, request, run)
   request.maySpend = run ~= nil and run.status == 'alive' and redis.call('EXISTS', root .. 'paused') == 0
-  loadClaims(request.keys)
-  request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.key, #request.permits)
-  if run ~= nil then loadDoubts(run.id, request.keys) end
+  local keys = pluck(request.take, 'key')
+  loadClaims(keys)
+  request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.key, #keys)
+  if run ~= nil then loadDoubts(run.id, keys) end
   local answers = {}
-  for i, id in ipairs(request.permits) do
-    answers[i] = grant(account, policy, limit, request, run, id, request.keys[i])
+  for i, wanted in ipairs(request.take) do
+    answers[i] = grant(account, policy, limit, request, run, wanted.permit, wanted.key)
   end
   return answers
 end

@@ -3,7 +3,7 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
-import { COME_BACK_REASON } from '../../stores/freshness.js';
+import { COME_BACK_REASON } from '../../stores/outcome-store.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { rankOf } from '../output/join-rows.js';

@@ -2,7 +2,7 @@
  * What every engine's keyValues and clocks must do, told once and run against each engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { giveEngineId, readEngineId } from '../../../src/engine/engine-id.js';
+import { giveEngineId, readEngineId } from '../../../src/engine/engine-stores.js';
 import type { ScheduledJobData } from '../../../src/stores/scheduled-jobs.js';
 import { dueAtOf } from '../../../src/stores/scheduled-jobs.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';

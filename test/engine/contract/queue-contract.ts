@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
+import { promoteParked } from '../../../src/engine/chunk-queue.js';
 import type { BullChunkQueue, ChunkData, ChunkProcessor, ChunkWorker } from '../../../src/engine/engine.js';
-import { promoteParked } from '../../../src/engine/promote-parked.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 
 /** Stands in for 15 s of lock and 5 s between checks, so that a test need not take as long. */

@@ -6,37 +6,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
-import { outcomeFlags, readOutcomeValue } from '../../../src/engine/redis/outcome-value.js';
-import type { NewOutcome } from '../../../src/stores/outcome-store.js';
 import { NO_TALLY } from '../../../src/stores/run-store.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
 import { beginRun } from './fixture.js';
 
 const DAY_MS = 86_400_000;
-
-describe('a stored answer as bytes', () => {
-  const outcome: NewOutcome = {
-    key: 'k',
-    status: 'matched',
-    packed: Buffer.from('x'),
-    billed: true,
-    freshMs: null,
-  };
-  test.each<[Partial<NewOutcome>, number]>([
-    [{}, 7],
-    [{ billed: false }, 5],
-    [{ packed: null }, 3],
-    [{ status: 'not_found', packed: null }, 2],
-    [{ status: 'not_found', packed: null, billed: false }, 0],
-    [{ packed: Buffer.alloc(0) }, 7],
-  ])('%j is flagged %i', (some, flags) => {
-    expect(outcomeFlags({ ...outcome, ...some })).toBe(flags);
-  });
-  test('a value that no script wrote is refused', () => {
-    expect(() => readOutcomeValue('key', Buffer.from('{}'))).toThrow('key');
-  });
-});
 
 describe.skipIf(!hasRedisServer())('what is kept', () => {
   let redis: RedisServer;
@@ -112,6 +87,12 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
     const names = await client.keys('*');
     expect(names.length).toBeGreaterThan(10);
     expect(names.filter((name) => !name.startsWith('{brand-enrich}:'))).toEqual([]);
+  });
+
+  test('a value that no script wrote is refused', async () => {
+    await client.set('{brand-enrich}:o:odd', '{}');
+    const freshness = { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 };
+    await expect(engine.outcomes.read(['odd'], freshness)).rejects.toThrow('not a stored outcome');
   });
 
   test('a record that has expired is not listed', async () => {

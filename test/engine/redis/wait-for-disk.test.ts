@@ -16,7 +16,8 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
   const info = `redis_version:${options.version}\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\nrole:master\r\n`;
   const redis = await startScriptedRedis(([name = '', ...words]) => {
     // The engine's id, which is looked for when it is opened.
-    if (words.at(-1) === 'engine') return bulks('id', '0123456789abcdef', '0');
+    if (words.at(-1) === 'engine')
+      return bulk(JSON.stringify([{ name: 'id', text: '0123456789abcdef', ageMs: 0 }]));
     switch (name.toUpperCase()) {
       case 'INFO':
         return bulk(info);
@@ -25,9 +26,9 @@ async function open(options: { version: string; synced: number; knowsScripts?: b
       case 'WAITAOF':
         return `*2\r\n:${options.synced}\r\n:0\r\n`;
       case 'EVALSHA':
-        return options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulks('0');
+        return options.knowsScripts === false ? '-NOSCRIPT No matching script.\r\n' : bulk('0');
       case 'EVAL':
-        return bulks('0');
+        return bulk('0');
       default:
         return '+OK\r\n';
     }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import {
+  durabilityWarnings,
+  requireVersion,
   sessionAddress,
   shownAddress,
   withoutPassword,
-} from '../../../src/engine/postgres/server-address.js';
-import { durabilityWarnings, requireVersion } from '../../../src/engine/postgres/server-checks.js';
+} from '../../../src/engine/postgres/postgres-server.js';
 
-const facts = { versionNumber: 150_004, fsync: 'on', synchronousCommit: 'on', fullPageWrites: 'on' };
+const facts = { version: 150_004, fsync: 'on', synchronousCommit: 'on', fullPageWrites: 'on' };
 
 describe('the address of a server', () => {
   test.each([
@@ -43,8 +44,8 @@ describe('what is asked of a server', () => {
     [120_017, false],
     [130_000, true],
     [180_001, true],
-  ])('version %i is new enough: %s', (versionNumber, isNewEnough) => {
-    const check = () => requireVersion({ ...facts, versionNumber }, 'postgres://h/db');
+  ])('version %i is new enough: %s', (version, isNewEnough) => {
+    const check = () => requireVersion({ ...facts, version }, 'postgres://h/db');
     if (isNewEnough) expect(check).not.toThrow();
     else expect(check).toThrow(/PostgreSQL 12: postgres:\/\/h\/db; use PostgreSQL 13 or later/);
   });

@@ -1,0 +1,58 @@
+/**
+ * The stores of an engine over its operations, the same on Redis and PostgreSQL, and the id of the engine that they keep.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Entry, KeyValueStore } from '../stores/key-value-store.js';
+import type { Engine } from './engine.js';
+import { createLedger } from './ledger-calls.js';
+import { createOutcomes } from './outcome-calls.js';
+import { createRuns } from './run-calls.js';
+import { type StoreCalls, storableText } from './store-calls.js';
+
+export function createStores(
+  calls: StoreCalls,
+): Pick<Engine, 'ledger' | 'outcomes' | 'runs' | 'keyValues' | 'roundTrips'> {
+  return {
+    ledger: createLedger(calls),
+    outcomes: createOutcomes(calls),
+    runs: createRuns(calls),
+    keyValues: createKeyValues(calls),
+    roundTrips: calls.roundTrips,
+  };
+}
+
+function createKeyValues({ call }: StoreCalls): KeyValueStore {
+  return {
+    async put(scope, name, text) {
+      await call('put_note', scope, name, storableText(text));
+    },
+    async list(scope) {
+      const entries = ((await call('list_notes', scope)) ?? []) as Entry[];
+      return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+    },
+    remove: async (scope, name, text) =>
+      (await call('remove_note', scope, name, text === null ? null : storableText(text))) === true,
+    claim: async (scope, name, text, deadAfterMs) =>
+      (await call('claim_note', scope, name, storableText(text), deadAfterMs)) === true,
+  };
+}
+
+const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
+
+/**
+ * The random id of an engine, kept in it, so that what lies on disk for one engine is known from what lies there for another. Given
+ * to the engine when it has none; of many who give it one at once, the first one's holds.
+ */
+export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
+  const known = await readEngineId(keyValues);
+  if (known !== null) return known;
+  await keyValues.claim(ENGINE_ID.scope, ENGINE_ID.name, randomBytes(8).toString('hex'), null);
+  const id = await readEngineId(keyValues);
+  if (id === null) throw new Error('the engine forgot its id within a moment');
+  return id;
+}
+
+/** The id; null when nobody has worked with the engine yet. */
+export async function readEngineId(keyValues: Pick<KeyValueStore, 'list'>): Promise<string | null> {
+  return (await keyValues.list(ENGINE_ID.scope)).find(({ name }) => name === ENGINE_ID.name)?.text ?? null;
+}

@@ -1,0 +1,50 @@
+/**
+ * The `Ledger` as operations of an engine. All judgement is in `redis/ledger.lua`, `postgres/ledger.sql` and the files beside them.
+ */
+import type { Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
+import type { StoreCalls, StoreParam } from './store-calls.js';
+
+interface ExchangeReply {
+  /** By position: the wait of a granted permit in milliseconds, else why there is none. */
+  readonly answers: readonly string[];
+  readonly state: LedgerState;
+}
+
+function permitAnswer(permit: string, answer: string | undefined): PermitAnswer {
+  if (answer === 'lost' || answer === 'spent' || answer === 'denied') return { permit, answer };
+  const waitMs = Number(answer);
+  if (Number.isNaN(waitMs)) throw new Error(`exchange gave no answer for the permit ${permit}: ${answer}`);
+  return { permit, answer: 'granted', waitMs };
+}
+
+export function createLedger({ call, walk }: StoreCalls): Ledger {
+  const state = async (operation: string, ...params: StoreParam[]) =>
+    (await call(operation, ...params)) as LedgerState;
+  return {
+    async exchange(request) {
+      const { answers, state } = (await call('exchange', JSON.stringify(request))) as ExchangeReply;
+      return {
+        permits: request.take.map(({ permit }, index) => permitAnswer(permit, answers[index])),
+        state,
+      };
+    },
+    show: (account, run) => state('show_account', account, run ?? null),
+    open: (account, { rate, burst }) =>
+      state('open_account', account, rate !== undefined, rate ?? null, burst),
+    observe: (account, { usage, quota }) => state('observe_account', account, usage ?? null, quota ?? null),
+    raise: (account, { period, sent, others, quota }) =>
+      state('raise_account', account, period, sent, others, quota),
+    async accounts() {
+      const names = new Set<string>();
+      for await (const page of walk('account_names'))
+        for (const name of (page ?? []) as string[]) names.add(name);
+      return [...names];
+    },
+    async reset(account) {
+      await call('reset_account', account);
+    },
+    async setPaused(paused) {
+      await call('set_paused', paused);
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * The `OutcomeStore` as operations of an engine. The bodies of many answers travel as one value, with their places beside it.
+ */
+import type { Freshness } from '../core/outcome.js';
+import type {
+  ClaimAnswer,
+  NewOutcome,
+  OutcomeKey,
+  OutcomeStats,
+  OutcomeStore,
+  StoredOutcome,
+} from '../stores/outcome-store.js';
+import type { StoreCalls } from './store-calls.js';
+
+/** Answers of a walk that are in memory at once; on Redis, keys that are looked at for them. */
+const PAGE_OUTCOMES = 200;
+
+const CLAIM_LETTERS: Readonly<Record<string, ClaimAnswer>> = { f: 'fresh', b: 'busy', o: 'ours' };
+
+/** The rule of freshness: matched answers are fresh since the first time, others since the second; and the run's start. */
+function freshSince(freshness: Freshness): [matched: number, missing: number, asOf: number] {
+  const since = (maxAgeMs: number) =>
+    Math.max(0, Math.ceil(Math.max(freshness.asOf - maxAgeMs, freshness.notBefore)));
+  return [since(freshness.maxAgeMs), since(freshness.maxAgeMissingMs), Math.floor(freshness.asOf)];
+}
+
+/**
+ * Answers for `record_outcomes` and `restore_outcomes`: of each its key, whether it is matched, whether it was billed, the first byte
+ * of its body (from 1), the length of that, and what `dates` gives; then all bodies.
+ */
+function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed'>>(
+  outcomes: readonly O[],
+  dates: (outcome: O) => [number | null, number],
+): [meta: string, bytes: Buffer] {
+  let firstByte = 1;
+  const meta = outcomes.map((outcome) => {
+    const { key, status, billed, packed } = outcome;
+    const place = [firstByte, packed?.length ?? null];
+    firstByte += packed?.length ?? 0;
+    return [key, status === 'matched', billed, ...place, ...dates(outcome)];
+  });
+  return [JSON.stringify(meta), Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? []))];
+}
+
+/** Of one answer in a reply: its place or key, is matched, billed, fetched at, fresh until, length of its body. */
+type FoundMeta<At> = readonly [At, boolean, boolean, number, number | null, number | null];
+
+/** The answers of a reply; `keyOf` gives the key for what stands in its place. */
+function unpacked<At>(
+  meta: readonly FoundMeta<At>[] | null,
+  bytes: Uint8Array | null,
+  keyOf: (at: At) => OutcomeKey,
+): StoredOutcome[] {
+  let offset = bytes?.byteOffset ?? 0;
+  return (meta ?? []).map(([at, isMatched, billed, fetchedAt, freshUntil, length]) => {
+    const packed = length === null ? null : Buffer.from(bytes?.buffer ?? new ArrayBuffer(0), offset, length);
+    offset += length ?? 0;
+    return {
+      key: keyOf(at),
+      status: isMatched ? 'matched' : 'not_found',
+      packed,
+      fetchedAt,
+      billed,
+      freshUntil,
+    };
+  });
+}
+
+export function createOutcomes({ call, walk }: StoreCalls): OutcomeStore {
+  return {
+    async claim({ worker, keys, freshness }) {
+      if (keys.length === 0) return [];
+      const letters = await call('claim_keys', worker, JSON.stringify(keys), ...freshSince(freshness));
+      return Array.from(String(letters), (letter) => {
+        const answer = CLAIM_LETTERS[letter];
+        if (answer === undefined) throw new Error(`claim gave the answer ${letter}`);
+        return answer;
+      });
+    },
+    async record(_worker, outcomes) {
+      if (outcomes.length === 0) return 0;
+      const given = packed(outcomes, ({ freshMs, ageMs }) => [freshMs, Math.round(ageMs ?? 0)]);
+      return Number(await call('record_outcomes', ...given));
+    },
+    async release(worker, keys) {
+      if (keys.length > 0) await call('release_keys', worker, JSON.stringify(keys));
+    },
+    async heartbeat(worker) {
+      await call('beat_worker', worker);
+    },
+    async deregister(worker) {
+      await call('retire_worker', worker);
+    },
+    async read(keys, freshness) {
+      if (keys.length === 0) return [];
+      const reply = await call('read_outcomes', JSON.stringify(keys), ...freshSince(freshness));
+      const { meta, bytes } = reply as { meta: FoundMeta<number>[] | null; bytes: Uint8Array | null };
+      const found = new Array<StoredOutcome | null>(keys.length).fill(null);
+      const outcomes = unpacked(meta, bytes, (at) => keys[at - 1] ?? '');
+      for (const [index, outcome] of outcomes.entries()) found[(meta?.[index]?.[0] ?? 0) - 1] = outcome;
+      return found;
+    },
+    async stats() {
+      let sum: OutcomeStats = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
+      for await (const page of walk('outcome_stats')) {
+        const { matched, notFound, oldestFetchedAt, newestFetchedAt } = page as OutcomeStats;
+        if (matched + notFound === 0) continue;
+        sum = {
+          matched: sum.matched + matched,
+          notFound: sum.notFound + notFound,
+          oldestFetchedAt: Math.min(sum.oldestFetchedAt ?? Number.POSITIVE_INFINITY, Number(oldestFetchedAt)),
+          newestFetchedAt: Math.max(sum.newestFetchedAt ?? 0, Number(newestFetchedAt)),
+        };
+      }
+      return sum;
+    },
+    async forget(keys) {
+      return keys.length === 0 ? 0 : Number(await call('forget_outcomes', JSON.stringify(keys)));
+    },
+    async purge(before) {
+      let count = 0;
+      for await (const page of walk('purge_outcomes', Math.ceil(before))) count += Number(page);
+      return count;
+    },
+    async page(after) {
+      const reply = await call('page_outcomes', after ?? '', PAGE_OUTCOMES);
+      const { meta, bytes } = reply as {
+        meta: { next: string | null; answers: FoundMeta<OutcomeKey>[] | null };
+        bytes: Uint8Array | null;
+      };
+      return { outcomes: unpacked(meta.answers, bytes, (key) => key), next: meta.next };
+    },
+    async restore(outcomes) {
+      if (outcomes.length === 0) return { taken: 0, expired: 0 };
+      const given = packed(outcomes, ({ freshUntil, fetchedAt }) => [
+        freshUntil === null ? null : Math.round(freshUntil),
+        Math.round(fetchedAt),
+      ]);
+      return (await call('restore_outcomes', ...given)) as { taken: number; expired: number };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+/**
+ * A PostgreSQL server: its address, and what is asked of it before it is used: new enough, and set up to keep what it acknowledged.
+ */
+import type { ClientBase, ClientConfig } from 'pg';
+import { FailFileError } from '../../core/errors.js';
+
+/** A server as an engine sees it. */
+export interface PostgresServer {
+  /** What `pg` connects with, our session options included. */
+  readonly connection: ClientConfig;
+  /** Where it is, for people; never with credentials. */
+  readonly address: string;
+  /** What a person does when it does not answer. */
+  readonly todo: string;
+  /** Sessions of one process at most. Each worker keeps one to listen on. */
+  readonly sessions: number;
+  /** Cuts a password out of what the driver says. */
+  redact(text: string): string;
+}
+
+/** What our SQL and BullMQ's rely on: BullMQ's names without a schema, and statements that see what was committed before them. */
+export const SESSION_OPTIONS =
+  '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
+
+/** The address without user, password and parameters: `postgres://host:port/database`. */
+export function shownAddress(url: string): string {
+  const parsed = parseUrl(url);
+  return `postgres://${parsed.host}${parsed.pathname}`;
+}
+
+/** The address with our session options added to those that it brings. */
+export function sessionAddress(url: string): string {
+  const parsed = parseUrl(url);
+  const own = parsed.searchParams.get('options');
+  parsed.searchParams.set('options', own === null ? SESSION_OPTIONS : `${own} ${SESSION_OPTIONS}`);
+  return parsed.href;
+}
+
+/** Cuts the password out of a text that may quote the address. */
+export function withoutPassword(text: string, url: string): string {
+  const { password } = parseUrl(url);
+  if (password === '') return text;
+  return text.replaceAll(password, '[removed]').replaceAll(decoded(password), '[removed]');
+}
+
+/** A text with a stray `%` is as it stands. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function parseUrl(url: string): URL {
+  try {
+    return new URL(url);
+  } catch {
+    // The text is not quoted: it may hold a password.
+    throw new FailFileError({
+      code: 'engine-unreachable',
+      what: 'the address of the engine cannot be read',
+      subject: 'postgres://…',
+      todo: 'write it as postgres://user:password@host:port/database',
+    });
+  }
+}
+
+/** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
+const OLDEST_MAJOR = 13;
+
+export interface ServerFacts {
+  /** `server_version_num`: 150004 is 15.4. */
+  readonly version: number;
+  readonly fsync: string;
+  readonly synchronousCommit: string;
+  readonly fullPageWrites: string;
+}
+
+export async function readServerFacts(session: ClientBase): Promise<ServerFacts> {
+  const { rows } = await session.query(
+    `SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,
+            current_setting('synchronous_commit') AS "synchronousCommit",
+            current_setting('full_page_writes') AS "fullPageWrites"`,
+  );
+  return rows[0];
+}
+
+/** Throws {@link FailFileError} `engine-unfit` for a server that is too old. */
+export function requireVersion({ version }: ServerFacts, address: string): void {
+  const major = Math.floor(version / 10_000);
+  if (major >= OLDEST_MAJOR) return;
+  throw new FailFileError({
+    code: 'engine-unfit',
+    what: `the server is PostgreSQL ${major}`,
+    subject: address,
+    todo: `use PostgreSQL ${OLDEST_MAJOR} or later`,
+  });
+}
+
+/** One sentence for each setting that lets acknowledged answers and permits be lost. */
+export function durabilityWarnings({ fsync, synchronousCommit, fullPageWrites }: ServerFacts): string[] {
+  const runs = 'The PostgreSQL server runs with';
+  const warnings = [
+    fsync !== 'on' &&
+      `${runs} fsync off: a loss of power can cost stored answers, permits, or the whole database.`,
+    synchronousCommit === 'off' &&
+      `${runs} synchronous_commit off: a crash of the server can cost answers and permits of up to the last second.`,
+    fullPageWrites !== 'on' &&
+      `${runs} full_page_writes off: a loss of power can damage what is stored, unless its file system cannot tear pages.`,
+  ];
+  return warnings.filter((warning) => warning !== false);
+}

@@ -1,0 +1,146 @@
+/**
+ * BullMQ as an engine uses it: queues and workers of chunks and of scheduled jobs, with the options that BullMQ's own documentation
+ * asks for. What differs between Redis and PostgreSQL is a `QueueBackend`. What a worker does with its job is the caller's.
+ */
+import type { JobsOptions, Processor, Queue, QueueOptions, Telemetry, Worker, WorkerOptions } from 'bullmq';
+import { errorText } from '../core/errors.js';
+import { withinDeadline } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { ScheduledJobData, ScheduledJobQueue } from '../stores/scheduled-jobs.js';
+import { createChunkQueue } from './chunk-queue.js';
+import type { ChunkData, Engine } from './engine.js';
+import { translated } from './store-calls.js';
+
+type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
+
+export interface QueueBackend {
+  readonly classes: { readonly Queue: typeof Queue; readonly Worker: typeof Worker };
+  /** The connection of all queues. */
+  queueConnection(): Connection;
+  /** The connection of one worker, and what lets go of it once the worker has closed. */
+  workerConnection(): { readonly connection: Connection; release(): Promise<void> };
+  /** Lets go of the connection of the queues. */
+  close(): Promise<void>;
+}
+
+/** A job leaves nothing behind: what it came to is in the stores. */
+const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
+/** Nobody listens to the events of a queue; where it keeps them, few are kept. */
+const EVENTS_KEPT = 1_000;
+const CLOSE_DEADLINE_MS = 1_000;
+
+const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
+  autorun: false,
+  // A killed worker's chunks come back after the lock and up to two checks: 10 to 20 s.
+  lockDuration: 15_000,
+  stalledInterval: 5_000,
+  // BullMQ fails a job for good after so many kills, whatever `attempts` says. Its default is 1.
+  maxStalledCount: 10,
+  // While a worker sits out a rate limit it promotes no delayed jobs.
+  maximumRateLimitDelay: 10_000,
+  removeOnComplete: { count: 0 },
+  removeOnFail: { count: 0 },
+};
+
+/**
+ * @param options.failure What an error of BullMQ's client means, as one of our errors.
+ * @param options.telemetry Of chunks; scheduled jobs are not traced, since each comes from the last.
+ */
+export function createQueues(
+  backend: QueueBackend,
+  options: { failure(error: unknown): unknown; log: Log; telemetry?: Telemetry | undefined },
+): Pick<
+  Engine,
+  'openQueue' | 'openChunkQueue' | 'openWorker' | 'openScheduledJobWorker' | 'scheduledJobs' | 'close'
+> {
+  const { failure, log, telemetry } = options;
+  const workers = new Map<Pick<Worker, 'close' | 'disconnect'>, () => Promise<void>>();
+
+  function openQueue<D, N extends string>(name: string, traced?: Telemetry): Queue<D, void, N, D, void, N> {
+    const queue = new backend.classes.Queue<D, void, N, D, void, N>(name, {
+      ...backend.queueConnection(),
+      defaultJobOptions: JOB_OPTIONS,
+      streams: { events: { maxLen: EVENTS_KEPT } },
+      ...(traced && { telemetry: traced }),
+    });
+    // An error of the connection is worth a line; without a listener it would end the process.
+    queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue trouble'));
+    return queue;
+  }
+
+  /** Takes `concurrency` jobs at once, from `run()` on. */
+  function openWorker<D, N extends string>(
+    name: string,
+    processor: Processor<D, void, N>,
+    concurrency: number,
+    traced?: Telemetry,
+  ): Worker<D, void, N> {
+    const { connection, release } = backend.workerConnection();
+    const worker = new backend.classes.Worker<D, void, N>(name, processor, {
+      ...connection,
+      ...WORKER_OPTIONS,
+      concurrency,
+      ...(traced && { telemetry: traced }),
+    });
+    workers.set(worker, release);
+    worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker trouble'));
+    // Somebody else may have the job already.
+    worker.on('lockRenewalFailed', (ids) => {
+      for (const id of ids) worker.cancelJob(id, 'the lock on this job was lost');
+    });
+    worker.on('closed', () => {
+      workers.delete(worker);
+      void release();
+    });
+    return worker;
+  }
+
+  /** A queue of scheduled jobs that is opened for one call. */
+  async function on<T>(name: string, act: (queue: ScheduledJobQueue) => Promise<T>): Promise<T> {
+    const queue = openQueue<ScheduledJobData, 'tick'>(name);
+    return translated(act(queue), failure).finally(() => inTime(queue.close()));
+  }
+
+  return {
+    openQueue: (name) => openQueue<ChunkData, 'chunk'>(name, telemetry),
+    openChunkQueue: (name) => createChunkQueue(openQueue<ChunkData, 'chunk'>(name, telemetry), failure),
+    openWorker: (name, processor, concurrency) =>
+      openWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry),
+    openScheduledJobWorker: (name, processor, concurrency) =>
+      openWorker<ScheduledJobData, 'tick'>(name, processor, concurrency),
+    scheduledJobs: {
+      list: (queue) =>
+        on(queue, async (opened) => {
+          const schedulers = await opened.getJobSchedulers();
+          return schedulers.map(({ key, next }) => ({ name: key, nextAt: next ?? null }));
+        }),
+      async set(queue, cron, tz, data) {
+        // The library takes the name of a scheduler for one of the job, and only jobs are called `tick`.
+        const name = data.name as 'tick';
+        await on(queue, (opened) =>
+          opened.upsertJobScheduler(name, { pattern: cron, tz }, { name: 'tick', data }),
+        );
+      },
+      remove: (queue, name) => on(queue, (opened) => opened.removeJobScheduler(name)),
+      async addNow(queue, data) {
+        await on(queue, (opened) => opened.add('tick', data));
+      },
+    },
+    /** Lets go of what was opened and not closed, whether the engine answers or not. */
+    async close() {
+      const closing = [...workers].map(async ([worker, release]) => {
+        await inTime(worker.close(true));
+        await inTime(worker.disconnect());
+        await release();
+      });
+      await Promise.all([...closing, backend.close()]);
+    },
+  };
+}
+
+async function inTime(closing: Promise<unknown>): Promise<void> {
+  await withinDeadline(
+    closing.catch(() => undefined),
+    CLOSE_DEADLINE_MS,
+  );
+}

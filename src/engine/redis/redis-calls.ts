@@ -1,0 +1,129 @@
+/**
+ * The stores' way to Redis: one operation is one call of a Lua script, sent by its hash, and by its text where the server does not
+ * know it yet. Adds what makes a write durable, counts round trips, and turns the client's errors into ours.
+ * The keys: `../README.md`.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Redis } from 'ioredis';
+import { RULES } from '../../ledger/rules.js';
+import { type StoreCalls, type StoreParam, translated } from '../store-calls.js';
+import { isReply, storeFailure } from './store-failure.js';
+
+interface Script {
+  readonly source: string;
+  /** SHA-1 of the source, as `EVALSHA` asks for. */
+  readonly sha: string;
+}
+
+/** Reads a script of this folder. `--- @include "other.lua"` puts another file before it, each file once. */
+function loadScript(name: string): Script {
+  const included = new Set<string>();
+  const read = (file: string): string => {
+    if (included.has(file)) return '';
+    included.add(file);
+    return readFileSync(new URL(file, import.meta.url), 'utf8').replaceAll(
+      /^--- @include "(.+)"\r?\n/gm,
+      (_, other: string) => read(other),
+    );
+  };
+  const source = read(name);
+  return { source, sha: createHash('sha1').update(source).digest('hex') };
+}
+
+/** Each operation with the script that defines it. */
+const SCRIPTS: ReadonlyMap<string, Script> = new Map(
+  ['ledger.lua', 'outcomes.lua', 'runs.lua', 'key-values.lua']
+    .map(loadScript)
+    .flatMap((script) =>
+      Array.from(
+        script.source.matchAll(/^function operations\.(\w+)/gm),
+        ([, name = '']): [string, Script] => [name, script],
+      ),
+    ),
+);
+
+/** Operations whose writes are worth waiting for the disk. */
+const DURABLE: ReadonlySet<string> = new Set([
+  ...['exchange', 'open_account', 'observe_account', 'raise_account', 'reset_account', 'set_paused'],
+  ...['record_outcomes', 'restore_outcomes', 'forget_outcomes'],
+  ...['start_run', 'add_failures', 'halt_run', 'end_run', 'cancel_run'],
+  ...['put_note', 'remove_note', 'claim_note'],
+]);
+
+/** The first argument of every script: `prelude.lua` reads it. */
+const RULES_ARGUMENT = JSON.stringify(RULES);
+/** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
+const PAGE_KEYS = 1_000;
+/** How long a write may wait for the disk: Redis syncs once a second. After that the call has failed. */
+const DISK_TIMEOUT_MS = 3_000;
+
+export interface RedisCallsOptions {
+  readonly redis: Redis;
+  readonly address: string;
+  /** What every key begins with: the one declared key of each script. */
+  readonly root: string;
+  /** Added to the store's clock: 0 outside tests. Milliseconds. */
+  readonly clockOffsetMs: () => number;
+  /** Redis has `WAITAOF`, keeps an append-only file, and does not sync it with every write of its own accord. */
+  readonly waitsForDisk: boolean;
+}
+
+export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
+  const { redis, address, root, clockOffsetMs, waitsForDisk } = options;
+  const roundTrips = { count: 0 };
+
+  async function send(script: readonly string[], args: readonly (string | Buffer)[], waits: boolean) {
+    roundTrips.count += 1;
+    const [command = '', ...named] = script;
+    const words = [...named, 1, root, ...args];
+    if (!waits) return redis.callBuffer(command, words);
+    const pipeline = redis.pipeline().callBuffer(command, words).call('WAITAOF', 1, 0, DISK_TIMEOUT_MS);
+    return onDisk((await pipeline.exec()) ?? []);
+  }
+
+  const calls: StoreCalls = {
+    address,
+    roundTrips,
+    async call(operation, ...params) {
+      const script = SCRIPTS.get(operation);
+      if (script === undefined) throw new Error(`no script has the operation ${operation}`);
+      const args = [RULES_ARGUMENT, clockOffsetMs(), operation, ...params].map(argumentOf);
+      const waits = waitsForDisk && DURABLE.has(operation);
+      const sent = send(['EVALSHA', script.sha], args, waits).catch((error: unknown) => {
+        if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
+        return send(['EVAL', script.source], args, waits);
+      });
+      const reply = await translated(sent, (error) => storeFailure(address, error));
+      if (!Array.isArray(reply)) return JSON.parse(String(reply));
+      return { meta: JSON.parse(String(reply[0])), bytes: reply[1] };
+    },
+    async *walk(operation, ...params) {
+      for (let cursor = '0'; ; ) {
+        const [next, page] = (await calls.call(operation, cursor, PAGE_KEYS, ...params)) as [string, unknown];
+        yield page;
+        if (next === '0') return;
+        cursor = next;
+      }
+    },
+  };
+  return calls;
+}
+
+/** null becomes the empty text, a boolean `1` or `0`. */
+function argumentOf(value: StoreParam): string | Buffer {
+  if (value === null) return '';
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  return typeof value === 'number' ? String(value) : value;
+}
+
+/** The script's result, once `WAITAOF` has confirmed the local file. Throws what went wrong first. */
+function onDisk(answers: readonly [error: Error | null, result: unknown][]): unknown {
+  const [written, synced] = answers;
+  if (written === undefined || synced === undefined) throw new Error('no answer');
+  if (written[0]) throw written[0];
+  if (synced[0]) throw synced[0];
+  const copies = synced[1];
+  if (!Array.isArray(copies) || copies[0] !== 1) throw new Error('the write did not reach the disk in time');
+  return written[1];
+}

@@ -1,0 +1,32 @@
+/**
+ * What the stores of an engine stand on: named operations, Lua scripts on Redis and SQL functions on PostgreSQL.
+ */
+/** Objects and lists travel as JSON text, the bodies of answers as bytes. */
+export type StoreParam = string | number | boolean | null | Buffer;
+
+export interface StoreCalls {
+  /** Where the store is, for messages. */
+  readonly address: string;
+  /**
+   * Runs one operation, atomic and on the store's own clock: what it answers, its JSON read; `{meta, bytes}` where bytes come with it.
+   * It is sent once: when the answer is lost the call fails, and whoever asked repeats it. Throws our errors.
+   */
+  call(operation: string, ...params: readonly StoreParam[]): Promise<unknown>;
+  /** An operation that looks at everything: its answers, one for each page. PostgreSQL has one page. */
+  walk(operation: string, ...params: readonly StoreParam[]): AsyncIterable<unknown>;
+  readonly roundTrips: { count: number };
+}
+
+/** For sentences and names: NUL and halves of surrogate pairs, which not every store can keep, become the replacement character. */
+export function storableText(text: string): string {
+  return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
+}
+
+/** The answer; an error of a client as `failure` makes it one of ours. */
+export async function translated<T>(answer: Promise<T>, failure: (error: unknown) => unknown): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw failure(error);
+  }
+}
