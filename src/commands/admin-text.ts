@@ -7,6 +7,7 @@ import { budgetText, projectionText } from '../context/period-text.js';
 import { countOf, countText } from '../core/figures.js';
 import { isProcessGone } from '../core/process-identity.js';
 import { visibleLines } from '../core/terminal-text.js';
+import type { listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
@@ -57,6 +58,13 @@ function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): stri
   if (isOwn) return `on disk     ${what}: ${next} records them\n`;
   if (engine === null) return `on disk     ${what}, of an unnamed engine: ${next} records them\n`;
   return `on disk     ${what}, of another engine (${engine}): kept for it ${until}\n`;
+}
+
+/** A line for each; nothing when all are open. */
+export function closedInboxesText(closed: Awaited<ReturnType<typeof listClosedInboxes>>): string {
+  return closed
+    .map(({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`)
+    .join('');
 }
 
 /** `now`: the time by which heartbeats are dated. */

@@ -12,14 +12,14 @@ import { countOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
-import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
+import { listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { listSpooled } from '../worker/answer-spool.js';
-import { ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
+import { closedInboxesText, ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
 
 const RUNS_SHOWN = 10;
 

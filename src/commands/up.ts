@@ -16,8 +16,8 @@ import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
 import { type InboxFolders, openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
+import { watchInbox } from '../daemon/inbox/watch-inbox.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { watchIn } from './watch.js';
 
 /** The port that Prometheus' exporters of telemetry use by custom. */
 const METRICS_PORT = 9464;
@@ -62,7 +62,7 @@ export async function runUp(loaded: LoadedSettings, command: CommandContext): Pr
     let isRefused = false;
     const watching = inboxes.map(async (folders) => {
       try {
-        isRefused = (await watchIn(context, folders)) === 'refused' || isRefused;
+        isRefused = (await watchInbox(context, folders.root)) === 'refused' || isRefused;
       } finally {
         // An inbox ends by itself only when none of them could go on.
         ending.abort(new Error('an inbox has ended'));

@@ -6,27 +6,19 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../core/clock.js';
 import type { EnrichProgress, EnrichResult } from '../../run/enrich-request.js';
-import { bareNotice, type Notice, type NoticeScene, noticeOfReport } from '../../run/notices/notice.js';
+import { bareNotice, type Notice, noticeOfReport } from '../../run/notices/notice.js';
 import type { Notifier } from '../../run/notices/notifier.js';
 import type { RunReport } from '../../run/report/report.js';
-import type { JobEnd } from './job-end.js';
+import type { JobEnd } from './inbox-verdict.js';
 import type { Job } from './job-folder.js';
 
-export interface InboxNotices {
-  noteProgress(job: Job, progress: EnrichProgress, account: string): void;
-  /** Its report is written, still in the folder of processing. */
-  noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void;
-  /** `folder`: where the file and its results are now; null: back where they were taken from. */
-  noteEnd(job: Job, end: JobEnd, folder: string | null): void;
-}
-
-export interface InboxNoticesOptions {
+interface InboxNoticesOptions {
   readonly notifier: Notifier;
   readonly isSample: boolean;
   readonly clock: Clock;
 }
 
-export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOptions): InboxNotices {
+export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOptions) {
   /** By the folder of the job. */
   const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
   let isRefusalNotified = false;
@@ -34,23 +26,25 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
   const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
 
   return {
-    noteProgress(job, progress, account) {
+    noteProgress(job: Job, progress: EnrichProgress, account: string): void {
       notifier.notifyNearLimit(account, progress.ledger, runOf(job, progress.runId));
     },
-    noteReport(job, result, report, account) {
+    /** Its report is written, still in the folder of processing. */
+    noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void {
       reports.set(job.folder, { report, file: basename(result.names.report) });
       notifier.notifyNearLimit(account, result.ledger, runOf(job, result.run.id));
     },
-    noteEnd(job, end, folder) {
-      const written = reports.get(job.folder) ?? null;
+    /** `folder`: where the file and its results are now; null: back where they were taken from. */
+    noteEnd(job: Job, end: JobEnd, folder: string | null): void {
+      const written = reports.get(job.folder);
       reports.delete(job.folder);
       const event = eventOf(end, job);
       if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
       if (end.type === 'refused') isRefusalNotified = true;
       const run = runOf(job, written?.report.run.id ?? null);
-      const scene: NoticeScene = { at: clock.now(), isSample, run };
+      const scene = { at: clock.now(), isSample, run };
       const reason = reasonOf(end);
-      if (written === null || folder === null) {
+      if (written === undefined || folder === null) {
         notifier.notify(bareNotice(event, scene, reason));
         return;
       }
@@ -63,22 +57,13 @@ export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOp
 
 /** A file that is parked again is not news, and one that is tried again has not ended. */
 function eventOf(end: JobEnd, job: Job): Notice['event'] | null {
-  switch (end.type) {
-    case 'done':
-      return 'finish';
-    case 'failed':
-    case 'refused':
-      return 'failure';
-    case 'parked':
-      return job.record.parked === null ? 'parked' : null;
-    case 'again':
-    case 'put_back':
-      return null;
-  }
+  if (end.type === 'done') return 'finish';
+  if (end.type === 'parked') return job.record.parked === null ? 'parked' : null;
+  return end.type === 'failed' || end.type === 'refused' ? 'failure' : null;
 }
 
 /** Reasons have several lines; the first one says it. */
 function reasonOf(end: JobEnd): string | null {
   if (end.type === 'refused') return end.why;
-  return end.type === 'failed' || end.type === 'parked' ? (end.reason.split('\n', 1)[0] ?? null) : null;
+  return 'reason' in end ? (end.reason.split('\n', 1)[0] ?? null) : null;
 }

@@ -1,33 +1,21 @@
 /**
- * How the files of an inbox are processed: each is a run like any other, with the folder's own settings, on an engine and
- * a worker that all of them share. What becomes of it is judged in `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`.
+ * How the files of an inbox are processed: each is a run like any other, with the folder's own
+ * settings, on an engine and a worker that all of them share. What becomes of it is judged in
+ * `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`. Nothing here rejects.
  */
-import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LoadedSettings, Settings } from '../../config/settings.js';
+import type { Settings } from '../../config/settings.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import { errorText } from '../../core/errors.js';
-import type { SharedWorker } from '../../run/enrich-request.js';
-import { type RunContext, runFile } from '../../run/run-file.js';
+import { runFile } from '../../run/run-file.js';
 import { runSettingsOf } from '../../run/run-request.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
-import { isLongName, stemOf } from './inbox-file.js';
+import { isLongName, lookAt, stemOf } from './inbox-file.js';
 import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
-import type { InboxNotices } from './inbox-notices.js';
+import { createInboxNotices } from './inbox-notices.js';
 import { chooseRetries, memoOf } from './inbox-retries.js';
-import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
-import type { InboxWork, JobEnd } from './job-end.js';
+import { type JobEnd, verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { Job, ParkedJob } from './job-folder.js';
-
-export interface InboxWorkOptions {
-  /** The watched folder, where `brand-enrich.json` may lie. */
-  readonly folder: string;
-  readonly notices: InboxNotices;
-  readonly context: RunContext & {
-    readonly loaded: LoadedSettings;
-    /** null: workers elsewhere do the lookups. */
-    readonly worker: SharedWorker | null;
-  };
-}
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
@@ -35,10 +23,14 @@ const FREE_LOOK_MS = 30_000;
 /** What a free look said travels to the ledger with the next exchange. */
 const READING_TRAVELS_MS = 300;
 
-export function createInboxWork({ folder, notices, context }: InboxWorkOptions): InboxWork {
-  const { loaded, service, engine, worker, clock, log, stop } = context;
+export type InboxWork = ReturnType<typeof createInboxWork>;
+
+/** `folder`: the watched one, which may hold `brand-enrich.json`. */
+export function createInboxWork(folder: string, context: DaemonContext) {
+  const { loaded, service, engine, worker, notifier, clock, log, stop } = context;
+  const notices = createInboxNotices({ notifier, isSample: loaded.settings.sample, clock });
   const standing = createStanding(log, worker?.worker ?? null);
-  const closed = createClosedNote(engine.keyValues, folder);
+  const noteClosed = createClosedNote(engine.keyValues, folder);
   let opensAccount = true;
   let wentAheadAt = 0;
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
@@ -71,7 +63,7 @@ export function createInboxWork({ folder, notices, context }: InboxWorkOptions):
     return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
   }
 
-  /** Tells quota and usage without spending, where the service's own brand is known. */
+  /** Shows quota and usage without spending, where the service's own brand is known. */
   async function lookFreely(settings: Settings): Promise<void> {
     const { ownDomain } = service;
     if (ownDomain === null || worker === null || clock.monotonic() - lookedFreelyAt < FREE_LOOK_MS) return;
@@ -81,33 +73,41 @@ export function createInboxWork({ folder, notices, context }: InboxWorkOptions):
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 
+  /** The inbox is closed at the next look if they are wrong; the file goes on when it is open again. */
+  const settleFirst = (error: unknown): JobEnd => {
+    return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
+  };
+
   return {
-    async whyClosed() {
+    /** Why no file of this inbox can be processed, for its owner; null: they can be. */
+    async whyClosed(): Promise<string | null> {
       const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
-      // Not waited for: the engine may be away, and the inbox is closed all the same.
-      void closed.note(why);
+      // Not waited for: the engine may be unavailable, and the inbox is closed all the same.
+      void noteClosed(why);
       return why;
     },
-    async process(job, tries) {
+    /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
+    async process(job: Job, tries: number): Promise<JobEnd> {
       let settings: Settings;
       try {
         settings = await readFolderSettings(folder, loaded);
       } catch (error) {
-        // The inbox is closed at the next look; the file goes on when it is open again.
-        return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
+        return settleFirst(error);
       }
       try {
         return await enrich(job, settings);
       } catch (error) {
-        if (await isJustChanged(join(folder, FOLDER_SETTINGS_FILE), clock.now())) {
-          return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
-        }
+        const seen = await lookAt(join(folder, FOLDER_SETTINGS_FILE));
+        if (seen !== null && Math.abs(clock.now() - seen.mtimeMs) < SETTINGS_SETTLE_MS)
+          return settleFirst(error);
         log.debug({ err: error, file: job.file }, 'a file ended with an error');
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
       }
     },
+    /** A file has been moved to a folder; null: back to where it was taken from. */
     ended: notices.noteEnd,
-    async chooseRetries(parked: readonly ParkedJob[]) {
+    /** Which of the waiting files, oldest first, may continue now. */
+    async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {
       if (stop.aborted) return [];
       try {
         const settings = await readFolderSettings(folder, loaded);
@@ -133,9 +133,4 @@ export function createInboxWork({ folder, notices, context }: InboxWorkOptions):
 function shortOutput({ file, folder }: Job): string {
   const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(file)?.[0] ?? '';
   return join(folder, `${stemOf(file)}.enriched${extension}`);
-}
-
-async function isJustChanged(path: string, now: number): Promise<boolean> {
-  const stat = await lstat(path).catch(() => null);
-  return stat !== null && Math.abs(now - stat.mtimeMs) < SETTINGS_SETTLE_MS;
 }

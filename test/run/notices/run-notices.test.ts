@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/errors.js';
 import { createInboxNotices } from '../../../src/daemon/inbox/inbox-notices.js';
-import type { JobEnd } from '../../../src/daemon/inbox/job-end.js';
+import type { JobEnd } from '../../../src/daemon/inbox/inbox-verdict.js';
 import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
