@@ -1,19 +1,20 @@
 /**
- * What every root does with its process: arguments, environment, signals and exit codes meet here and nowhere else.
- * The roots are `cli.ts` and `workers/*.ts`.
+ * What every root does with its process: arguments, environment, signals and exit codes meet here
+ * and nowhere else. The roots are `cli.ts` and `workers/*.ts`.
  */
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { failureOf, failureText } from './commands/failure-text.js';
 import { parseCommandLine } from './config/command-line.js';
 import { loadSettings, wantsJson } from './config/load-settings.js';
 import { type ConfigFile, readConfigFile } from './config/read-config-file.js';
 import type { CommandName } from './config/setting.js';
-import { inheritedFlags, type Settings } from './config/settings.js';
-import { EXIT } from './core/errors.js';
+import { inheritedFlags, type LoadedSettings, type Settings } from './config/settings.js';
+import { showConfig, shownSettings } from './config/show-config.js';
+import type { CommandContext } from './context/open-context.js';
+import { BrandEnrichError, type ErrorCode, EXIT, type ExitCode, errorText } from './core/errors.js';
 import { openLog } from './core/log.js';
-import { keepSecret } from './core/secrets.js';
+import { createRedact, keepSecret } from './core/secrets.js';
 import { printJson, printText } from './core/terminal-text.js';
 import { leftBehind } from './worker/in-flight.js';
 
@@ -25,115 +26,10 @@ const LINGER_MS = 3_000;
 /** Commands that go on until they are stopped. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
 
-/** Found upwards: this file runs from `dist/src`. */
-function packageVersion(): string {
-  const path = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
-}
-
 /** What was found out before something went wrong. */
 interface Known {
   file: ConfigFile | null;
   settings: Settings | null;
-}
-
-async function runArguments(argv: readonly string[], known: Known): Promise<number> {
-  const parsed = parseCommandLine(argv, packageVersion());
-  if ('help' in parsed) {
-    printText(process.stdout, parsed.help);
-    return EXIT.done;
-  }
-  if ('version' in parsed) {
-    printText(process.stdout, `${parsed.version}\n`);
-    return EXIT.done;
-  }
-  const file = readConfigFile({ flags: parsed.flags, env: process.env, folder: process.cwd() });
-  known.file = file;
-  const loaded = loadSettings({
-    flags: parsed.flags,
-    env: process.env,
-    file,
-    command: parsed.command,
-    home: homedir(),
-    isRoot: isRoot(),
-  });
-  known.settings = loaded.settings;
-  const { stop, graceMs } = listenForSignals(loaded.settings);
-  const { log, reopen } = openLog({
-    level: levelFor(parsed.command, loaded.settings),
-    file: loaded.settings.logFile ?? undefined,
-  });
-  // Of a run it stays what it is everywhere: the terminal is gone.
-  if (loaded.settings.logFile !== null && STAYING.includes(parsed.command)) process.on('SIGHUP', reopen);
-  const { runCommand } = await import('./commands/run-command.js');
-  return runCommand(parsed.command, parsed.args, loaded, {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    log,
-    stop,
-    graceMs,
-    configFile: file,
-    folder: process.cwd(),
-    load: (command, flags, fallback = {}) =>
-      loadSettings({
-        flags: { ...inheritedFlags(parsed.flags), ...flags },
-        env: withFallback(process.env, fallback),
-        file,
-        command,
-        home: homedir(),
-        isRoot: isRoot(),
-      }),
-  });
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-/** An empty variable counts as not set. */
-function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { ...env, ...Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name])) };
-}
-
-/** A run shows people what they need, so its log is for warnings, unless there is a log file or a level is named. So is `--quiet`. */
-function levelFor(command: CommandName, settings: Settings): string {
-  if (settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
-  return STAYING.includes(command) && !settings.quiet ? 'info' : 'warn';
-}
-
-/** Said however little is: money may be at stake. */
-function leaveAtOnce(): never {
-  const left = leftBehind();
-  if (left !== '') printText(process.stderr, `\n${left}\n`);
-  process.exit(EXIT.interrupted);
-}
-
-function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {
-  const stopping = new AbortController();
-  // Each inbox, schedule and run listens for the end of the process.
-  setMaxListeners(0, stopping.signal);
-  let isTerm = false;
-  const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
-    if (stopping.signal.aborted) leaveAtOnce();
-    if (signal === 'SIGTERM') {
-      isTerm = true;
-      setTimeout(leaveAtOnce, TERM_MS).unref();
-    }
-    if (!settings.quiet) {
-      printText(
-        process.stderr,
-        '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n',
-      );
-    }
-    stopping.abort(new Error(`stopped by ${signal}`));
-  };
-  process.on('SIGINT', () => onSignal('SIGINT'));
-  process.on('SIGTERM', () => onSignal('SIGTERM'));
-  return {
-    stop: stopping.signal,
-    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, TERM_GRACE_MS) : timeoutMs),
-  };
 }
 
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
@@ -143,13 +39,162 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.exitCode = await runArguments(argv, known);
   } catch (error) {
     const { env } = process;
-    const secrets = [known.settings?.token ?? env.BRAND_API_TOKEN ?? ''];
-    for (const secret of secrets) keepSecret(secret);
-    const failure = failureOf(error, secrets);
+    const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
+    keepSecret(token);
+    const failure = failureOf(error, token);
     process.exitCode = failure.error.exitCode;
     if (wantsJson({ argv, env, ...known })) printJson(process.stdout, failure);
-    printText(process.stderr, failureText(error, secrets));
+    printText(process.stderr, failureText(error, token));
   }
   // Whatever still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+async function runArguments(argv: readonly string[], known: Known): Promise<number> {
+  const parsed = parseCommandLine(argv, packageVersion());
+  if (!('command' in parsed)) {
+    printText(process.stdout, 'help' in parsed ? parsed.help : `${parsed.version}\n`);
+    return EXIT.done;
+  }
+  const { command, args, flags } = parsed;
+  const { env, stdin, stdout, stderr } = process;
+  const folder = process.cwd();
+  const file = readConfigFile({ flags, env, folder });
+  known.file = file;
+  const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
+  const loaded = loadSettings({ ...surroundings, flags, env, command });
+  const { settings } = loaded;
+  known.settings = settings;
+  const signals = listenForSignals(settings);
+  const { log, reopen } = openLog({
+    level: levelFor(command, settings),
+    file: settings.logFile ?? undefined,
+  });
+  // Of a run it stays what it is everywhere: the terminal is gone.
+  if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
+  const load: CommandContext['load'] = (of, own, fallback = {}) => {
+    // An empty variable counts as not set.
+    const unset = Object.entries(fallback).filter(([name]) => !env[name]);
+    const inherited = { ...inheritedFlags(flags), ...own };
+    return loadSettings({
+      ...surroundings,
+      flags: inherited,
+      env: { ...env, ...Object.fromEntries(unset) },
+      command: of,
+    });
+  };
+  const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
+  return runCommand(command, args, loaded, context);
+}
+
+/** Found upwards: this file runs from `dist/src`. */
+function packageVersion(): string {
+  const path = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
+
+/**
+ * A run shows people what they need, so its log is for warnings, unless there is a log file or a
+ * level is named. So is `--quiet`.
+ */
+function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings): string {
+  if (logFile !== null || logLevel !== 'info') return logLevel;
+  return STAYING.includes(command) && !quiet ? 'info' : 'warn';
+}
+
+/** Said however little is: money may be at stake. */
+function leaveAtOnce(): never {
+  const left = leftBehind();
+  if (left !== '') printText(process.stderr, `\n${left}\n`);
+  process.exit(EXIT.interrupted);
+}
+
+function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'graceMs'> {
+  const stopping = new AbortController();
+  // Each inbox, schedule and run listens for the end of the process.
+  setMaxListeners(0, stopping.signal);
+  let isTerm = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping.signal.aborted) leaveAtOnce();
+    if (signal === 'SIGTERM') {
+      isTerm = true;
+      setTimeout(leaveAtOnce, TERM_MS).unref();
+    }
+    if (!quiet) {
+      printText(
+        process.stderr,
+        '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n',
+      );
+    }
+    stopping.abort(new Error(`stopped by ${signal}`));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    stop: stopping.signal,
+    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, TERM_GRACE_MS) : timeoutMs),
+  };
+}
+
+/** Each file is loaded when it is asked for: all of them together take half a second. */
+async function runCommand(
+  command: CommandName,
+  args: readonly string[],
+  loaded: LoadedSettings,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { settings } = loaded;
+  const [argument = ''] = args;
+  switch (command.split(' ', 1)[0]) {
+    case 'run':
+      return (await import('./commands/run.js')).runRun(argument, loaded, context);
+    case 'worker':
+      return (await import('./commands/worker.js')).runWorker(settings, context);
+    case 'watch':
+      return (await import('./commands/watch.js')).runWatch(argument, loaded, context);
+    case 'up':
+      return (await import('./commands/up.js')).runUp(loaded, context);
+    case 'serve':
+      return (await import('./commands/local-service.js')).runServe(settings, context);
+    case 'generate-catalogue':
+      return (await import('./commands/local-service.js')).runGenerateCatalogue(argument, settings, context);
+    case 'config':
+      if (settings.json) printJson(context.stdout, shownSettings(loaded));
+      else printText(context.stdout, `${showConfig(loaded, context.configFile)}\n`);
+      return EXIT.done;
+    case 'plan':
+      return (await import('./commands/plan.js')).runPlan(argument, settings, context);
+    case 'engine':
+      return (await import('./commands/engine.js')).runEngineCommand(command, argument, settings, context);
+    case 'schedule':
+      return (await import('./commands/schedule.js')).runSchedule(command, args, settings, context);
+    default:
+      return (await import('./commands/admin.js')).runAdmin(command, args, settings, context);
+  }
+}
+
+interface Failure {
+  readonly error: {
+    /** One of the error table; `bug` for any other error. */
+    readonly code: ErrorCode | 'bug';
+    readonly message: string;
+    readonly exitCode: ExitCode;
+  };
+}
+
+/** For programs. The token is removed from unknown errors; our own messages never hold it. */
+export function failureOf(error: unknown, token: string): Failure {
+  if (error instanceof BrandEnrichError) {
+    const { code, message, exitCode } = error;
+    return { error: { code, message, exitCode } };
+  }
+  const message = createRedact([token])(errorText(error));
+  return { error: { code: 'bug', message, exitCode: EXIT.trouble } };
+}
+
+/** For people: one line, or a few, ending in a line break. */
+export function failureText(error: unknown, token: string): string {
+  if (error instanceof BrandEnrichError) return `brand-enrich: ${error.message}\n`;
+  const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `brand-enrich: this is a bug, please report it: ${createRedact([token])(words)}\n`;
 }

@@ -2,16 +2,15 @@
  * The admin commands: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They read and
  * change accounts, answers and runs, and spend nothing.
  */
+import { usageProblem } from '../config/problems.js';
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { readAccountStatus, termsOf } from '../context/account-status.js';
-import { type CommandContext, openStores, spoolOf } from '../context/open-context.js';
+import { type CommandContext, spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
-import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
+import { type ExitCode, NeverStartError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
-import { withReleasers } from '../core/lifecycle.js';
-import { printJson, printText } from '../core/terminal-text.js';
 import { listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
@@ -20,6 +19,7 @@ import type { LedgerState } from '../ledger/ledger.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { listSpooled } from '../worker/answer-spool.js';
 import { closedInboxesText, ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
+import { type Answer, answerFrom } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
@@ -30,18 +30,7 @@ export function runAdmin(
   settings: Settings,
   context: CommandContext,
 ): Promise<ExitCode> {
-  return withReleasers(async (releasers) => {
-    const stores = await openStores(settings, context, releasers);
-    const answer = await carryOut(command, args, settings, stores);
-    if (settings.json) printJson(context.stdout, answer.data);
-    else printText(context.stdout, answer.text);
-    return EXIT.done;
-  });
-}
-
-interface Answer {
-  readonly data: unknown;
-  readonly text: string;
+  return answerFrom(settings, context, (stores) => carryOut(command, args, settings, stores));
 }
 
 async function carryOut(
@@ -50,54 +39,49 @@ async function carryOut(
   settings: Settings,
   stores: Engine,
 ): Promise<Answer> {
+  const { ledger, outcomes, runs } = stores;
   switch (command) {
     case 'status':
       return status(settings, stores);
     case 'pause':
-    case 'resume': {
-      const paused = command === 'pause';
-      await stores.ledger.setPaused(paused);
-      return said(
-        { paused },
-        paused ? 'paused: nothing is spent until `brand-enrich resume`' : 'spending is allowed again',
-      );
-    }
+      await ledger.setPaused(true);
+      return said({ paused: true }, 'paused: nothing is spent until `brand-enrich resume`');
+    case 'resume':
+      await ledger.setPaused(false);
+      return said({ paused: false }, 'spending is allowed again');
     case 'cancel': {
-      const id = args[0] ?? '';
-      if (await stores.runs.cancel(id))
+      const [id = ''] = args;
+      if (await runs.cancel(id))
         return said({ cancelled: id }, `${id} is cancelled; the answers that it paid for stay stored`);
-      throw unknownRun(id);
+      const todo = '`brand-enrich status` lists the runs';
+      throw new NeverStartError(usageProblem('the engine knows no such run', id, todo));
     }
     case 'ledger show': {
       const account = accountOf(settings);
-      return showLedger(account, await stores.ledger.show(account), settings, stores);
+      return showLedger(account, await ledger.show(account), settings, stores);
     }
     case 'ledger observe': {
       const account = accountOf(settings);
-      const state = await stores.ledger.observe(account, {
-        ...(settings.observedUsage === null ? {} : { usage: settings.observedUsage }),
-        ...(settings.observedQuota === null ? {} : { quota: settings.observedQuota }),
-      });
-      return showLedger(account, state, settings, stores);
+      const { observedUsage: usage, observedQuota: quota } = settings;
+      const reading = { ...(usage === null ? {} : { usage }), ...(quota === null ? {} : { quota }) };
+      return showLedger(account, await ledger.observe(account, reading), settings, stores);
     }
     case 'ledger reset': {
       const account = accountOf(settings);
-      await stores.ledger.reset(account);
-      return said(
-        { reset: account },
-        `account ${account} is forgotten; the next run reads its usage from the service`,
-      );
+      await ledger.reset(account);
+      const next = 'the next run reads its usage from the service';
+      return said({ reset: account }, `account ${account} is forgotten; ${next}`);
     }
     case 'outcomes stats': {
-      const stats = await stores.outcomes.stats();
+      const stats = await outcomes.stats();
       return { data: stats, text: outcomesText(stats) };
     }
     case 'outcomes forget': {
-      const forgotten = await stores.outcomes.forget(keysOf(args, settings));
+      const forgotten = await outcomes.forget(keysOf(args, settings));
       return said({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
     }
     case 'outcomes purge': {
-      const forgotten = await stores.outcomes.purge(Date.now() - settings.olderThanMs);
+      const forgotten = await outcomes.purge(Date.now() - settings.olderThanMs);
       return said({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
     }
     default:
@@ -123,13 +107,9 @@ async function showLedger(
 
 async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const now = Date.now();
+  const queueCounts = (name: string) => countChunks(stores, name);
   const [account, closedInboxes, engineId, spooled] = await Promise.all([
-    readAccountStatus(
-      { ...stores, queueCounts: (name) => countChunks(stores, name) },
-      knownNames(settings),
-      settings,
-      RUNS_SHOWN,
-    ),
+    readAccountStatus({ ...stores, queueCounts }, knownNames(settings), settings, RUNS_SHOWN),
     listClosedInboxes(stores.keyValues),
     readEngineId(stores.keyValues),
     listSpooled(spoolOf(settings.state), now),
@@ -146,26 +126,21 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 }
 
 async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
-  const line = engine.openChunkQueue(queueName);
-  return line.counts().finally(() => line.close());
+  const queue = engine.openChunkQueue(queueName);
+  return queue.counts().finally(() => queue.close());
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
-function keysOf(args: readonly string[], settings: Settings): string[] {
-  const service = settings.baseUrl;
-  if (service === null) {
+function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
+  if (baseUrl === null) {
     throw new NeverStartError({
       code: 'usage-service-missing',
       subject: '--base-url',
       todo: 'name the service whose answers should be forgotten',
     });
   }
-  return args.flatMap((text) => {
-    const identifier = readIdentifier(text);
-    return (['unset', 'true', 'false'] as const).map((nsfw) =>
-      outcomeKey(outcomeKeyPrefix(service, nsfw), identifier),
-    );
-  });
+  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
+  return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));
 }
 
 function readIdentifier(text: string): Identifier {
@@ -173,19 +148,6 @@ function readIdentifier(text: string): Identifier {
   const named = IDENTIFIER_KINDS.find((kind) => kind === text.slice(0, colon));
   const identified = identifyCell(named ? text.slice(colon + 1) : text, named ?? 'domain');
   if (identified.type === 'identifier') return identified.identifier;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: identified.reason,
-    subject: text,
-    todo: 'write a domain, or KIND:VALUE such as ticker:ACME',
-  });
-}
-
-function unknownRun(id: string): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: 'the engine knows no such run',
-    subject: id,
-    todo: '`brand-enrich status` lists the runs',
-  });
+  const todo = 'write a domain, or KIND:VALUE such as ticker:ACME';
+  throw new NeverStartError(usageProblem(identified.reason, text, todo));
 }

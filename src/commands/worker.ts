@@ -1,7 +1,6 @@
 /**
  * `worker`: lookups for runs elsewhere, until it is stopped.
  */
-
 import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { accountName, queueName } from '../context/account.js';
@@ -26,8 +25,8 @@ export function runWorker(settings: Settings, command: CommandContext): Promise<
     logOpened(context, false, log);
     const queue = queueName(token, settings.account);
     metrics.watchQueue(queue);
-    const { clientFor } = watched({ clientFor: openClients(settings, token, releasers) }, context);
     const accounts = new Set<string>();
+    const { clientFor } = watched({ clientFor: openClients(settings, token, releasers) }, context);
     const service = {
       queueName: queue,
       clientFor(name: string) {

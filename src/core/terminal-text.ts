@@ -55,10 +55,3 @@ export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
 export function printControlled(stream: NodeJS.WritableStream, text: string): void {
   stream.write(withoutSecrets(text));
 }
-
-/** What a command may touch of its process. */
-export interface CommandStreams {
-  readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean };
-  readonly stdout: NodeJS.WritableStream;
-  readonly stderr: NodeJS.WritableStream & { isTTY?: boolean; columns?: number };
-}

@@ -17,7 +17,6 @@ import {
   type PassedTick,
   SCOPES,
   type Schedule,
-  setClock,
   tickQueueOf,
 } from './schedule-book.js';
 
@@ -26,6 +25,8 @@ const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
 /** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
+/** A tick taken later than this was missed: the machine was off or no runner was up. */
+const LATE_AFTER_MS = 60_000;
 
 export interface ScheduledWork {
   readonly schedule: Schedule;
@@ -49,14 +50,9 @@ export interface ScheduleRunnerOptions {
   readonly lateAfterMs?: number;
 }
 
-export interface ScheduleRunner {
-  /** Starts taking scheduledJobs. Throws what the engine throws. */
-  start(): Promise<void>;
-  /** Interrupts what runs; another runner, or the next one here, continues it. */
-  stop(): Promise<void>;
-}
+export type ScheduleRunner = ReturnType<typeof createScheduleRunner>;
 
-export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRunner {
+export function createScheduleRunner(options: ScheduleRunnerOptions) {
   const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
   const { keyValues, scheduledJobs } = engine;
   const book = createScheduleBook(engine);
@@ -72,31 +68,22 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
     const schedule = await book.find(name);
     if (schedule === null) await scheduledJobs.remove(queue, name);
     if (schedule === null || schedule.id !== id) return;
-    const { catchesUp } = schedule;
     const hasBegun = begunAt !== undefined;
-    if (judgeTick({ dueAt, hasBegun }, { now: clock.now(), catchesUp, lateAfterMs }) === 'missed') {
-      await pass(schedule, 'missed', dueAt);
-      return;
-    }
+    const lateMs = dueAt === null ? null : clock.now() - dueAt;
+    if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
+      return pass(schedule, 'missed', dueAt);
     const holder = job.id ?? '';
-    if (!(await keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS))) {
-      await pass(schedule, 'skipped', dueAt);
-      return;
-    }
-    const heartbeats = setInterval(() => {
-      keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS).catch(warnOfFailure);
-    }, HEARTBEAT_MS);
+    const claimRunning = () => keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS);
+    if (!(await claimRunning())) return pass(schedule, 'skipped', dueAt);
+    const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
     try {
       const startedAt = clock.now();
       if (!hasBegun) await job.updateData({ ...job.data, begunAt: startedAt });
       const stop = AbortSignal.any([stopping.signal, ...(lost ? [lost] : [])]);
       const result = await run({ schedule, stampedAt: dueAt ?? job.timestamp, stop });
       if (lost?.aborted) return;
-      if (stopping.signal.aborted && result.exitCode === EXIT.interrupted) {
-        return await park(job, token);
-      }
-      const ended: EndedRun = { dueAt, startedAt, endedAt: clock.now(), ...result };
-      await keep(SCOPES.ended, schedule, ended);
+      if (stopping.signal.aborted && result.exitCode === EXIT.interrupted) return await park(job, token);
+      await keep(SCOPES.ended, schedule, { dueAt, startedAt, endedAt: clock.now(), ...result });
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(heartbeats);
@@ -116,17 +103,14 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
     try {
       return await options.execute(work);
     } catch (error) {
-      if (!(error instanceof BrandEnrichError)) {
-        log.error({ err: error, schedule: name }, 'this is a bug, please report it');
-      }
-      const exitCode = error instanceof BrandEnrichError ? error.exitCode : EXIT.trouble;
-      return { exitCode, sentence: errorText(error), output: null };
+      const isOurs = error instanceof BrandEnrichError;
+      if (!isOurs) log.error({ err: error, schedule: name }, 'this is a bug, please report it');
+      return { exitCode: isOurs ? error.exitCode : EXIT.trouble, sentence: errorText(error), output: null };
     }
   }
 
   async function pass(schedule: Schedule, why: PassedTick['why'], dueAt: number | null): Promise<void> {
-    const passed: PassedTick = { why, dueAt, at: clock.now() };
-    await keep(SCOPES.passed, schedule, passed);
+    await keep(SCOPES.passed, schedule, { why, dueAt, at: clock.now() });
     log.warn(
       { schedule: schedule.name },
       why === 'skipped'
@@ -149,20 +133,21 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
   async function heartbeat(): Promise<void> {
     await keyValues.put(SCOPES.runner, host, options.name);
     const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
-    for (const { schedule } of await book.list()) {
-      if (schedule.host === host && !clocks.has(schedule.name)) await setClock(scheduledJobs, schedule);
-    }
+    for (const { schedule } of await book.list())
+      if (schedule.host === host && !clocks.has(schedule.name)) await book.setClock(schedule);
   }
 
   return {
-    async start() {
+    /** Starts taking ticks. Throws what the engine throws. */
+    async start(): Promise<void> {
       await heartbeat();
       timer = setInterval(() => void heartbeat().catch(warnOfFailure), HEARTBEAT_MS);
       worker
         .run()
         .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs are no longer started'));
     },
-    async stop() {
+    /** Interrupts what runs; another runner, or the next one here, continues it. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       const closed = worker.close().catch(() => undefined);
       stopping.abort(new Error('the schedule runner stops'));
@@ -172,21 +157,15 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
   };
 }
 
-/** A tick taken later than this was missed: the machine was off or no runner was up. */
-const LATE_AFTER_MS = 60_000;
-
 interface TakenTick {
-  /** Milliseconds since 1970; null for a run by hand, which is never late. */
-  readonly dueAt: number | null;
+  /** null for a run by hand, which is never late. */
+  readonly lateMs: number | null;
   /** Whether its run was begun before and interrupted: it continues, however late. */
   readonly hasBegun: boolean;
+  readonly catchesUp: boolean;
 }
 
-/** Whether a tick is run or counts as missed. Pure. */
-export function judgeTick(
-  { dueAt, hasBegun }: TakenTick,
-  { now, catchesUp, lateAfterMs }: { now: number; catchesUp: boolean; lateAfterMs: number },
-): 'run' | 'missed' {
-  if (dueAt === null || hasBegun || catchesUp) return 'run';
-  return now - dueAt > lateAfterMs ? 'missed' : 'run';
+/** Whether a tick counts as missed. Pure. */
+export function isMissed({ lateMs, hasBegun, catchesUp }: TakenTick, lateAfterMs: number): boolean {
+  return lateMs !== null && !hasBegun && !catchesUp && lateMs > lateAfterMs;
 }
