@@ -12,7 +12,7 @@ import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type LoadedSettings, type Settings } from './config/settings.js';
 import { showConfig, shownSettings } from './config/show-config.js';
 import type { CommandContext } from './context/open-context.js';
-import { BrandEnrichError, type ErrorCode, EXIT, type ExitCode, errorText } from './core/errors.js';
+import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
 import { printJson, printText } from './core/terminal-text.js';
@@ -22,6 +22,9 @@ import { leftBehind } from './worker/in-flight.js';
 const TERM_MS = 25_000;
 const TERM_GRACE_MS = 15_000;
 const LINGER_MS = 3_000;
+
+const STOPPING =
+  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n';
 
 /** Commands that go on until they are stopped. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
@@ -74,14 +77,9 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
-    const unset = Object.entries(fallback).filter(([name]) => !env[name]);
-    const inherited = { ...inheritedFlags(flags), ...own };
-    return loadSettings({
-      ...surroundings,
-      flags: inherited,
-      env: { ...env, ...Object.fromEntries(unset) },
-      command: of,
-    });
+    const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
+    const said = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
+    return loadSettings({ ...surroundings, ...said, command: of });
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
   return runCommand(command, args, loaded, context);
@@ -120,12 +118,7 @@ function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'g
       isTerm = true;
       setTimeout(leaveAtOnce, TERM_MS).unref();
     }
-    if (!quiet) {
-      printText(
-        process.stderr,
-        '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n',
-      );
-    }
+    if (!quiet) printText(process.stderr, STOPPING);
     stopping.abort(new Error(`stopped by ${signal}`));
   };
   process.on('SIGINT', onSignal);
@@ -173,23 +166,12 @@ async function runCommand(
   }
 }
 
-interface Failure {
-  readonly error: {
-    /** One of the error table; `bug` for any other error. */
-    readonly code: ErrorCode | 'bug';
-    readonly message: string;
-    readonly exitCode: ExitCode;
-  };
-}
-
 /** For programs. The token is removed from unknown errors; our own messages never hold it. */
-export function failureOf(error: unknown, token: string): Failure {
-  if (error instanceof BrandEnrichError) {
-    const { code, message, exitCode } = error;
-    return { error: { code, message, exitCode } };
-  }
-  const message = createRedact([token])(errorText(error));
-  return { error: { code: 'bug', message, exitCode: EXIT.trouble } };
+export function failureOf(error: unknown, token: string) {
+  const isOurs = error instanceof BrandEnrichError;
+  const message = isOurs ? error.message : createRedact([token])(errorText(error));
+  const exitCode = isOurs ? error.exitCode : EXIT.trouble;
+  return { error: { code: isOurs ? error.code : 'bug', message, exitCode } };
 }
 
 /** For people: one line, or a few, ending in a line break. */

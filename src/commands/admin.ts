@@ -5,20 +5,27 @@
 import { usageProblem } from '../config/problems.js';
 import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
-import { readAccountStatus, termsOf } from '../context/account-status.js';
+import { type AccountStatus, readAccountStatus, termsOf } from '../context/account-status.js';
 import { type CommandContext, spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
+import { budgetText, projectionText } from '../context/period-text.js';
 import { type ExitCode, NeverStartError } from '../core/errors.js';
-import { countOf } from '../core/figures.js';
+import { countOf, countText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
+import { isProcessGone } from '../core/process-identity.js';
+import { visibleLines } from '../core/terminal-text.js';
 import { listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
 import type { ChunkCounts, Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { limitOf, spentOf } from '../ledger/policy.js';
+import { RULES } from '../ledger/rules.js';
+import { KEEP_ANSWERS_MS } from '../stores/freshness.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
-import { listSpooled } from '../worker/answer-spool.js';
-import { closedInboxesText, ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
+import type { OutcomeStats } from '../stores/outcome-store.js';
+import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
+import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom } from './answer.js';
 
 const RUNS_SHOWN = 10;
@@ -121,8 +128,11 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   // Heartbeats are dated by the store's clock; this machine's may differ by a lot.
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
+  const closed = closedInboxes.map(
+    ({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`,
+  );
   const data = { ...account, runs, closedInboxes, spools };
-  return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, storeNow) };
+  return { data, text: closed.join('') + statusText(account, spools, storeNow) };
 }
 
 async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
@@ -150,4 +160,97 @@ function readIdentifier(text: string): Identifier {
   if (identified.type === 'identifier') return identified.identifier;
   const todo = 'write a domain, or KIND:VALUE such as ticker:ACME';
   throw new NeverStartError(usageProblem(identified.reason, text, todo));
+}
+
+const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+export function ledgerText(account: string, state: LedgerState): string {
+  const limit = limitOf(state);
+  const used = spentOf(state);
+  const lines = [
+    `account     ${account}`,
+    `period      ${state.period ?? 'not known before the first answer'}`,
+    `quota       ${state.quota === null ? 'not known before the first answer' : countText(state.quota)}`,
+    `limit       ${limit === null ? 'unknown' : countText(limit)} (quota${state.overage > 0 ? ` and ${countOf(state.overage, 'overage request')}` : ''})`,
+    `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(state.held)} in flight, ${countText(state.others)} by others`,
+    `service     last reported ${state.usage === null ? 'no usage' : `${countText(state.usage)} used`}`,
+  ];
+  if (limit !== null) lines.push(`left        ${countText(Math.max(0, limit - used))}`);
+  if (state.closedAt !== null)
+    lines.push(`closed      the service refused for quota at ${time(state.closedAt)}`);
+  if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');
+  if (state.pace.rate !== null)
+    lines.push(`pace        ${state.pace.rate.toFixed(1)} requests a second, burst ${state.pace.burst}`);
+  return `${lines.join('\n')}\n`;
+}
+
+export function outcomesText(stats: OutcomeStats): string {
+  const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = stats;
+  const span = oldest === null || newest === null ? null : `${time(oldest)} to ${time(newest)}`;
+  const stored = `stored answers   ${countText(matched)} matched, ${countText(notFound)} not found\n`;
+  return span === null ? stored : `${stored}fetched          from ${span}\n`;
+}
+
+/** Paid answers on this machine's disk; `isOwn`: they belong to this engine. */
+type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
+
+function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
+  const what = `on disk     ${countOf(answers, 'paid answer')} in ${folder}`;
+  const next = 'the next run or worker with this state folder records them';
+  if (isOwn) return `${what}: ${next}\n`;
+  if (engine === null) return `${what}, of an unnamed engine: ${next}\n`;
+  const until = time(since + KEEP_ANSWERS_MS).slice(0, 10);
+  return `${what}, of another engine (${engine}): kept for it until ${until}\n`;
+}
+
+/** `now`: the time by which heartbeats are dated. */
+export function statusText(status: AccountStatus, spools: readonly SpoolStatus[], now: number): string {
+  const parts = [`engine      ${status.engine} at ${status.address}\n`];
+  for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
+  parts.push(
+    status.ledger && status.account !== null
+      ? ledgerText(status.account, status.ledger)
+      : 'account     to see it, name the service and its token (or --account)\n',
+  );
+  if (status.projection) parts.push(projectionText(status.projection, status.limit));
+  if (status.budget) parts.push(budgetText(status.budget));
+  if (status.queue) {
+    parts.push(
+      `queue       ${countOf(status.queue.waiting ?? 0, 'chunk')} waiting, ${countText(status.queue.active ?? 0)} active, ${countText(status.queue.delayed ?? 0)} parked\n`,
+    );
+  }
+  parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
+  if (status.runs.length === 0) parts.push('no runs yet\n');
+  for (const run of status.runs) parts.push(runLine(run, now));
+  return parts.join('');
+}
+
+/**
+ * The status of a run as shown: `dead` when its record says `running` but its process is gone or
+ * its heartbeat is old. Waiting twice the usual time allows for clocks that differ; a heartbeat
+ * from the future was written before the store's clock was set back.
+ */
+export function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
+  if (status !== 'running') return status;
+  const isGone = settings.process !== undefined && isProcessGone(settings.process);
+  return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
+}
+
+function runLine(run: RunRecord, now: number): string {
+  const { id, label, asOf, rows, tally } = run;
+  const status = shownStatus(run, now);
+  // A running run has some in flight.
+  const lost = status === 'running' ? 0 : unreportedOf(run);
+  const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
+  const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
+  const parts = [
+    `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
+    ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
+    `${countText(tally.matched + tally.notFound + tally.stored)} answered`,
+    ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
+    countOf(tally.requests, 'request'),
+    `${countText(tally.billed)} billed`,
+    ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed by workers that were killed`]),
+  ];
+  return visibleLines([`${parts.join(', ')}${why}`]);
 }

@@ -1,8 +1,9 @@
 /**
- * `run`: one file, from the command line. What people and programs see of it is here; the run itself is `run/run-file.ts`.
+ * `run`: one file, from the command line. What people and programs see of it is here; the run itself
+ * is `run/run-file.ts`.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { LoadedSettings, Settings } from '../config/settings.js';
+import type { LoadedSettings } from '../config/settings.js';
 import { type CommandContext, openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import type { ExitCode } from '../core/errors.js';
@@ -10,27 +11,27 @@ import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
-import { type FinishedRun, runFile } from '../run/run-file.js';
+import { runFile } from '../run/run-file.js';
 import { intakeOf, scanOf } from '../run/run-request.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
-import { createTerminalView, type RunView } from '../run/run-view.js';
+import { createTerminalView } from '../run/run-view.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
 export function runRun(input: string, loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { stop } = command;
+    const { stop, stdout, stderr } = command;
     const { settings, origins } = loaded;
+    const { sample: isSample, json, quiet } = settings;
     const state = await openState(settings, command, releasers);
-    const { notifier } = state;
-    const notices = createRunNotices({ notifier, input, isSample: settings.sample, clock: systemClock });
+    const notices = createRunNotices({ notifier: state.notifier, input, isSample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
       const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
       const table = await openTableEarly(asked, stop);
       releasers.push(() => table?.input.close());
       const view = createTerminalView({ streams: command, settings, clock: systemClock, stop });
       releasers.push(() => view.end());
-      if (settings.sample)
+      if (isSample)
         view.notice('sample data: brands from the built-in catalogue, nothing is sent to any service');
       // The config file that a run shares with `up` may name the port that `up` has.
       const isPortForThis = origins.metricsPort === 'flag';
@@ -41,46 +42,28 @@ export function runRun(input: string, loaded: LoadedSettings, command: CommandCo
       if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
       const worker = settings.worker ? ({ type: 'own', open: openWorker } as const) : null;
       const finished = await runFile({ input, settings, table, worker, view, notices }, context);
-      await showFinished(finished, settings, engine, view, command);
-      return finished.exitCode;
+      const { request, result, report, exitCode, page } = finished;
+      if (json) printJson(stdout, report);
+      const warnings = isSample || quiet ? [] : await dueWarnings(engine);
+      for (const warning of warnings) view.notice(`note: ${warning}`);
+      const words = quiet ? stopText : summaryText;
+      printText(stderr, words(request, result, report, exitCode, page));
+      return exitCode;
     });
   });
 }
 
-async function showFinished(
-  { request, result, report, exitCode, page }: FinishedRun,
-  settings: Settings,
-  engine: Engine,
-  view: RunView,
-  { stdout, stderr }: CommandContext,
-): Promise<void> {
-  if (settings.json) printJson(stdout, report);
-  if (!settings.sample && !settings.quiet) {
-    for (const warning of await dueWarnings(engine)) view.notice(`note: ${warning}`);
-  }
-  printText(
-    stderr,
-    settings.quiet
-      ? stopText(request, result, report, exitCode)
-      : summaryText(request, result, report, exitCode, page),
-  );
-}
-
-/** One that nothing was done about is worth saying now and then, not every night; `status` always says it. */
+/** What nothing was done about is worth saying now and then, not every night. */
 const WARN_AGAIN_MS = 7 * 86_400_000;
 
 /** Warnings of the engine that no run on it has shown for a week. */
-async function dueWarnings({
-  warnings,
-  keyValues,
-}: Pick<Engine, 'warnings' | 'keyValues'>): Promise<string[]> {
-  const due = await Promise.all(
-    warnings.map(async (warning) => {
-      const name = createHash('sha256').update(warning).digest('hex').slice(0, 16);
-      // Another text each time: only one that is a week old may be replaced.
-      const isDue = await keyValues.claim('warnings', name, randomUUID(), WARN_AGAIN_MS).catch(() => false);
-      return isDue ? warning : null;
-    }),
-  );
-  return due.filter((warning) => warning !== null);
+async function dueWarnings({ warnings, keyValues }: Engine): Promise<string[]> {
+  const due: string[] = [];
+  for (const warning of warnings) {
+    const name = createHash('sha256').update(warning).digest('hex').slice(0, 16);
+    // Another text each time: only one that is a week old may be replaced.
+    if (await keyValues.claim('warnings', name, randomUUID(), WARN_AGAIN_MS).catch(() => false))
+      due.push(warning);
+  }
+  return due;
 }

@@ -1,13 +1,8 @@
 /**
- * The files in the inbox, look by look: which are complete, and links that are refused. Folders are
- * ignored with a warning. A file is complete when size and time have not changed for long enough
- * and nobody has it open for writing.
- *
- *   seen first, or changed  ->  unchanged since now
- *   unchanged long enough   ->  ready. An empty file has to be unchanged for longer: some programs
- *                               create it first and fill it later. A file that grew in fits and
- *                               starts has to be unchanged for twice its longest pause.
- *   gone                    ->  forgotten
+ * The files in the inbox, look by look: which are complete, and links that are refused. A file is
+ * complete when size and time have not changed for long enough and nobody has it open for writing.
+ * An empty file has to be unchanged for longer: some programs create it first and fill it later. A
+ * file that grew in fits and starts has to be unchanged for twice its longest pause.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,6 +18,11 @@ interface InboxLook {
 }
 
 const AT_ONCE = 32;
+const IGNORED = {
+  folder: 'a folder in the inbox is ignored: put the files in themselves',
+  other: 'this is not a file: ignored',
+  missing: 'the name of this file is not UTF-8: rename it, so that it can be opened',
+} as const;
 
 /**
  * `look` is one look, at a moment in milliseconds; it throws errors of the file system. `settleMs`:
@@ -36,17 +36,9 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   async function lookAtOne(name: string): Promise<SeenFile | null> {
     const seen = await lookAt(join(folder, name));
     if (seen?.kind === 'file' || seen?.kind === 'link') return seen;
-    const sentence =
-      seen?.kind === 'folder'
-        ? 'a folder in the inbox is ignored: put the files in themselves'
-        : seen?.kind === 'other'
-          ? 'this is not a file: ignored'
-          : name.includes('\ufffd')
-            ? 'the name of this file is not UTF-8: rename it, so that it can be opened'
-            : null;
-    if (sentence !== null && !warned.has(name)) {
+    if ((seen !== null || name.includes('\ufffd')) && !warned.has(name)) {
       warned.add(name);
-      log.warn({ file: name }, sentence);
+      log.warn({ file: name }, IGNORED[seen?.kind ?? 'missing']);
     }
     return null;
   }

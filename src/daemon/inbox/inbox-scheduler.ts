@@ -5,25 +5,13 @@
  * Order: what has to be tried again, then parked files that may go on, then files from the inbox.
  */
 import { basename, join } from 'node:path';
-import type { Clock } from '../../core/clock.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import { errorText } from '../../core/errors.js';
-import type { Log } from '../../core/log.js';
 import { isSameFile, lookAt, type SeenFile } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
 import { CRASHED_TOO_OFTEN, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
 import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
-
-interface InboxSchedulerOptions {
-  readonly folders: WatcherFolders;
-  readonly filesAtOnce: number;
-  readonly work: InboxWork;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly stop: AbortSignal;
-  /** Called when something has changed: fill again. */
-  readonly wake: () => void;
-}
 
 /** An own job that is not running: still to be processed, or its end still to be carried out. */
 interface Due {
@@ -37,14 +25,23 @@ interface Due {
 const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
 
+const FOLDER_GONE =
+  'the folder of this file is gone: removed, or taken over by another watcher; paid answers are stored';
+const LEFT = 'it stays in processing, and the next watcher takes it';
 const ARRIVALS = {
   done: { place: 'done', level: 'info', words: 'done' },
   failed: { place: 'failed', level: 'warn', words: 'failed' },
   parked: { place: 'waiting', level: 'warn', words: 'waiting: retried automatically' },
 } as const;
 
-export function createInboxScheduler(options: InboxSchedulerOptions) {
-  const { folders, filesAtOnce, work, clock, log, stop, wake } = options;
+/** `wake` is called when something has changed: fill again. */
+export function createInboxScheduler(
+  folders: WatcherFolders,
+  work: InboxWork,
+  { loaded, clock, log, stop }: DaemonContext,
+  wake: () => void,
+) {
+  const { filesAtOnce } = loaded.settings;
   const running = new Set<Promise<void>>();
   const due: Due[] = [];
   let parked: ParkedJob[] = [];
@@ -83,7 +80,7 @@ export function createInboxScheduler(options: InboxSchedulerOptions) {
 
   function begin(item: Due): void {
     const done = run(item)
-      .catch((error) => log.error({ err: error, file: item.job.file }, 'a file could not be moved'))
+      .catch((err) => log.error({ err, file: item.job.file }, 'a file could not be moved'))
       .finally(() => {
         running.delete(done);
         wake();
@@ -96,10 +93,7 @@ export function createInboxScheduler(options: InboxSchedulerOptions) {
     if (known === null) log.info({ file, job: basename(folder) }, 'taken');
     const end = known ?? (await work.process(job, tries));
     if ((await lookAt(folder)) === null) {
-      log.error(
-        { file },
-        'the folder of this file is gone: removed, or taken over by another watcher; paid answers are stored',
-      );
+      log.error({ file }, FOLDER_GONE);
       return;
     }
     try {
@@ -135,10 +129,7 @@ export function createInboxScheduler(options: InboxSchedulerOptions) {
         isRefused = true;
         log.error({ file }, `${end.why}; no more files are taken; all are where they were`);
     }
-    const isBack = await putBack(folders, job);
-    const where = isBack
-      ? 'it is back where it was taken from'
-      : 'it stays in processing, and the next watcher takes it';
+    const where = (await putBack(folders, job)) ? 'it is back where it was taken from' : LEFT;
     log.info({ file }, `stopped early: ${where}`);
     work.ended(job, end, null);
   }
@@ -193,9 +184,7 @@ export function createInboxScheduler(options: InboxSchedulerOptions) {
       while (running.size > 0) await Promise.all(running);
       for (const { job, end } of due.splice(0)) {
         const rest = end === null || end.type === 'again' ? ({ type: 'put_back' } as const) : end;
-        await carryOut(job, 0, rest).catch((error) =>
-          log.warn({ err: error, file: job.file }, 'it stays in processing, and the next watcher takes it'),
-        );
+        await carryOut(job, 0, rest).catch((err) => log.warn({ err, file: job.file }, LEFT));
       }
     },
   };

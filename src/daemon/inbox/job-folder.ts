@@ -103,13 +103,14 @@ const UNCLEAR =
 
 interface Arrival {
   readonly place: 'done' | 'failed' | 'waiting';
-  /** For `reason.txt`; null: none is needed. */
   readonly reason: string | null;
-  /** `waiting`: what is to be remembered. */
   readonly memo?: string;
 }
 
-/** Moves a job with its results; its folder there, or null when the job belongs to another now. */
+/**
+ * Moves a job with its results; its folder there, or null when the job belongs to another now.
+ * `reason`: for `reason.txt`; null: none is needed. `memo`: what is to be remembered of a waiting one.
+ */
 export async function arrive(
   folders: InboxFolders,
   job: Job,

@@ -1,10 +1,8 @@
 /**
  * One watcher of one inbox. It takes files while it has room, has them processed, several at once,
- * and moves each to where it belongs. It keeps its own heartbeat and adopts the files of dead
- * watchers.
+ * and moves each to where it belongs.
  *
- *   watching     takes files from the inbox, from `waiting/` when they may continue, and from dead
- *                watchers
+ *   watching     takes files from the inbox, from dead watchers, from `waiting/` when they may go on
  *   holding      a fault that every file would meet (disk full, engine or service down): takes
  *                nothing for a while
  *   closed       the inbox's own settings cannot be used: takes nothing until they can
@@ -41,7 +39,7 @@ const WAITING_LOOK_MS = 5_000;
 export function watchInbox(context: DaemonContext, folder: string): Promise<'stopped' | 'refused'> {
   return withReleasers(async (releasers) => {
     const { clock, log, stop, loaded } = context;
-    const { settleMs, pollMs, filesAtOnce } = loaded.settings;
+    const { settleMs, pollMs } = loaded.settings;
     let wakeUp = new AbortController();
     const wake = () => wakeUp.abort();
     stop.addEventListener('abort', wake);
@@ -56,7 +54,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     await touchHeartbeat(own);
 
     const work = createInboxWork(folder, context);
-    const scheduler = createInboxScheduler({ folders, filesAtOnce, work, clock, log, stop, wake });
+    const scheduler = createInboxScheduler(folders, work, context, wake);
     const files = createInboxFiles(folders.inbox, { settleMs, log });
     let watching: FSWatcher | null = null;
     releasers.push(() => watching?.close());
@@ -73,11 +71,11 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
 
     async function sweep(now: number): Promise<void> {
       sweepAt = now + LOOK_MS;
-      const found = await openFolders(folder).catch((error: unknown) => errorText(error));
-      if (typeof found === 'string') {
-        if (!isReported) log.error({ reason: found }, 'the inbox is unavailable: waiting until it is back');
+      const reason = await openFolders(folder).then(() => null, errorText);
+      isUnavailable ||= reason !== null;
+      if (reason !== null) {
+        if (!isReported) log.error({ reason }, 'the inbox is unavailable: waiting until it is back');
         isReported = true;
-        isUnavailable = true;
         return;
       }
       const { ino } = await lstat(folders.inbox);
@@ -89,30 +87,18 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       if (isUnavailable) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
       isUnavailable = false;
       isReported = false;
-      await lookWhetherClosed();
-      scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
-    }
-
-    async function lookWhetherClosed(): Promise<void> {
       const why = await work.whyClosed();
       const about = { folder: folders.root };
       if (why !== null && why !== closedWhy)
         log.error({ ...about, reason: why }, 'the inbox is closed: no file is taken until this is fixed');
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
+      scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
     }
 
     function onChange(): void {
       isChanged = true;
       wake();
-    }
-
-    async function lookAtFiles(now: number): Promise<void> {
-      isChanged = false;
-      lookedAt = now;
-      const look = await files.look(now);
-      scheduler.offer(look.ready);
-      filesAt = Math.min(now + (pollMs ?? LOOK_MS), look.nextAt ?? Number.POSITIVE_INFINITY);
     }
 
     /** Not more often than that, however many events there are. */
@@ -123,8 +109,8 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       try {
         const parked = await listWaiting(folders.waiting);
         if (parked.length > 0) scheduler.offerParked(await work.chooseRetries(parked));
-      } catch (error) {
-        log.warn({ err: error }, 'the waiting files could not be looked at');
+      } catch (err) {
+        log.warn({ err }, 'the waiting files could not be looked at');
       } finally {
         isLookingAtWaiting = false;
         wake();
@@ -141,7 +127,12 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       }
       await scheduler.fill();
       if (!scheduler.isHungry || now < nextLookAt()) return;
-      await lookAtFiles(now);
+      isChanged = false;
+      lookedAt = now;
+      const { ready, nextAt } = await files.look(now);
+      const latest = now + (pollMs ?? LOOK_MS);
+      filesAt = Math.min(nextAt ?? latest, latest);
+      scheduler.offer(ready);
       await scheduler.fill();
     }
 
@@ -151,8 +142,8 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     }
 
     while (!stop.aborted && !scheduler.isRefused) {
-      await step().catch((error) => {
-        log.error({ err: error }, 'the inbox could not be looked at; trying again');
+      await step().catch((err) => {
+        log.error({ err }, 'the inbox could not be looked at; trying again');
         sweepAt = clock.monotonic() + LOOK_MS;
         isUnavailable = true;
       });
@@ -186,8 +177,6 @@ function watchFolder(folder: string, pollMs: number | null, log: Log, onChange: 
 }
 
 function watcherName(): string {
-  const host = hostname()
-    .replaceAll(/[^A-Za-z0-9-]/g, '-')
-    .slice(0, 40);
-  return `${host}-${process.pid}-${randomBytes(3).toString('hex')}`;
+  const host = hostname().replaceAll(/[^A-Za-z0-9-]/g, '-');
+  return `${host.slice(0, 40)}-${process.pid}-${randomBytes(3).toString('hex')}`;
 }
