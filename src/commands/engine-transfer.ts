@@ -97,10 +97,15 @@ export async function exportEngine(
     if (stop.aborted) throw readingStopped(target);
     const { outcomes, next } = await store.page(after);
     for (const outcome of outcomes) {
-      const line = lineOf(outcome);
-      if (line === null) unreadable.push(outcome.key);
-      else await output.write(line);
-      if (line !== null) answers += 1;
+      let line: string;
+      try {
+        line = answerLine(outcome);
+      } catch {
+        unreadable.push(outcome.key);
+        continue;
+      }
+      await output.write(line);
+      answers += 1;
     }
     counter.show(answers, 'written');
     after = next;
@@ -119,22 +124,11 @@ export async function exportEngine(
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-function lineOf(outcome: StoredOutcome): string | null {
-  try {
-    return answerLine(outcome);
-  } catch {
-    return null;
-  }
-}
-
-interface NumberedLine {
-  readonly number: number;
-  /** null: longer than any that an export has. */
-  readonly bytes: Buffer | null;
-}
-
-/** Lines without their ends, numbered from 1; empty ones are left out. */
-async function* linesOf(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<NumberedLine, undefined> {
+/**
+ * Lines without their ends, numbered from 1; empty ones are left out. null: longer than any that an
+ * export has.
+ */
+async function* linesOf(chunks: AsyncIterable<Buffer | string>) {
   let number = 1;
   let parts: Buffer[] = [];
   let length = 0;
@@ -143,7 +137,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<
     if (length > LONGEST_LINE) parts = [];
     else parts.push(bytes);
   };
-  const line = () => ({ number, bytes: length > LONGEST_LINE ? null : Buffer.concat(parts) });
+  const line = () => [number, length > LONGEST_LINE ? null : Buffer.concat(parts)] as const;
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk);
     let from = 0;
@@ -169,8 +163,8 @@ export async function importInto(
 ): Promise<ExitCode> {
   const { stdout, stderr, stop } = context;
   const lines = linesOf(await openSource(input, context, releasers));
-  const first = (await lines.next()).value?.bytes;
-  const header = first ? readHeader(first) : 'it is empty';
+  const [, first = null] = (await lines.next()).value ?? [];
+  const header = first === null ? 'it is empty' : readHeader(first);
   if (typeof header === 'string') {
     const what = `this is no export of brand-enrich: ${header}`;
     const todo = 'name a file that `brand-enrich engine export` wrote';
@@ -194,11 +188,8 @@ export async function importInto(
     batchBytes = 0;
     counter.show(counts.answers, 'read');
   };
-  for (;;) {
+  for await (const [number, bytes] of lines) {
     if (stop.aborted) throw readingStopped(input);
-    const next = await lines.next();
-    if (next.done) break;
-    const { number, bytes } = next.value;
     const line = bytes === null ? ({ type: 'broken', reason: 'it is too long' } as const) : readLine(bytes);
     if (line.type === 'answer') {
       counts.answers += 1;

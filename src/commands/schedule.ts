@@ -121,7 +121,7 @@ function serveSchedules(settings: Settings, context: CommandContext): Promise<Ex
     const opened = await openEngineContext(settings, context, releasers);
     logOpened(opened, false, log);
     const around = { ...context, ...opened, streams: context, clock: systemClock };
-    const runner = createHostedScheduleRunner({ ...around, settings, shared: null });
+    const runner = createHostedScheduleRunner({ ...around, settings, daemon: null });
     releasers.push(() => runner.stop());
     await runner.start();
     const facts = { host: hostname(), engine: opened.engine.address };

@@ -48,10 +48,8 @@ export async function runUp(loaded: LoadedSettings, command: CommandContext): Pr
     await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();
-    const shared = worker === null ? null : { worker, service, settings };
-    const schedules = settings.sample
-      ? null
-      : createHostedScheduleRunner({ ...context, settings, load, shared });
+    const host = { ...context, settings, load, daemon: context };
+    const schedules = settings.sample ? null : createHostedScheduleRunner(host);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {
       stopped ??= schedules?.stop();

@@ -15,12 +15,8 @@ const HEARTBEAT_FILE = '.heartbeat';
 /** A watcher whose heartbeat is older than this is dead. */
 const DEAD_AFTER_MS = 30_000;
 /** Through no link, and without waiting for the reader of a pipe, where the system has such flags. */
-const OVERWRITE =
-  constants.O_WRONLY |
-  constants.O_CREAT |
-  constants.O_TRUNC |
-  (constants.O_NOFOLLOW ?? 0) |
-  (constants.O_NONBLOCK ?? 0);
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const OVERWRITE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
 
 /**
  * Touches the heartbeat, and makes the watcher's folder when it is missing; never the folders above

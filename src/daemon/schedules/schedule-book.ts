@@ -34,18 +34,16 @@ const scheduleShape = z.object({
 export type Schedule = z.infer<typeof scheduleShape>;
 
 const endedShape = z.object({
-  /** By the clock of the host; null for a run by hand. */
   dueAt: z.number().nullable(),
   startedAt: z.number(),
   endedAt: z.number(),
-  /** As of the command `run`. */
   exitCode: z.number(),
   /** The result, for people. */
   sentence: z.string(),
   /** The file that was written; null when there is none. */
   output: z.string().nullable(),
 });
-/** A run that ended, successfully or not. */
+/** A run that ended, successfully or not, by the clock of its host; `dueAt` null: a run by hand. */
 export type EndedRun = z.infer<typeof endedShape>;
 
 const passedShape = z.object({

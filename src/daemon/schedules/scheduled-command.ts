@@ -6,14 +6,10 @@ import { resolve } from 'node:path';
 import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
 import { type Problem, throwProblems, usageProblem } from '../../config/problems.js';
-import type { CommandName } from '../../config/setting.js';
-import { type LoadedSettings, SETTING_ENTRIES } from '../../config/settings.js';
+import { SETTING_ENTRIES } from '../../config/settings.js';
 import { NeverStartError } from '../../core/errors.js';
 import type { Schedule } from './schedule-book.js';
 import { unknownStamps } from './schedule-times.js';
-
-/** Settings of a command from these flags, environment and config file. Throws as `loadSettings` does. */
-export type LoadFlags = (command: CommandName, flags: Record<string, unknown>) => LoadedSettings;
 
 /** Flags that belong to the process which runs the schedules. */
 const ENGINE_FLAGS = ['engine', 'state', 'waitForDisk', 'sample', 'metricsPort', 'metricsHost'];
@@ -25,13 +21,13 @@ const LINES = SETTING_ENTRIES.flatMap(([, line]) => (line.key === null ? [] : [{
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
 
 /**
- * `argv` is what follows `--`; `folder` is what relative paths count from. Throws one
- * `NeverStartError` that lists every problem.
+ * `argv` is what follows `--`, `folder` what relative paths count from; `load` throws what is wrong
+ * with the flags. Throws one `NeverStartError` that lists every problem.
  */
 export function readScheduledCommand(
   argv: readonly string[],
   folder: string,
-  load: LoadFlags,
+  load: (command: 'run', flags: Record<string, unknown>) => unknown,
 ): Pick<Schedule, 'line' | 'input' | 'flags'> {
   const todo = 'write -- run INPUT and its flags';
   if (argv[0] !== 'run')

@@ -7,19 +7,17 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Settings } from '../../config/settings.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import {
+  type CommandContext,
   type EngineContext,
   openLookupWorker,
-  type WorkerSettings,
   watched,
 } from '../../context/open-context.js';
 import { type OpenedService, openService } from '../../context/open-service.js';
-import type { Clock } from '../../core/clock.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
-import type { Log } from '../../core/log.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { Streams } from '../../core/streams.js';
 import type { EnrichResult, RunWorker, SharedWorker } from '../../run/enrich-request.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
@@ -32,39 +30,28 @@ import {
   type ScheduleRunnerOptions,
 } from './schedule-runner.js';
 import { stampPath } from './schedule-times.js';
-import { type LoadFlags, STAMPED } from './scheduled-command.js';
+import { STAMPED } from './scheduled-command.js';
 
-export interface ScheduleHostOptions extends EngineContext {
-  /** Of the process: engine and state folder, which scheduled runs share. */
+/** What the process that runs them has open. */
+interface ScheduleHost
+  extends EngineContext,
+    Pick<CommandContext, 'load' | 'log' | 'graceMs'>,
+    Pick<DaemonContext, 'streams' | 'clock'> {
+  /** Engine and state folder, which scheduled runs share. */
   readonly settings: Pick<Settings, 'engine' | 'state'>;
-  /** Settings of a run from its flags, the environment and the config file of the process. */
-  readonly load: LoadFlags;
-  /** Of the process; no scheduled run touches them. */
-  readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
-  /** The worker of the process, for runs that would have one like it. null: each run has its own. */
-  readonly shared: HostedWorker | null;
-  readonly clock: Clock;
-  readonly log: Log;
-  /** How long requests in flight may be waited for once the runner stops. */
-  readonly graceMs: (timeoutMs: number) => number;
-}
-
-interface HostedWorker {
-  readonly worker: SharedWorker;
-  readonly service: ServiceNames;
-  readonly settings: WorkerSettings;
+  /** Its worker is for runs that would have one like it. null: each run has its own. */
+  readonly daemon: DaemonContext | null;
 }
 
 const SERVICE_NAMES = ['service', 'account', 'queueName'] as const;
-type ServiceNames = Pick<OpenedService, (typeof SERVICE_NAMES)[number]>;
 const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs', 'compression'] as const;
 
 /** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
-export function createHostedScheduleRunner(options: ScheduleHostOptions): ScheduleRunner {
-  const { engine, clock, log } = options;
+export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner {
+  const { engine, clock, log } = opened;
   const name = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const notifiers = new Map<string, Notifier>();
-  const execute = (work: ScheduledWork) => runScheduled(work, options, notifiers);
+  const execute = (work: ScheduledWork) => runScheduled(work, opened, notifiers);
   const runner = createScheduleRunner({ engine, host: hostname(), name, execute, clock, log });
   return {
     ...runner,
@@ -80,23 +67,23 @@ type Executed = ReturnType<ScheduleRunnerOptions['execute']>;
 /** The notifier of a schedule stays until its next run: what it could not deliver is tried again. */
 async function runScheduled(
   work: ScheduledWork,
-  options: ScheduleHostOptions,
+  host: ScheduleHost,
   notifiers: Map<string, Notifier>,
 ): Executed {
   const { schedule, stop } = work;
-  const { log, clock } = options;
-  const settings = await settingsOf(work, options);
+  const { log, clock } = host;
+  const settings = await settingsOf(work, host);
   const earlier = notifiers.get(schedule.name);
   const notifier = openNotifier({ settings, stateFolder: settings.state, log, stop });
   notifiers.set(schedule.name, notifier);
   await earlier?.close();
   const notices = createRunNotices({ notifier, input: schedule.input, isSample: false, clock });
-  return notices.notingErrors(stop, () => enrichScheduled(work, settings, notices, options));
+  return notices.notingErrors(stop, () => enrichScheduled(work, settings, notices, host));
 }
 
 async function settingsOf(
   { schedule, stampedAt }: ScheduledWork,
-  { settings: { engine, state }, load }: ScheduleHostOptions,
+  { settings: { engine, state }, load }: ScheduleHost,
 ): Promise<Settings> {
   const flags: Record<string, unknown> = { ...schedule.flags, engine, state };
   for (const key of STAMPED) {
@@ -113,14 +100,14 @@ function enrichScheduled(
   { schedule, stop }: ScheduledWork,
   settings: Settings,
   notices: RunNotices,
-  options: ScheduleHostOptions,
+  host: ScheduleHost,
 ): Executed {
   return withReleasers(async (releasers) => {
-    const { log, graceMs } = options;
+    const { log, graceMs } = host;
     const stateFolder = settings.state;
-    const service = watched(await openService(settings, log, releasers), options);
-    const context = { ...options, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
-    const shared = workerToShare(service, settings, options.shared);
+    const service = watched(await openService(settings, log, releasers), host);
+    const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
+    const shared = workerToShare(service, settings, host.daemon);
     const worker: RunWorker =
       shared === null
         ? { type: 'own', open: (listener) => openLookupWorker({ ...context, settings }, listener) }
@@ -136,7 +123,7 @@ function enrichScheduled(
         view: createLogView(log, { schedule: schedule.name }, standing),
         notices,
       },
-      { ...context, traced: options.traces.traced },
+      { ...context, traced: host.traces.traced },
     );
     return { exitCode, sentence: sentenceOf(result), output: report.files.output };
   });
@@ -144,14 +131,14 @@ function enrichScheduled(
 
 /** The worker of the process where the run's own would ask the same service, account and way. */
 function workerToShare(
-  service: ServiceNames,
-  settings: WorkerSettings,
-  hosted: HostedWorker | null,
+  service: Pick<OpenedService, (typeof SERVICE_NAMES)[number]>,
+  settings: Settings,
+  daemon: DaemonContext | null,
 ): SharedWorker | null {
   const isSame =
-    SERVICE_NAMES.every((name) => hosted?.service[name] === service[name]) &&
-    WORKER_SETTINGS.every((name) => hosted?.settings[name] === settings[name]);
-  return isSame && hosted !== null ? hosted.worker : null;
+    SERVICE_NAMES.every((name) => daemon?.service[name] === service[name]) &&
+    WORKER_SETTINGS.every((name) => daemon?.loaded.settings[name] === settings[name]);
+  return (isSame && daemon?.worker) || null;
 }
 
 function sentenceOf({ scan, written, progress, run }: EnrichResult): string {
