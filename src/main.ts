@@ -5,11 +5,12 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import type { CommandCall } from './commands/answer.js';
 import { parseCommandLine } from './config/command-line.js';
 import { loadSettings, wantsJson } from './config/load-settings.js';
 import { type ConfigFile, readConfigFile } from './config/read-config-file.js';
 import type { CommandName } from './config/setting.js';
-import { inheritedFlags, type LoadedSettings, type Settings } from './config/settings.js';
+import { inheritedFlags, type Settings } from './config/settings.js';
 import { showConfig, shownSettings } from './config/show-config.js';
 import type { CommandContext } from './context/open-context.js';
 import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
@@ -82,7 +83,7 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     return loadSettings({ ...surroundings, ...said, command: of });
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
-  return runCommand(command, args, loaded, context);
+  return runCommand({ ...context, ...loaded, command, args });
 }
 
 /** Found upwards: this file runs from `dist/src`. */
@@ -129,41 +130,29 @@ function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'g
   };
 }
 
-/** Each file is loaded when it is asked for: all of them together take half a second. */
-async function runCommand(
-  command: CommandName,
-  args: readonly string[],
-  loaded: LoadedSettings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const { settings } = loaded;
-  const [argument = ''] = args;
-  switch (command.split(' ', 1)[0]) {
-    case 'run':
-      return (await import('./commands/run.js')).runRun(argument, loaded, context);
-    case 'worker':
-      return (await import('./commands/worker.js')).runWorker(settings, context);
-    case 'watch':
-      return (await import('./commands/watch.js')).runWatch(argument, loaded, context);
-    case 'up':
-      return (await import('./commands/up.js')).runUp(loaded, context);
-    case 'serve':
-      return (await import('./commands/local-service.js')).runServe(settings, context);
-    case 'generate-catalogue':
-      return (await import('./commands/local-service.js')).runGenerateCatalogue(argument, settings, context);
-    case 'config':
-      if (settings.json) printJson(context.stdout, shownSettings(loaded));
-      else printText(context.stdout, `${showConfig(loaded, context.configFile)}\n`);
-      return EXIT.done;
-    case 'plan':
-      return (await import('./commands/plan.js')).runPlan(argument, settings, context);
-    case 'engine':
-      return (await import('./commands/engine.js')).runEngineCommand(command, argument, settings, context);
-    case 'schedule':
-      return (await import('./commands/schedule.js')).runSchedule(command, args, settings, context);
-    default:
-      return (await import('./commands/admin.js')).runAdmin(command, args, settings, context);
-  }
+/** By the first word. Each file is loaded when it is asked for: all together take half a second. */
+const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
+  run: async (call) => (await import('./commands/run.js')).runRun(call),
+  plan: async (call) => (await import('./commands/plan.js')).runPlan(call),
+  watch: async (call) => (await import('./commands/watch.js')).runWatch(call),
+  up: async (call) => (await import('./commands/up.js')).runUp(call),
+  worker: async (call) => (await import('./commands/worker.js')).runWorker(call),
+  serve: async (call) => (await import('./commands/local-service.js')).runServe(call),
+  'generate-catalogue': async (call) =>
+    (await import('./commands/local-service.js')).runGenerateCatalogue(call),
+  engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
+  schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
+  async config(call) {
+    if (call.settings.json) printJson(call.stdout, shownSettings(call));
+    else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
+    return EXIT.done;
+  },
+};
+
+async function runCommand(call: CommandCall): Promise<ExitCode> {
+  const [family = ''] = call.command.split(' ', 1);
+  const run = COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
+  return run(call);
 }
 
 /** For programs. The token is removed from unknown errors; our own messages never hold it. */

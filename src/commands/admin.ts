@@ -3,10 +3,9 @@
  * change accounts, answers and runs, and spend nothing.
  */
 import { usageProblem } from '../config/problems.js';
-import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
 import { type AccountStatus, readAccountStatus, termsOf } from '../context/account-status.js';
-import { type CommandContext, spoolOf } from '../context/open-context.js';
+import { spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
 import { budgetText, projectionText } from '../context/period-text.js';
 import { type ExitCode, NeverStartError } from '../core/errors.js';
@@ -26,26 +25,16 @@ import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
-import { type Answer, answerFrom } from './answer.js';
+import { type Answer, answerFrom, type CommandCall } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
 /** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
-export function runAdmin(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  return answerFrom(settings, context, (stores) => carryOut(command, args, settings, stores));
+export function runAdmin(call: CommandCall): Promise<ExitCode> {
+  return answerFrom(call, (stores) => carryOut(call, stores));
 }
 
-async function carryOut(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  stores: Engine,
-): Promise<Answer> {
+async function carryOut({ command, args, settings }: CommandCall, stores: Engine): Promise<Answer> {
   const { ledger, outcomes, runs } = stores;
   switch (command) {
     case 'status':

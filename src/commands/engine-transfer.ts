@@ -4,8 +4,7 @@
  */
 import { tmpdir } from 'node:os';
 import { usageProblem } from '../config/problems.js';
-import type { Settings } from '../config/settings.js';
-import { type CommandContext, openStores } from '../context/open-context.js';
+import { openStores } from '../context/open-context.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
@@ -24,6 +23,7 @@ import type { LedgerState, Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
+import type { CommandCall } from './answer.js';
 
 const PROGRESS_EVERY_MS = 250;
 const PROBLEMS_SHOWN = 20;
@@ -34,7 +34,7 @@ const BATCH_ANSWERS = 200;
 const BATCH_BYTES = 4 * 1_048_576;
 
 /** A line on a terminal that counts; `end` removes it. */
-function openCounter({ stderr }: CommandContext, { quiet }: Settings, releasers: Releasers) {
+function openCounter({ stderr, settings: { quiet } }: CommandCall, releasers: Releasers) {
   let shownAt = performance.now();
   let isShown = false;
   const end = () => {
@@ -59,23 +59,19 @@ function sentBy({ sent, held, probes }: LedgerState): number {
 }
 
 /** Throws NeverStartError, and what opening the engine and writing throw. */
-export async function exportEngine(
-  settings: Settings,
-  context: CommandContext,
-  releasers: Releasers,
-): Promise<ExitCode> {
+export async function exportEngine(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
+  const { settings, stdout, stderr, stop } = call;
   const { json, quiet } = settings;
   const target = settings.output ?? '-';
-  const { stdout, stderr, stop } = context;
   if (target === '-' && json) {
     const what = 'the export and the result cannot both go to standard output';
     throw new NeverStartError(usageProblem(what, '--json', 'name a file with -o'));
   }
-  const engine = await openStores(settings, context, releasers);
+  const engine = await openStores(settings, call, releasers);
   const { ledger, outcomes: store } = engine;
   const output = await createOutput(target, { gzip: target.endsWith('.gz'), bom: false, stdout });
   releasers.push(() => output.discard());
-  const counter = openCounter(context, settings, releasers);
+  const counter = openCounter(call, releasers);
   await output.write(headerLine({ engine: engine.kind, exportedAt: Date.now() }));
   const accounts = new Set<string>();
   const written = new Set<string>();
@@ -155,14 +151,12 @@ async function* linesOf(chunks: AsyncIterable<Buffer | string>) {
 }
 
 /** Throws NeverStartError for a file that is no export, and what reading it and opening the engine throw. */
-export async function importInto(
-  input: string,
-  settings: Settings,
-  context: CommandContext,
-  releasers: Releasers,
-): Promise<ExitCode> {
-  const { stdout, stderr, stop } = context;
-  const lines = linesOf(await openSource(input, context, releasers));
+export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
+  const { settings, stdin, stdout, stderr, stop } = call;
+  const [input = '-'] = call.args;
+  const source = input === '-' ? null : await openByteSource(input, null, { spoolFolder: tmpdir(), stop });
+  releasers.push(() => source?.close());
+  const lines = linesOf(source?.read() ?? stdin);
   const [, first = null] = (await lines.next()).value ?? [];
   const header = first === null ? 'it is empty' : readHeader(first);
   if (typeof header === 'string') {
@@ -170,8 +164,8 @@ export async function importInto(
     const todo = 'name a file that `brand-enrich engine export` wrote';
     throw new NeverStartError(usageProblem(what, input === '-' ? 'stdin' : input, todo));
   }
-  const engine = await openStores(settings, context, releasers);
-  const counter = openCounter(context, settings, releasers);
+  const engine = await openStores(settings, call, releasers);
+  const counter = openCounter(call, releasers);
   const counts = { answers: 0, taken: 0, known: 0, expired: 0, broken: 0 };
   const problems: string[] = [];
   /** The last line of each. */
@@ -230,17 +224,6 @@ export async function importInto(
     });
   }
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
-}
-
-async function openSource(
-  input: string,
-  { stdin, stop }: CommandContext,
-  releasers: Releasers,
-): Promise<AsyncIterable<Buffer | string>> {
-  if (input === '-') return stdin;
-  const source = await openByteSource(input, null, { spoolFolder: tmpdir(), stop });
-  releasers.push(() => source.close());
-  return source.read();
 }
 
 /** The spending of a period that is over says nothing of this one. */

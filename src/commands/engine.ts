@@ -4,35 +4,28 @@
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandName } from '../config/setting.js';
-import type { Settings } from '../config/settings.js';
-import type { CommandContext } from '../context/open-context.js';
+import { usageProblem } from '../config/problems.js';
 import { type ExitCode, FailFileError, NeverStartError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type Answer, answerFrom, show } from './answer.js';
+import { type Answer, answerFrom, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
 /** Throws NeverStartError for what the engine cannot do, and what opening it, reading or writing throws. */
-export async function runEngineCommand(
-  command: CommandName,
-  argument: string,
-  settings: Settings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  const isEmbedded = settings.engine === 'embedded';
-  switch (command) {
+export async function runEngineCommand(call: CommandCall): Promise<ExitCode> {
+  const { engine, state } = call.settings;
+  const isEmbedded = engine === 'embedded';
+  switch (call.command) {
     case 'engine status':
-      if (isEmbedded) return show(await embeddedFacts(settings.state), settings, context);
-      return answerFrom(settings, context, serverFacts);
+      return isEmbedded ? show(await embeddedFacts(state), call) : answerFrom(call, serverFacts);
     case 'engine stop':
-      return show(await stopEngine(settings, isEmbedded), settings, context);
+      return show(await stopEngine(state, isEmbedded), call);
     case 'engine export':
-      return withReleasers((releasers) => exportEngine(settings, context, releasers));
+      return withReleasers((releasers) => exportEngine(call, releasers));
     default:
-      return withReleasers((releasers) => importInto(argument, settings, context, releasers));
+      return withReleasers((releasers) => importInto(call, releasers));
   }
 }
 
@@ -87,22 +80,20 @@ async function sizeOf(folder: string): Promise<number> {
   return bytes;
 }
 
-async function stopEngine({ state }: Settings, isEmbedded: boolean): Promise<Answer> {
+async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
   if (!isEmbedded) {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'only the server of the embedded engine can be stopped',
-      subject: 'engine stop',
-      todo: 'leave out --engine, or stop that server with its own tools',
-    });
+    const what = 'only the server of the embedded engine can be stopped';
+    const todo = 'leave out --engine, or stop that server with its own tools';
+    throw new NeverStartError(usageProblem(what, 'engine stop', todo));
   }
   const { isRunning: stopped } = await look(state);
   const after = stopped ? await look(state, true) : null;
   if (after?.isRunning) {
-    const processes = `${after.users.length === 1 ? 'process' : 'processes'} ${after.users.join(', ')}`;
+    const [first, ...others] = after.users;
+    const processes = `${others.length === 0 ? 'process' : 'processes'} ${after.users.join(', ')}`;
     throw new FailFileError({
       code: 'engine-held',
-      what: `the embedded engine is used by ${after.users.length === 0 ? 'a process that is just beginning' : processes}`,
+      what: `the embedded engine is used by ${first === undefined ? 'a process that is just beginning' : processes}`,
       subject: state,
       todo: 'end what uses it, and the server stops with the last one',
     });

@@ -1,17 +1,17 @@
 /** The commands `serve` (with `--statement`: what its accounts owe) and `generate-catalogue`. */
-import type { Settings } from '../config/settings.js';
-import type { CommandContext } from '../context/open-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';
 import { writeCatalogue } from '../local-service/generate-catalogue.js';
 import { readStatements, serve } from '../local-service/serve.js';
+import type { CommandCall } from './answer.js';
 
-export async function runServe(settings: Settings, context: CommandContext): Promise<ExitCode> {
+export async function runServe(call: CommandCall): Promise<ExitCode> {
+  const { settings, stdout, stderr, stop, log } = call;
   const { port, host, catalogue, accounts, ownDomain, journal, faults, month } = settings;
   if (settings.statement && accounts !== null) {
     const statements = await readStatements({ accounts, month: month ?? undefined });
-    for (const statement of statements) printJson(context.stdout, statement);
+    for (const statement of statements) printJson(stdout, statement);
     return EXIT.done;
   }
   const serving = await serve({
@@ -22,10 +22,10 @@ export async function runServe(settings: Settings, context: CommandContext): Pro
     ownDomain: ownDomain ?? undefined,
     journal: journal ?? undefined,
     faults,
-    log: context.log,
+    log,
   });
-  printText(context.stderr, `${serving.message}\n`);
-  await untilAborted(context.stop);
+  printText(stderr, `${serving.message}\n`);
+  await untilAborted(stop);
   await serving.close();
   return EXIT.done;
 }
@@ -34,11 +34,9 @@ export async function runServe(settings: Settings, context: CommandContext): Pro
  * Throws `NeverStartError` for numbers that do not fit together, `FailFileError` when the file
  * cannot be written.
  */
-export async function runGenerateCatalogue(
-  path: string,
-  settings: Settings,
-  { stdout, stderr }: CommandContext,
-): Promise<ExitCode> {
+export async function runGenerateCatalogue(call: CommandCall): Promise<ExitCode> {
+  const { settings, stdout, stderr } = call;
+  const [path = ''] = call.args;
   const { brands, cryptoSymbols, etfTickers, etfProviders, seed, json, quiet } = settings;
   const numbers = { brands, cryptoSymbols, etfTickers, etfProviders, seed };
   await writeCatalogue(path, numbers);

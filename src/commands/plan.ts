@@ -2,8 +2,7 @@
  * `plan`: the same reading as `run`, nothing sent, in words or as JSON.
  */
 import { isLoopbackUrl } from '../config/address-values.js';
-import type { Settings } from '../config/settings.js';
-import { type CommandContext, openStores } from '../context/open-context.js';
+import { openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';
 import type { ExitCode } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
@@ -12,25 +11,27 @@ import { visibleLines } from '../core/terminal-text.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { intakeOf, runSettingsOf, scanOf } from '../run/run-request.js';
 import { openTableEarly } from '../run/scan/open-table.js';
-import { show } from './answer.js';
+import { type CommandCall, show } from './answer.js';
 
-export function runPlan(input: string, settings: Settings, context: CommandContext): Promise<ExitCode> {
+export function runPlan(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
+    const { settings, stdin, stop } = call;
+    const [input = '-'] = call.args;
     const names = knownNames(settings);
     const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
-    const table = await openTableEarly(asked, context.stop);
+    const table = await openTableEarly(asked, stop);
     releasers.push(() => table?.input.close());
-    const stores = names === null ? null : await openStores(settings, context, releasers);
+    const stores = names === null ? null : await openStores(settings, call, releasers);
     const request = {
       ...asked,
-      stdin: input === '-' ? context.stdin : null,
+      stdin: input === '-' ? stdin : null,
       table,
       stateFolder: settings.state,
       overagePrice: settings.overagePrice,
       settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
     };
-    const plan = await planFile(request, stores, context.stop);
-    return show({ data: plan, text: planText(plan) }, settings, context);
+    const plan = await planFile(request, stores, stop);
+    return show({ data: plan, text: planText(plan) }, call);
   });
 }
 

@@ -3,8 +3,7 @@
  * is `run/run-file.ts`.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { LoadedSettings } from '../config/settings.js';
-import { type CommandContext, openContext, openState } from '../context/open-context.js';
+import { openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import type { ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -16,26 +15,27 @@ import { intakeOf, scanOf } from '../run/run-request.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
 import { createTerminalView } from '../run/run-view.js';
 import { openTableEarly } from '../run/scan/open-table.js';
+import type { CommandCall } from './answer.js';
 
 /** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
-export function runRun(input: string, loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
+export function runRun(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { stop, stdout, stderr } = command;
-    const { settings, origins } = loaded;
+    const { settings, origins, stop, stdout, stderr } = call;
+    const [input = '-'] = call.args;
     const { sample: isSample, json, quiet } = settings;
-    const state = await openState(settings, command, releasers);
+    const state = await openState(settings, call, releasers);
     const notices = createRunNotices({ notifier: state.notifier, input, isSample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
       const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
       const table = await openTableEarly(asked, stop);
       releasers.push(() => table?.input.close());
-      const view = createTerminalView({ streams: command, settings, clock: systemClock, stop });
+      const view = createTerminalView({ streams: call, settings, clock: systemClock, stop });
       releasers.push(() => view.end());
       if (isSample)
         view.notice('sample data: brands from the built-in catalogue, nothing is sent to any service');
       // The config file that a run shares with `up` may name the port that `up` has.
       const isPortForThis = origins.metricsPort === 'flag';
-      const context = await openContext(settings, state, command, releasers, {
+      const context = await openContext(settings, state, call, releasers, {
         ...(isPortForThis ? {} : { onMetricsRefused: ({ message }) => view.warn(`note: ${message}`) }),
       });
       const { engine, metrics, openWorker } = context;

@@ -6,9 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { type Problem, throwProblems, usageProblem } from '../config/problems.js';
-import type { CommandName } from '../config/setting.js';
-import type { Settings } from '../config/settings.js';
-import { type CommandContext, logOpened, openEngineContext } from '../context/open-context.js';
+import { logOpened, openEngineContext } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
@@ -23,32 +21,25 @@ import {
 import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { type Answer, answerFrom } from './answer.js';
+import { type Answer, answerFrom, type CommandCall } from './answer.js';
 
 /** Address and token are the runner's: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
 
 /** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
-export async function runSchedule(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  if (command === 'schedule serve') return serveSchedules(settings, context);
-  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, context) : null;
-  return answerFrom(settings, context, (stores) => {
+export async function runSchedule(call: CommandCall): Promise<ExitCode> {
+  if (call.command === 'schedule serve') return serveSchedules(call);
+  const schedule = call.command === 'schedule add' ? readNewSchedule(call) : null;
+  return answerFrom(call, (stores) => {
     const book = createScheduleBook(stores);
-    return schedule === null ? carryOut(command, args[0] ?? '', book) : add(schedule, book, context);
+    return schedule === null ? carryOut(call, book) : add(schedule, book, call);
   });
 }
 
-function readNewSchedule(
-  [name = '', ...command]: readonly string[],
-  { cron, tz: zone, catchUp: catchesUp }: Settings,
-  { folder, load }: CommandContext,
-): Schedule {
+function readNewSchedule({ args, settings, folder, load }: CommandCall): Schedule {
+  const [name = '', ...command] = args;
+  const { cron, tz: zone, catchUp: catchesUp } = settings;
   const tz = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const now = Date.now();
   const problems: Problem[] = [];
@@ -68,7 +59,7 @@ function readNewSchedule(
   return { name, id, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
 }
 
-async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandContext): Promise<Answer> {
+async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCall): Promise<Answer> {
   const { name, cron, tz, host, input } = schedule;
   if (!(await book.add(schedule))) {
     const todo = `remove it first: brand-enrich schedule remove ${name}`;
@@ -84,7 +75,8 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCo
   };
 }
 
-async function carryOut(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
+async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
+  const [name = ''] = args;
   if (command === 'schedule list') {
     const states = await book.list();
     return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
@@ -115,13 +107,13 @@ function unknownSchedule(name: string): Error {
   return new NeverStartError(usageProblem('there is no such schedule', name, todo));
 }
 
-function serveSchedules(settings: Settings, context: CommandContext): Promise<ExitCode> {
+function serveSchedules(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = context;
-    const opened = await openEngineContext(settings, context, releasers);
+    const { settings, log, stop } = call;
+    const opened = await openEngineContext(settings, call, releasers);
     logOpened(opened, false, log);
-    const around = { ...context, ...opened, streams: context, clock: systemClock };
-    const runner = createHostedScheduleRunner({ ...around, settings, daemon: null });
+    const around = { ...call, ...opened, streams: call, clock: systemClock };
+    const runner = createHostedScheduleRunner({ ...around, daemon: null });
     releasers.push(() => runner.stop());
     await runner.start();
     const facts = { host: hostname(), engine: opened.engine.address };

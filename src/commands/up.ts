@@ -9,15 +9,14 @@ import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { throwProblems, usageProblem } from '../config/problems.js';
 import { readDashboardPassword } from '../config/secrets.js';
-import type { LoadedSettings } from '../config/settings.js';
 import { withDaemonContext } from '../context/daemon-context.js';
-import type { CommandContext } from '../context/open-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
 import { openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
 import { watchInbox } from '../daemon/inbox/watch-inbox.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import type { CommandCall } from './answer.js';
 
 /** The port that Prometheus' exporters of telemetry use by custom. */
 const METRICS_PORT = 9464;
@@ -27,19 +26,18 @@ const METRICS_PORT = 9464;
  * what opening throws, and NeverStartError for folders that are named twice. An inbox whose
  * `brand-enrich.json` means nothing is closed; the rest works.
  */
-export async function runUp(loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
-  const { settings } = loaded;
-  const { load, stderr, folder } = command;
+export async function runUp(call: CommandCall): Promise<ExitCode> {
+  const { settings, origins, load, stderr, folder } = call;
   // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
   if (settings.dashboard) readDashboardPassword(settings);
   const inboxes = await openInboxes(settings.inboxes.map((each) => resolve(folder, each)));
   const metricsPort = settings.metricsPort ?? METRICS_PORT;
-  const withMetrics = { ...loaded, settings: { ...settings, metricsPort } };
+  const withMetrics = { origins, settings: { ...settings, metricsPort } };
   const ending = new AbortController();
-  const stop = AbortSignal.any([command.stop, ending.signal]);
+  const stop = AbortSignal.any([call.stop, ending.signal]);
   // Each inbox, schedule and run listens to it.
   setMaxListeners(0, stop);
-  return withDaemonContext(withMetrics, { ...command, stop }, async (context, releasers) => {
+  return withDaemonContext(withMetrics, { ...call, stop }, async (context, releasers) => {
     const { metrics, service, engine, worker, log } = context;
     metrics.watchQueue(service.queueName);
     const trouble = () => worker?.worker.trouble ?? null;
