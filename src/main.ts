@@ -70,10 +70,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const { settings } = loaded;
   known.settings = settings;
   const signals = listenForSignals(settings);
-  const { log, reopen } = openLog({
-    level: levelFor(command, settings),
-    file: settings.logFile ?? undefined,
-  });
+  const level = levelFor(command, settings);
+  const { log, reopen } = openLog({ level, file: settings.logFile ?? undefined });
   // Of a run it stays what it is everywhere: the terminal is gone.
   if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
@@ -83,7 +81,9 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     return loadSettings({ ...surroundings, ...said, command: of });
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
-  return runCommand({ ...context, ...loaded, command, args });
+  const [family = ''] = command.split(' ', 1);
+  const run = COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
+  return run({ ...context, ...loaded, command, args });
 }
 
 /** Found upwards: this file runs from `dist/src`. */
@@ -148,12 +148,6 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
     return EXIT.done;
   },
 };
-
-async function runCommand(call: CommandCall): Promise<ExitCode> {
-  const [family = ''] = call.command.split(' ', 1);
-  const run = COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
-  return run(call);
-}
 
 /** For programs. The token is removed from unknown errors; our own messages never hold it. */
 export function failureOf(error: unknown, token: string) {

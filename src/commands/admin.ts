@@ -110,10 +110,8 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
     readEngineId(stores.keyValues),
     listSpooled(spoolOf(settings.state), now),
   ]);
-  const spools = spooled.map((each) => ({
-    ...each,
-    isOwn: each.engine !== null && each.engine === engineId,
-  }));
+  const isOwn = ({ engine }: SpooledAnswers) => engine !== null && engine === engineId;
+  const spools = spooled.map((each) => ({ ...each, isOwn: isOwn(each) }));
   // Heartbeats are dated by the store's clock; this machine's may differ by a lot.
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
@@ -203,11 +201,9 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   );
   if (status.projection) parts.push(projectionText(status.projection, status.limit));
   if (status.budget) parts.push(budgetText(status.budget));
-  if (status.queue) {
-    parts.push(
-      `queue       ${countOf(status.queue.waiting ?? 0, 'chunk')} waiting, ${countText(status.queue.active ?? 0)} active, ${countText(status.queue.delayed ?? 0)} parked\n`,
-    );
-  }
+  const { waiting = 0, active = 0, delayed = 0 } = status.queue ?? {};
+  const others = `${countText(active)} active, ${countText(delayed)} parked`;
+  if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   if (status.runs.length === 0) parts.push('no runs yet\n');
   for (const run of status.runs) parts.push(runLine(run, now));
@@ -219,7 +215,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
  * its heartbeat is old. Waiting twice the usual time allows for clocks that differ; a heartbeat
  * from the future was written before the store's clock was set back.
  */
-export function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
+function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
   if (status !== 'running') return status;
   const isGone = settings.process !== undefined && isProcessGone(settings.process);
   return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;

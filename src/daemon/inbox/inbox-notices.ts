@@ -4,21 +4,17 @@
  */
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import type { Clock } from '../../core/clock.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import type { EnrichProgress, EnrichResult } from '../../run/enrich-request.js';
 import { bareNotice, type Notice, noticeOfReport } from '../../run/notices/notice.js';
-import type { Notifier } from '../../run/notices/notifier.js';
 import type { RunReport } from '../../run/report/report.js';
 import type { JobEnd } from './inbox-verdict.js';
 import type { Job } from './job-folder.js';
 
-interface InboxNoticesOptions {
-  readonly notifier: Notifier;
-  readonly isSample: boolean;
-  readonly clock: Clock;
-}
-
-export function createInboxNotices({ notifier, isSample, clock }: InboxNoticesOptions) {
+export function createInboxNotices(
+  { notifier, clock }: Pick<DaemonContext, 'notifier' | 'clock'>,
+  isSample: boolean,
+) {
   /** By the folder of the job. */
   const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
   let isRefusalNotified = false;

@@ -47,19 +47,19 @@ export function chooseRetries(
   view: AccountView,
 ): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
   const { state, settings, now } = view;
-  const memos = parked.map((job) => ({ job, ...readMemo(job.memo) }));
-  const limited = memos.filter(({ why }) => why === 'limit');
-  const unavailable = memos
-    .filter(({ job, why }) => why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now))
-    .map(({ job }) => job);
+  const memos = new Map(parked.map((job) => [job, readMemo(job.memo)]));
+  const limited = parked.filter((job) => memos.get(job)?.why === 'limit');
+  const unavailable = parked.filter(
+    (job) => memos.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+  );
   if (hasRoom(state, settings)) {
     const mark = capMarkOf(settings, state, now);
-    const free = limited.filter(({ capMark }) => capMark !== mark);
-    return { jobs: [...free.map(({ job }) => job), ...unavailable], goesAhead: false };
+    const free = limited.filter((job) => memos.get(job)?.capMark !== mark);
+    return { jobs: [...free, ...unavailable], goesAhead: false };
   }
-  const first = limited.find(({ capMark }) => capMark === null) ?? limited[0];
+  const first = limited.find((job) => memos.get(job)?.capMark === null) ?? limited[0];
   if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
-  return { jobs: [first.job, ...unavailable], goesAhead: true };
+  return { jobs: [first, ...unavailable], goesAhead: true };
 }
 
 function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountView): boolean {
@@ -87,8 +87,8 @@ export function memoOf(
   now: number,
 ): string {
   const isCapped = why === 'limit' && state !== null && hasRoom(state, settings);
-  const memo: ParkedMemo = { why, capMark: isCapped ? capMarkOf(settings, state, now) : null };
-  return JSON.stringify(memo);
+  const capMark = isCapped ? capMarkOf(settings, state, now) : null;
+  return JSON.stringify({ why, capMark } satisfies ParkedMemo);
 }
 
 /** Changes when a cap, a budget, the quota or the period does. */

@@ -27,8 +27,8 @@ export type InboxWork = ReturnType<typeof createInboxWork>;
 
 /** `folder`: the watched one, which may hold `brand-enrich.json`. */
 export function createInboxWork(folder: string, context: DaemonContext) {
-  const { loaded, service, engine, worker, notifier, clock, log, stop } = context;
-  const notices = createInboxNotices({ notifier, isSample: loaded.settings.sample, clock });
+  const { loaded, service, engine, worker, clock, log, stop } = context;
+  const notices = createInboxNotices(context, loaded.settings.sample);
   const standing = createStanding(log, worker?.worker ?? null);
   const noteClosed = createClosedNote(engine.keyValues, folder);
   let opensAccount = true;
@@ -73,10 +73,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 
-  /** The inbox is closed at the next look if they are wrong; the file goes on when it is open again. */
-  const settleFirst = (error: unknown): JobEnd => {
-    return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
-  };
+  /** If they are wrong, the inbox is closed at the next look; the file goes on when it is open again. */
+  const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
 
   return {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
@@ -92,19 +90,18 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       try {
         settings = await readFolderSettings(folder, loaded);
       } catch (error) {
-        return settleFirst(error);
+        return { ...untilSettled, why: errorText(error) };
       }
       try {
         return await enrich(job, settings);
       } catch (error) {
         const seen = await lookAt(join(folder, FOLDER_SETTINGS_FILE));
         if (seen !== null && Math.abs(clock.now() - seen.mtimeMs) < SETTINGS_SETTLE_MS)
-          return settleFirst(error);
+          return { ...untilSettled, why: errorText(error) };
         log.debug({ err: error, file: job.file }, 'a file ended with an error');
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
       }
     },
-    /** A file has been moved to a folder; null: back to where it was taken from. */
     ended: notices.noteEnd,
     /** Which of the waiting files, oldest first, may continue now. */
     async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {

@@ -71,50 +71,44 @@ async function nullIfGone(error: unknown, isHarmless: () => Promise<boolean>): P
   throw error;
 }
 
+/** Moves a folder into `place`, under a name that is free; where it is then. */
+async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
+  return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
+}
+
 /** Takes over a job's folder as it stands. null: somebody else was faster, or there is no job in it. */
-export async function take(folders: WatcherFolders, from: string): Promise<Job | null> {
-  const name = await withFreeName(basename(from), (free) => rename(from, join(folders.own, free))).catch(
-    (error) => nullIfGone(error, async () => (await lookAt(folders.own)) !== null),
-  );
-  if (name === null) return null;
-  const folder = join(folders.own, name);
+export async function take({ own, failed }: WatcherFolders, from: string): Promise<Job | null> {
+  const isOwnThere = async () => (await lookAt(own)) !== null;
+  const folder = await moveTo(own, from).catch((error) => nullIfGone(error, isOwnThere));
+  if (folder === null) return null;
   const record = await readRecord(folder);
   // Results would be written through a link of their name, which others may have put there.
   for (const entry of await readdir(folder, { withFileTypes: true }))
     if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
   if (record !== null) return jobOf(folder, record);
-  await setAside(folders, folder);
-  return null;
-}
-
-/** A folder with no original, or more than one: its visible files are kept for people. */
-async function setAside(folders: InboxFolders, folder: string): Promise<void> {
   if ((await readdir(folder)).every((name) => name.startsWith('.'))) {
     // Its maker was killed before the file was moved into it.
     await rm(folder, { recursive: true, force: true });
-    return;
+  } else {
+    // No original, or more than one: the files are kept for people.
+    await writeAnew(join(folder, REASON_FILE), UNCLEAR);
+    await moveTo(failed, folder);
   }
-  await writeAnew(join(folder, REASON_FILE), UNCLEAR);
-  await withFreeName(basename(folder), (free) => rename(folder, join(folders.failed, free)));
+  return null;
 }
 
 const UNCLEAR =
   'This folder was found in processing, and it is not clear which of its files is the original.\n\nTo have the original processed, put it into the inbox again.\n';
 
-interface Arrival {
-  readonly place: 'done' | 'failed' | 'waiting';
-  readonly reason: string | null;
-  readonly memo?: string;
-}
-
 /**
  * Moves a job with its results; its folder there, or null when the job belongs to another now.
- * `reason`: for `reason.txt`; null: none is needed. `memo`: what is to be remembered of a waiting one.
+ * `reason`: for `reason.txt`; absent: none is needed. `memo`: to be remembered of a waiting one.
  */
 export async function arrive(
   folders: InboxFolders,
   job: Job,
-  { place, reason, memo = '' }: Arrival,
+  place: 'done' | 'failed' | 'waiting',
+  { reason, memo = '' }: { readonly reason?: string; readonly memo?: string },
   now: number,
 ): Promise<string | null> {
   const isGone = async () => (await lookAt(job.folder)) === null;
@@ -125,12 +119,8 @@ export async function arrive(
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   await mkdir(folders[place], { recursive: true });
-  const free = await withFreeName(name, (each) => rename(job.folder, join(folders[place], each))).catch(
-    (error) => nullIfGone(error, isGone),
-  );
-  if (free === null) return null;
-  const folder = join(folders[place], free);
-  if (!isWaiting) await rm(join(folder, NOTE), { force: true });
+  const folder = await moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
+  if (folder !== null && !isWaiting) await rm(join(folder, NOTE), { force: true });
   return folder;
 }
 
@@ -142,15 +132,15 @@ export async function arrive(
  */
 export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
   if (job.record.parked !== null) {
-    await withFreeName(basename(job.folder), (free) => rename(job.folder, join(folders.waiting, free)));
+    await moveTo(folders.waiting, job.folder);
     return true;
   }
-  try {
-    // Unlike a move this never replaces what is there.
-    await link(job.path, join(folders.inbox, job.file));
-  } catch {
-    return false;
-  }
+  // Unlike a move this never replaces what is there.
+  const isBack = await link(job.path, join(folders.inbox, job.file)).then(
+    () => true,
+    () => false,
+  );
+  if (!isBack) return false;
   await unlink(job.path);
   await rm(job.folder, { recursive: true, force: true });
   return true;
@@ -170,10 +160,10 @@ export async function writeRecord(folder: string, record: JobRecord): Promise<vo
   await writeAnew(join(folder, NOTE), `${JSON.stringify(record)}\n`);
 }
 
-/** Replaces whatever is there: writing through a link would lead out of the folder. null: nothing. */
-async function writeAnew(path: string, text: string | null): Promise<void> {
+/** Replaces whatever is there: writing through a link would lead out of the folder. */
+async function writeAnew(path: string, text: string | undefined): Promise<void> {
   await rm(path, { force: true });
-  if (text !== null) await writeFile(path, text, { flag: 'wx', flush: true });
+  if (text !== undefined) await writeFile(path, text, { flag: 'wx', flush: true });
 }
 
 /**

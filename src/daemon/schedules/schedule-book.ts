@@ -7,10 +7,6 @@ import { z } from 'zod';
 import type { Engine } from '../../engine/engine.js';
 import type { Entry } from '../../stores/key-value-store.js';
 
-/** Flags of a run by key, as the command line gives them. */
-const flagsShape = z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())]));
-export type ScheduledFlags = z.infer<typeof flagsShape>;
-
 const scheduleShape = z.object({
   name: z.string(),
   /** Unique for every schedule ever added, whatever its name. */
@@ -24,8 +20,8 @@ const scheduleShape = z.object({
   line: z.string(),
   /** Absolute. */
   input: z.string(),
-  /** Paths in it are absolute; outputs may hold `{date}` and `{time}`. */
-  flags: flagsShape,
+  /** By key, as the command line gives them; paths are absolute, outputs may hold `{date}` and `{time}`. */
+  flags: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
   /** Whether a tick that was missed runs on return. */
   catchesUp: z.boolean(),
   /** By the clock of its host. */
@@ -101,10 +97,7 @@ export interface ScheduleState {
 export type ScheduleBook = ReturnType<typeof createScheduleBook>;
 
 /** Its functions throw what the engine throws. */
-export function createScheduleBook({
-  keyValues,
-  scheduledJobs,
-}: Pick<Engine, 'keyValues' | 'scheduledJobs'>) {
+export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
   const entryOf = (entries: Entry[], name: string) => entries.find((entry) => entry.name === name);
   const isAlive = (entries: Entry[], name: string) =>
     (entryOf(entries, name)?.ageMs ?? Number.POSITIVE_INFINITY) <= GONE_AFTER_MS;
@@ -141,12 +134,9 @@ export function createScheduleBook({
         keyValues.list(SCOPES.ended),
         keyValues.list(SCOPES.passed),
       ]);
-      const hosts = [...new Set(found.map(({ host }) => host))];
-      const clocks = new Map(
-        await Promise.all(
-          hosts.map(async (host) => [host, await scheduledJobs.list(tickQueueOf(host))] as const),
-        ),
-      );
+      const clocksOf = async (host: string) => [host, await scheduledJobs.list(tickQueueOf(host))] as const;
+      const hosts = new Set(found.map(({ host }) => host));
+      const clocks = new Map(await Promise.all([...hosts].map(clocksOf)));
       return found.map((schedule) => ({
         schedule,
         nextAt: clocks.get(schedule.host)?.find(({ name }) => name === schedule.name)?.nextAt ?? null,

@@ -1,14 +1,12 @@
 /**
  * Runs the schedules of one host when they are due. With several runners each tick goes to one of
- * them, and a schedule whose run is still going is not started twice. The caller brings what runs a
- * command.
+ * them, and a schedule whose run is still going is not started twice.
  */
+import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
-import type { Clock } from '../../core/clock.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
-import type { Log } from '../../core/log.js';
-import type { Engine } from '../../engine/engine.js';
 import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
 import {
   createScheduleBook,
@@ -36,16 +34,11 @@ export interface ScheduledWork {
   readonly stop: AbortSignal;
 }
 
-export interface ScheduleRunnerOptions {
-  readonly engine: Engine;
+export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'clock' | 'log'> {
   /** The machine whose schedules it runs. */
   readonly host: string;
-  /** Distinguishes runners of one host. */
-  readonly name: string;
   /** Runs the command of a schedule. What it throws is the result of the run. */
   readonly execute: (work: ScheduledWork) => Promise<Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Default: a minute. */
   readonly lateAfterMs?: number;
 }
@@ -55,6 +48,8 @@ export type ScheduleRunner = ReturnType<typeof createScheduleRunner>;
 export function createScheduleRunner(options: ScheduleRunnerOptions) {
   const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
   const { keyValues, scheduledJobs } = engine;
+  /** Tells runners of one host apart. */
+  const runnerName = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const book = createScheduleBook(engine);
   const queue = tickQueueOf(host);
   const stopping = new AbortController();
@@ -131,7 +126,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
 
   /** The heartbeat of this host; also sets clocks that the engine lost or never had. */
   async function heartbeat(): Promise<void> {
-    await keyValues.put(SCOPES.runner, host, options.name);
+    await keyValues.put(SCOPES.runner, host, runnerName);
     const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
     for (const { schedule } of await book.list())
       if (schedule.host === host && !clocks.has(schedule.name)) await book.setClock(schedule);
@@ -152,7 +147,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
       const closed = worker.close().catch(() => undefined);
       stopping.abort(new Error('the schedule runner stops'));
       await withinDeadline(closed, CLOSE_MS);
-      await keyValues.remove(SCOPES.runner, host, options.name).catch(warnOfFailure);
+      await keyValues.remove(SCOPES.runner, host, runnerName).catch(warnOfFailure);
     },
   };
 }

@@ -2,7 +2,6 @@
  * The runner of schedules with what it runs: each tick is a run like any other, with the settings of
  * its schedule, on the engine of the process. `schedule serve` hosts it, and so does `up`.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -18,11 +17,12 @@ import { type OpenedService, openService } from '../../context/open-service.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { EnrichResult, RunWorker, SharedWorker } from '../../run/enrich-request.js';
+import type { EnrichResult, SharedWorker } from '../../run/enrich-request.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
 import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
+import type { WorkerListener } from '../../worker/worker-listener.js';
 import {
   createScheduleRunner,
   type ScheduledWork,
@@ -49,10 +49,9 @@ const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs', 'compression'
 /** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
 export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner {
   const { engine, clock, log } = opened;
-  const name = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const notifiers = new Map<string, Notifier>();
   const execute = (work: ScheduledWork) => runScheduled(work, opened, notifiers);
-  const runner = createScheduleRunner({ engine, host: hostname(), name, execute, clock, log });
+  const runner = createScheduleRunner({ engine, host: hostname(), execute, clock, log });
   return {
     ...runner,
     async stop() {
@@ -108,10 +107,9 @@ function enrichScheduled(
     const service = watched(await openService(settings, log, releasers), host);
     const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
     const shared = workerToShare(service, settings, host.daemon);
-    const worker: RunWorker =
-      shared === null
-        ? { type: 'own', open: (listener) => openLookupWorker({ ...context, settings }, listener) }
-        : { type: 'shared', ...shared };
+    const open = (listener: WorkerListener) => openLookupWorker({ ...context, settings }, listener);
+    const worker =
+      shared === null ? ({ type: 'own', open } as const) : ({ type: 'shared', ...shared } as const);
     const standing = createStanding(log, shared?.worker ?? null);
     const { result, report, exitCode } = await runFile(
       {

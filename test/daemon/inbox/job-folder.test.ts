@@ -69,7 +69,7 @@ describe('arriving', () => {
   it('numbers what has the same name at the same time', async () => {
     const names: (string | null)[] = [];
     for (let times = 0; times < 3; times += 1) {
-      names.push(await arrive(folders, await claimed(), { place: 'done', reason: null }, NOW));
+      names.push(await arrive(folders, await claimed(), 'done', {}, NOW));
     }
     expect(names).toEqual([JOB, `${JOB}-2`, `${JOB}-3`].map((name) => join(folders.done, name)));
     expect(await readdir(join(folders.done, JOB))).toEqual(['list.csv']);
@@ -77,18 +77,18 @@ describe('arriving', () => {
 
   it('brings a reason to those who wait or failed, and takes it away from those who are done', async () => {
     const job = await claimed();
-    await arrive(folders, job, { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
+    await arrive(folders, job, 'waiting', { reason: 'wait\n', memo: 'm' }, NOW);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
     const again = await take(folders, join(folders.waiting, JOB));
     expect(again?.record.parked).toEqual({ at: NOW, memo: 'm' });
-    if (again) await arrive(folders, again, { place: 'done', reason: null }, NOW + 1_000);
+    if (again) await arrive(folders, again, 'done', {}, NOW + 1_000);
     expect(await readdir(join(folders.done, JOB.replace('05Z', '06Z')))).toEqual(['list.csv']);
   });
 
   it('says so when the job was taken over meanwhile', async () => {
     const job = await claimed();
     await rename(job.folder, join(others.own, JOB));
-    expect(await arrive(folders, job, { place: 'done', reason: null }, NOW)).toBeNull();
+    expect(await arrive(folders, job, 'done', {}, NOW)).toBeNull();
     expect(await readdir(folders.done)).toEqual([]);
   });
 });
@@ -111,7 +111,7 @@ describe('putting back', () => {
   });
 
   it('brings a parked one back to those who wait, as it was', async () => {
-    await arrive(folders, await claimed(), { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
+    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n', memo: 'm' }, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
     if (job) expect(await putBack(folders, job)).toBe(true);
     expect(await readdir(folders.waiting)).toEqual([JOB]);

@@ -84,7 +84,7 @@ describe('a file of an inbox', () => {
   const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, memo: '' } } };
   const notices = () => {
     const told = createTold();
-    return { told, inbox: createInboxNotices({ notifier: told, isSample: false, clock }) };
+    return { told, inbox: createInboxNotices({ notifier: told, clock }, false) };
   };
   const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
   const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', memo: '', holdMs: 0 };
