@@ -92,10 +92,7 @@ function packageVersion(): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-/**
- * A run shows people what they need, so its log is for warnings, unless there is a log file or a
- * level is named. So is `--quiet`.
- */
+/** A run shows people what they need, so its log is for warnings; with `--quiet` any log is. */
 function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings): string {
   if (logFile !== null || logLevel !== 'info') return logLevel;
   return STAYING.includes(command) && !quiet ? 'info' : 'warn';

@@ -211,9 +211,8 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
 }
 
 /**
- * The status of a run as shown: `dead` when its record says `running` but its process is gone or
- * its heartbeat is old. Waiting twice the usual time allows for clocks that differ; a heartbeat
- * from the future was written before the store's clock was set back.
+ * `dead`: the record says `running`, but its process is gone or its heartbeat is old. Twice the usual
+ * time allows for clocks that differ; one from the future is older than the setting of the clock.
  */
 function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
   if (status !== 'running') return status;

@@ -28,6 +28,7 @@ import type { CommandCall } from './answer.js';
 const PROGRESS_EVERY_MS = 250;
 const PROBLEMS_SHOWN = 20;
 const LF = 10;
+/** No export has a longer line. */
 const LONGEST_LINE = 64 * 1_048_576;
 /** What is sent to the engine at once. */
 const BATCH_ANSWERS = 200;
@@ -120,10 +121,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/**
- * Lines without their ends, numbered from 1; empty ones are left out. null: longer than any that an
- * export has.
- */
+/** Lines without their ends, numbered from 1; empty ones are left out. null: too long. */
 async function* linesOf(chunks: AsyncIterable<Buffer | string>) {
   let number = 1;
   let parts: Buffer[] = [];
@@ -232,22 +230,17 @@ async function raise({ ledger }: Engine, account: string, spending: Spending): P
   if (spending.period === period || mayBeCurrent(spending.period, now)) await ledger.raise(account, spending);
 }
 
-interface AccountVerdict {
-  readonly account: string;
-  readonly period: string | null;
-  readonly spent: number;
-  readonly result: 'counted' | 'another period' | 'in flight';
-}
+type AccountVerdict = ReturnType<typeof verdictOf>;
 
-/** Judged by what the ledger says now. */
-function verdictOf(account: string, given: Spending, state: LedgerState): AccountVerdict {
-  const { period } = given;
-  const spent = given.sent + given.others;
-  const verdict = (result: AccountVerdict['result']) => ({ account, period, spent, result });
+/** Whether the spending of an export counts, by what the ledger says now. */
+function verdictOf(account: string, { period, sent, others }: Spending, state: LedgerState) {
+  const spent = sent + others;
   const isSame = period === state.period || [period, state.period].includes('none') || period === null;
-  if (isSame) return verdict(sentBy(state) + state.others >= spent ? 'counted' : 'another period');
-  const isLater = state.period !== null && period > state.period;
-  return verdict(isLater && mayBeCurrent(period, state.now) ? 'in flight' : 'another period');
+  const isCounted = isSame && sentBy(state) + state.others >= spent;
+  const isLater = !isSame && state.period !== null && period > state.period;
+  const isHeld = isLater && mayBeCurrent(period, state.now);
+  const result = isCounted ? 'counted' : isHeld ? 'in flight' : 'another period';
+  return { account, period, spent, result };
 }
 
 function importLines(

@@ -30,10 +30,7 @@ export async function runServe(call: CommandCall): Promise<ExitCode> {
   return EXIT.done;
 }
 
-/**
- * Throws `NeverStartError` for numbers that do not fit together, `FailFileError` when the file
- * cannot be written.
- */
+/** Throws for numbers that do not fit together, and when the file cannot be written. */
 export async function runGenerateCatalogue(call: CommandCall): Promise<ExitCode> {
   const { settings, stdout, stderr } = call;
   const [path = ''] = call.args;

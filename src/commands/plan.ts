@@ -1,6 +1,4 @@
-/**
- * `plan`: the same reading as `run`, nothing sent, in words or as JSON.
- */
+/** `plan`: the same reading as `run`, nothing sent, in words or as JSON. */
 import { isLoopbackUrl } from '../config/address-values.js';
 import { openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';

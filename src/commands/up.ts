@@ -23,8 +23,7 @@ const METRICS_PORT = 9464;
 
 /**
  * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws
- * what opening throws, and NeverStartError for folders that are named twice. An inbox whose
- * `brand-enrich.json` means nothing is closed; the rest works.
+ * what opening throws, and NeverStartError for folders that are named twice.
  */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;

@@ -1,6 +1,4 @@
-/**
- * `worker`: lookups for runs elsewhere, until it is stopped.
- */
+/** `worker`: lookups for runs elsewhere, until it is stopped. */
 import { readToken } from '../config/secrets.js';
 import { accountName, queueName } from '../context/account.js';
 import { logOpened, openEngineContext, openLookupWorker, watched } from '../context/open-context.js';

@@ -20,8 +20,7 @@ const OVERWRITE = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK;
 
 /**
  * Touches the heartbeat, and makes the watcher's folder when it is missing; never the folders above
- * it, which may be on an unmounted share. Its time by the file system's clock, ms. Throws errors of
- * the file system.
+ * it, which may be on an unmounted share. Its time by the file system's clock, ms.
  */
 export async function touchHeartbeat(own: string): Promise<number> {
   await mkdir(own).catch((error: unknown) => {

@@ -13,10 +13,7 @@ export function isLeftAlone(name: string): boolean {
 /** Of the 255 bytes of a name; time, number and the endings of our files need the others. */
 const STEM_BYTES = 180;
 
-/**
- * What a file is called without its extensions: `customers.csv.gz` is `customers`. Cut between
- * characters when very long.
- */
+/** `customers` of `customers.csv.gz`; cut between characters when very long. */
 export function stemOf(name: string): string {
   const plain = name.replace(/\.gz$/i, '');
   const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
@@ -33,18 +30,12 @@ export function isLongName(name: string): boolean {
   return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
 }
 
-/**
- * `customers-2026-01-14T09-30-05Z`: sorts by time, and without the colons that Windows refuses.
- * `now` in milliseconds.
- */
+/** `customers-2026-01-14T09-30-05Z`: sorts by time, without the colons that Windows refuses. */
 export function jobName(fileName: string, now: number): string {
   return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/**
- * Calls `action` with `name`, `name-2`, `name-3` … until it does not fail with EEXIST or ENOTEMPTY,
- * and returns that name: trying and taking it is one step.
- */
+/** The first of `name`, `name-2`, `name-3` … with which `action` does not find that it is taken. */
 export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number += 1) {
     const free = number === 1 ? name : `${name}-${number}`;

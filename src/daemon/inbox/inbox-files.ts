@@ -24,10 +24,7 @@ const IGNORED = {
   missing: 'the name of this file is not UTF-8: rename it, so that it can be opened',
 } as const;
 
-/**
- * `look` is one look, at a moment in milliseconds; it throws errors of the file system. `settleMs`:
- * how long a file must be unchanged.
- */
+/** `settleMs`: how long a file must be unchanged. `look` throws errors of the file system. */
 export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: number; log: Log }) {
   const settled = createSettledFiles(settleMs);
   const limit = pLimit(AT_ONCE);

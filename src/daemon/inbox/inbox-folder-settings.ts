@@ -121,25 +121,19 @@ const FORGOTTEN_AFTER_MS = 60_000;
 const recordShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
 type ClosedInbox = z.infer<typeof recordShape>;
 
-/**
- * Notes why the inbox of `folder` is closed; null: it is open. Ignores an engine that does not
- * answer, and never rejects.
- */
-export function createClosedNote(
-  keyValues: KeyValueStore,
-  folder: string,
-): (why: string | null) => Promise<void> {
+/** Notes why the inbox of `folder` is closed; null: it is open. Never rejects. */
+export function createClosedNote(keyValues: KeyValueStore, folder: string) {
   const host = hostname();
   const name = `${host}:${folder}`;
   let isNoted = false;
-  return async (why) => {
+  return async (why: string | null): Promise<void> => {
     if (why === null && !isNoted) return;
     try {
       if (why === null) await keyValues.remove(SCOPE, name, null);
       else await keyValues.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
       isNoted = why !== null;
     } catch {
-      // The log has it, and the next look notes it.
+      // The engine does not answer. The log has it, and the next look notes it.
     }
   };
 }

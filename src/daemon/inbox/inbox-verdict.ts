@@ -24,17 +24,11 @@ export type JobEnd =
   | { readonly type: 'done' }
   /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: string }
-  /**
-   * Goes on when quota or budget allow; `memo` is for `chooseRetries`. No file is taken for `holdMs`,
-   * because it would end the same way; 0: others may.
-   */
+  /** Goes on when quota or budget allow; `memo` is for `chooseRetries`. No file is taken for `holdMs`. */
   | { readonly type: 'parked'; readonly reason: string; readonly memo: string; readonly holdMs: number }
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }
-  /**
-   * A fault that is not the file's and may pass: tried again after `inMs`. `holds`: other files
-   * would end the same way, and none is taken meanwhile.
-   */
+  /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
   | { readonly type: 'again'; readonly why: string; readonly inMs: number; readonly holds: boolean }
   /** The service refuses the credentials: nothing is taken any more. */
   | { readonly type: 'refused'; readonly why: string };
@@ -95,10 +89,7 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/**
- * `jobFolder`: removed from messages, because people know the file by its name. `tries`: failed
- * ones before this.
- */
+/** `jobFolder` is removed from messages: people know the file by its name. `tries`: failed before. */
 export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;

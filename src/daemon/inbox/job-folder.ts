@@ -40,10 +40,7 @@ function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
 }
 
-/**
- * Takes a file out of the inbox, or out of another folder. null: somebody else was faster, or it
- * changed after `seen` and is in the inbox again.
- */
+/** Takes a file out of a folder. null: somebody was faster, or it changed and is in the inbox again. */
 export async function claim(
   folders: WatcherFolders,
   seen: SeenFile,
@@ -126,9 +123,8 @@ export async function arrive(
 
 /**
  * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into
- * the inbox, without what was made of it (answers that were paid for are in the engine). False: a
- * file of this name is there already, or the file system knows no second names. The job stays as
- * it is then, for the next watcher to take up.
+ * the inbox, without what was made of it. False: the job stays, for the next watcher to take up;
+ * a file of this name is there already, or the file system knows no second names.
  */
 export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
   if (job.record.parked !== null) {
@@ -166,10 +162,7 @@ async function writeAnew(path: string, text: string | undefined): Promise<void> 
   if (text !== undefined) await writeFile(path, text, { flag: 'wx', flush: true });
 }
 
-/**
- * Reads the record; without a readable one it is derived from the files of the folder. null: there
- * is no original, and nothing to do.
- */
+/** Without a readable record it is derived from the files. null: there is no original. */
 async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = await readPlainFile(join(folder, NOTE))

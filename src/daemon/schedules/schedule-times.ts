@@ -45,10 +45,7 @@ export function localTime(at: number, tz: string): string {
   return new Date(at).toLocaleString('sv-SE', { timeZone: tz });
 }
 
-/**
- * `{date}` becomes `2026-01-14`, `{time}` `020000`: the moment when the tick was due, so that a run
- * which was interrupted continues with the same files.
- */
+/** `{date}` becomes `2026-01-14`, `{time}` `020000`, in a time zone. */
 export function stampPath(path: string, at: number, tz: string): string {
   const [date = '', time = ''] = localTime(at, tz).split(' ');
   return path.replaceAll('{date}', date).replaceAll('{time}', time.replaceAll(':', ''));

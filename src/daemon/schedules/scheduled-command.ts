@@ -20,10 +20,7 @@ export const STAMPED: readonly string[] = ['output', 'errors', 'report'];
 const LINES = SETTING_ENTRIES.flatMap(([, line]) => (line.key === null ? [] : [{ ...line, key: line.key }]));
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
 
-/**
- * `argv` is what follows `--`, `folder` what relative paths count from; `load` throws what is wrong
- * with the flags. Throws one `NeverStartError` that lists every problem.
- */
+/** `argv`: what follows `--`. Throws one `NeverStartError` that lists every problem; see `load` too. */
 export function readScheduledCommand(
   argv: readonly string[],
   folder: string,
