@@ -45,10 +45,10 @@ export async function main(argv: readonly string[]): Promise<void> {
     const { env } = process;
     const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
     keepSecret(token);
-    const failure = failureOf(error, token);
-    process.exitCode = failure.error.exitCode;
-    if (wantsJson({ argv, env, ...known })) printJson(process.stdout, failure);
-    printText(process.stderr, failureText(error, token));
+    const { data, text } = failureOf(error, token);
+    process.exitCode = data.error.exitCode;
+    if (wantsJson({ argv, env, ...known })) printJson(process.stdout, data);
+    printText(process.stderr, text);
   }
   // Whatever still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
@@ -146,17 +146,18 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   },
 };
 
-/** For programs. The token is removed from unknown errors; our own messages never hold it. */
+/**
+ * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token is
+ * removed from unknown errors; our own messages never hold it.
+ */
 export function failureOf(error: unknown, token: string) {
-  const isOurs = error instanceof BrandEnrichError;
-  const message = isOurs ? error.message : createRedact([token])(errorText(error));
-  const exitCode = isOurs ? error.exitCode : EXIT.trouble;
-  return { error: { code: isOurs ? error.code : 'bug', message, exitCode } };
-}
-
-/** For people: one line, or a few, ending in a line break. */
-export function failureText(error: unknown, token: string): string {
-  if (error instanceof BrandEnrichError) return `brand-enrich: ${error.message}\n`;
-  const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return `brand-enrich: this is a bug, please report it: ${createRedact([token])(words)}\n`;
+  if (error instanceof BrandEnrichError) {
+    const { code, message, exitCode } = error;
+    return { data: { error: { code, message, exitCode } }, text: `brand-enrich: ${message}\n` };
+  }
+  const redact = createRedact([token]);
+  const message = redact(errorText(error));
+  const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
+  const text = `brand-enrich: this is a bug, please report it: ${words}\n`;
+  return { data: { error: { code: 'bug', message, exitCode: EXIT.trouble } }, text };
 }

@@ -14,7 +14,7 @@ import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
 import { isProcessGone } from '../core/process-identity.js';
 import { visibleLines } from '../core/terminal-text.js';
 import { listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
-import type { ChunkCounts, Engine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-id.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import type { LedgerState } from '../ledger/ledger.js';
@@ -103,7 +103,10 @@ async function showLedger(
 
 async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const now = Date.now();
-  const queueCounts = (name: string) => countChunks(stores, name);
+  const queueCounts = (name: string) => {
+    const queue = stores.openChunkQueue(name);
+    return queue.counts().finally(() => queue.close());
+  };
   const [account, closedInboxes, engineId, spooled] = await Promise.all([
     readAccountStatus({ ...stores, queueCounts }, knownNames(settings), settings, RUNS_SHOWN),
     listClosedInboxes(stores.keyValues),
@@ -120,11 +123,6 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   );
   const data = { ...account, runs, closedInboxes, spools };
   return { data, text: closed.join('') + statusText(account, spools, storeNow) };
-}
-
-async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
-  const queue = engine.openChunkQueue(queueName);
-  return queue.counts().finally(() => queue.close());
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */

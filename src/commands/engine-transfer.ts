@@ -9,7 +9,6 @@ import { EXIT, type ExitCode, FailFileError, NeverStartError } from '../core/err
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import { printControlled, printJson, printText, visibleLines } from '../core/terminal-text.js';
-import type { Engine } from '../engine/engine.js';
 import {
   accountLine,
   answerLine,
@@ -162,7 +161,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     const todo = 'name a file that `brand-enrich engine export` wrote';
     throw new NeverStartError(usageProblem(what, input === '-' ? 'stdin' : input, todo));
   }
-  const engine = await openStores(settings, call, releasers);
+  const { ledger, outcomes } = await openStores(settings, call, releasers);
   const counter = openCounter(call, releasers);
   const counts = { answers: 0, taken: 0, known: 0, expired: 0, broken: 0 };
   const problems: string[] = [];
@@ -172,7 +171,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   let batch: StoredOutcome[] = [];
   let batchBytes = 0;
   const flush = async () => {
-    const { taken, expired } = await engine.outcomes.restore(batch);
+    const { taken, expired } = await outcomes.restore(batch);
     counts.taken += taken;
     counts.expired += expired;
     counts.known += batch.length - taken - expired;
@@ -189,9 +188,12 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
       batchBytes += line.outcome.packed?.length ?? 0;
       if (batch.length >= BATCH_ANSWERS || batchBytes >= BATCH_BYTES) await flush();
     } else if (line.type === 'account') {
-      // At once: whatever ends the import, the spending is known.
-      await raise(engine, line.account, line.spending);
-      accounts.set(line.account, line.spending);
+      const { account, spending } = line;
+      const { now, period } = await ledger.show(account);
+      // At once: whatever ends the import, it is known. That of a period that is over says nothing.
+      if (spending.period === period || mayBeCurrent(spending.period, now))
+        await ledger.raise(account, spending);
+      accounts.set(account, spending);
     } else if (line.type === 'end') announced = line.answers;
     else {
       counts.broken += 1;
@@ -206,11 +208,16 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     const written = countOf(announced, 'answer');
     problems.push(`the file was written with ${written} and has ${countText(counts.answers)}`);
   }
-  const verdicts: AccountVerdict[] = [];
+  const verdicts: ReturnType<typeof verdictOf>[] = [];
   for (const [account, spending] of accounts)
-    verdicts.push(verdictOf(account, spending, await engine.ledger.show(account)));
+    verdicts.push(verdictOf(account, spending, await ledger.show(account)));
   if (settings.json) printJson(stdout, { ...counts, accounts: verdicts, problems });
-  else if (!settings.quiet) printText(stdout, visibleLines(importLines(counts, verdicts)));
+  else if (!settings.quiet) {
+    const known = `${countText(counts.taken)} imported, ${countText(counts.known)} stored already`;
+    const read = `${countOf(counts.answers, 'answer')} read: ${known}`;
+    const first = `${read}, ${countText(counts.expired)} older than 30 days`;
+    printText(stdout, visibleLines([first, ...verdicts.map(accountText)]));
+  }
   printText(stderr, visibleLines(problems));
   const pending = verdicts.filter(({ result }) => result === 'in flight');
   if (pending.length > 0) {
@@ -224,14 +231,6 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/** The spending of a period that is over says nothing of this one. */
-async function raise({ ledger }: Engine, account: string, spending: Spending): Promise<void> {
-  const { now, period } = await ledger.show(account);
-  if (spending.period === period || mayBeCurrent(spending.period, now)) await ledger.raise(account, spending);
-}
-
-type AccountVerdict = ReturnType<typeof verdictOf>;
-
 /** Whether the spending of an export counts, by what the ledger says now. */
 function verdictOf(account: string, { period, sent, others }: Spending, state: LedgerState) {
   const spent = sent + others;
@@ -243,17 +242,8 @@ function verdictOf(account: string, { period, sent, others }: Spending, state: L
   return { account, period, spent, result };
 }
 
-function importLines(
-  counts: Readonly<Record<'answers' | 'taken' | 'known' | 'expired', number>>,
-  accounts: readonly AccountVerdict[],
-): string[] {
-  const { answers, taken, known, expired } = counts;
-  const kept = `${countText(taken)} imported, ${countText(known)} stored already`;
-  const lines = [`${countOf(answers, 'answer')} read: ${kept}, ${countText(expired)} older than 30 days`];
-  for (const { account, period, spent, result } of accounts) {
-    const of = period === null || period === 'none' ? '' : ` of the period from ${period}`;
-    const end = result === 'counted' ? 'counted' : `left out: ${result}`;
-    lines.push(`account ${account}: ${countOf(spent, 'request')}${of} ${end}`);
-  }
-  return lines;
+function accountText({ account, period, spent, result }: ReturnType<typeof verdictOf>): string {
+  const of = period === null || period === 'none' ? '' : ` of the period from ${period}`;
+  const end = result === 'counted' ? 'counted' : `left out: ${result}`;
+  return `account ${account}: ${countOf(spent, 'request')}${of} ${end}`;
 }

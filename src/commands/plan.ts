@@ -60,9 +60,11 @@ export function planText(plan: Plan): string {
   ];
   if (account) {
     const { limit, used } = account;
-    const left = (known: number) =>
-      ` of ${countText(known)} used, ${countText(Math.max(0, known - used))} left`;
-    const rest = limit === null ? ' used; no quota is known before the first request' : left(limit);
+    const left = limit === null ? '' : `, ${countText(Math.max(0, limit - used))} left`;
+    const rest =
+      limit === null
+        ? ' used; no quota is known before the first request'
+        : ` of ${countText(limit)} used${left}`;
     lines.push(`account             ${countText(used)}${rest}`);
   }
   if (spending) {

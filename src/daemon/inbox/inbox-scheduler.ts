@@ -92,10 +92,7 @@ export function createInboxScheduler(
     const { file, folder } = job;
     if (known === null) log.info({ file, job: basename(folder) }, 'taken');
     const end = known ?? (await work.process(job, tries));
-    if ((await lookAt(folder)) === null) {
-      log.error({ file }, FOLDER_GONE);
-      return;
-    }
+    if ((await lookAt(folder)) === null) return log.error({ file }, FOLDER_GONE);
     try {
       await carryOut(job, tries, end);
     } catch (error) {
@@ -137,18 +134,12 @@ export function createInboxScheduler(
 
   return {
     /** Whether it could begin more files than it was offered. */
-    get isHungry() {
-      return hasRoom() && ready.length === 0;
-    },
+    isHungry: () => hasRoom() && ready.length === 0,
     /** Whether no parked file is waiting to be begun. */
-    get hasNoParked() {
-      return parked.length === 0;
-    },
-    get isRefused() {
-      return isRefused;
-    },
+    hasNoParked: () => parked.length === 0,
+    isRefused: () => isRefused,
     /** When it should be filled again, in milliseconds; null: when it wakes. */
-    get nextAt() {
+    nextAt(): number | null {
       if (holdUntil > clock.monotonic()) return holdUntil;
       if (running.size >= filesAtOnce || due.length === 0) return null;
       return Math.min(...due.map(({ at }) => at));

@@ -42,18 +42,17 @@ const BUG_RETRY_MS = 10_000;
 
 /** Why a file is parked. What costs money in vain is not retried automatically. */
 type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
+type Failures = Pick<EnrichResult['facts'], 'failures'>;
 
 /** `memo`: what to remember if it is parked. */
 export function verdictOfResult(
-  result: Pick<EnrichResult, 'end' | 'isComplete'> & {
-    readonly facts: Pick<EnrichResult['facts'], 'failures'>;
-  },
+  { end, isComplete, facts }: Pick<EnrichResult, 'end' | 'isComplete'> & { readonly facts: Failures },
   memo: (why: ParkedWhy) => string,
 ): JobEnd {
-  const { end, isComplete, facts } = result;
   const parked = (why: ParkedWhy, sentence: string): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
-    return { type: 'parked', reason: waitingText(sentence), memo: memo(why), holdMs };
+    const reason = visible(`Not finished yet: ${sentence}.\n\n${WAITING}\n`);
+    return { type: 'parked', reason, memo: memo(why), holdMs };
   };
   if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON);
   if (isComplete) return { type: 'done' };
@@ -136,12 +135,8 @@ export const CRASHED_TOO_OFTEN = failed(
   'show the file to whoever runs the inbox; to try again, put it into the inbox once more',
 );
 
-/** For a file in `waiting/`. */
-function waitingText(why: string): string {
-  return visible(
-    `Not finished yet: ${why}.\n\nYou do not need to do anything: the rest is looked up when quota and budget allow it and the service answers;\nthe file then moves to the folder done. The results so far are beside this file (partial); rows that were not\nlooked up yet are in the errors file.\n`,
-  );
-}
+const WAITING =
+  'You do not need to do anything: the rest is looked up when quota and budget allow it and the service answers;\nthe file then moves to the folder done. The results so far are beside this file (partial); rows that were not\nlooked up yet are in the errors file.';
 
 /**
  * The lines for `brand-enrich.json` for the flags of a "what to do", one for each alternative.

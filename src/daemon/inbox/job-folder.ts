@@ -181,9 +181,7 @@ function isOurs(name: string): boolean {
 }
 
 /** A file in `waiting/`. */
-export interface ParkedJob {
-  readonly folder: string;
-  readonly file: string;
+export interface ParkedJob extends Pick<Job, 'folder' | 'file'> {
   readonly parkedAt: number;
   readonly memo: string;
 }

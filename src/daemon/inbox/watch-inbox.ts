@@ -26,11 +26,9 @@ import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
 import { listWaiting } from './job-folder.js';
 
-const HEARTBEAT_MS = 5_000;
-/** In case events get lost. */
+/** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;
 const LOOK_LEAST_MS = 200;
-const WAITING_LOOK_MS = 5_000;
 
 /**
  * Watches `folder` until `stop`, or until the service refused the credentials; the files are where
@@ -49,7 +47,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     const own = join(opened.processing, watcherName());
     const folders = { ...opened, own };
     releasers.push(() => removeWatcherFolder(own).catch(() => undefined));
-    const heartbeats = setInterval(() => void touchHeartbeat(own).catch(() => undefined), HEARTBEAT_MS);
+    const heartbeats = setInterval(() => void touchHeartbeat(own).catch(() => undefined), LOOK_MS);
     releasers.push(() => clearInterval(heartbeats));
     await touchHeartbeat(own);
 
@@ -121,12 +119,12 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       const now = clock.monotonic();
       if (now >= sweepAt) await sweep(now);
       if (isUnavailable || closedWhy !== null) return;
-      if (now >= waitingAt && !isLookingAtWaiting && scheduler.hasNoParked) {
-        waitingAt = now + WAITING_LOOK_MS;
+      if (now >= waitingAt && !isLookingAtWaiting && scheduler.hasNoParked()) {
+        waitingAt = now + LOOK_MS;
         void lookAtWaiting();
       }
       await scheduler.fill();
-      if (!scheduler.isHungry || now < nextLookAt()) return;
+      if (!scheduler.isHungry() || now < nextLookAt()) return;
       isChanged = false;
       lookedAt = now;
       const { ready, nextAt } = await files.look(now);
@@ -138,10 +136,10 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
 
     function nextStepAt(): number {
       if (isUnavailable || closedWhy !== null) return sweepAt;
-      return Math.min(sweepAt, scheduler.isHungry ? nextLookAt() : sweepAt, scheduler.nextAt ?? sweepAt);
+      return Math.min(sweepAt, scheduler.isHungry() ? nextLookAt() : sweepAt, scheduler.nextAt() ?? sweepAt);
     }
 
-    while (!stop.aborted && !scheduler.isRefused) {
+    while (!stop.aborted && !scheduler.isRefused()) {
       await step().catch((err) => {
         log.error({ err }, 'the inbox could not be looked at; trying again');
         sweepAt = clock.monotonic() + LOOK_MS;
@@ -152,7 +150,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       if (wakeUp.signal.aborted) wakeUp = new AbortController();
     }
     await scheduler.clear();
-    return scheduler.isRefused ? 'refused' : 'stopped';
+    return scheduler.isRefused() ? 'refused' : 'stopped';
   });
 }
 

@@ -152,15 +152,13 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
   };
 }
 
-interface TakenTick {
-  /** null for a run by hand, which is never late. */
-  readonly lateMs: number | null;
-  /** Whether its run was begun before and interrupted: it continues, however late. */
-  readonly hasBegun: boolean;
-  readonly catchesUp: boolean;
-}
-
-/** Whether a tick counts as missed. Pure. */
-export function isMissed({ lateMs, hasBegun, catchesUp }: TakenTick, lateAfterMs: number): boolean {
+/**
+ * Whether a tick counts as missed. A run by hand (`lateMs` null) is never late; one that was begun
+ * before and interrupted continues, however late. Pure.
+ */
+export function isMissed(
+  { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
+  lateAfterMs: number,
+): boolean {
   return lateMs !== null && !hasBegun && !catchesUp && lateMs > lateAfterMs;
 }

@@ -13,11 +13,11 @@ import {
   openLookupWorker,
   watched,
 } from '../../context/open-context.js';
-import { type OpenedService, openService } from '../../context/open-service.js';
+import { openService } from '../../context/open-service.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { EnrichResult, SharedWorker } from '../../run/enrich-request.js';
+import type { EnrichResult } from '../../run/enrich-request.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
 import { runFile } from '../../run/run-file.js';
@@ -102,11 +102,15 @@ function enrichScheduled(
   host: ScheduleHost,
 ): Executed {
   return withReleasers(async (releasers) => {
-    const { log, graceMs } = host;
+    const { log, graceMs, daemon } = host;
     const stateFolder = settings.state;
     const service = watched(await openService(settings, log, releasers), host);
     const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
-    const shared = workerToShare(service, settings, host.daemon);
+    // The worker of the process where the run's own would ask the same service in the same way.
+    const isSame =
+      SERVICE_NAMES.every((name) => daemon?.service[name] === service[name]) &&
+      WORKER_SETTINGS.every((name) => daemon?.loaded.settings[name] === settings[name]);
+    const shared = (isSame && daemon?.worker) || null;
     const open = (listener: WorkerListener) => openLookupWorker({ ...context, settings }, listener);
     const worker =
       shared === null ? ({ type: 'own', open } as const) : ({ type: 'shared', ...shared } as const);
@@ -125,18 +129,6 @@ function enrichScheduled(
     );
     return { exitCode, sentence: sentenceOf(result), output: report.files.output };
   });
-}
-
-/** The worker of the process where the run's own would ask the same service, account and way. */
-function workerToShare(
-  service: Pick<OpenedService, (typeof SERVICE_NAMES)[number]>,
-  settings: Settings,
-  daemon: DaemonContext | null,
-): SharedWorker | null {
-  const isSame =
-    SERVICE_NAMES.every((name) => daemon?.service[name] === service[name]) &&
-    WORKER_SETTINGS.every((name) => daemon?.loaded.settings[name] === settings[name]);
-  return (isSame && daemon?.worker) || null;
 }
 
 function sentenceOf({ scan, written, progress, run }: EnrichResult): string {
