@@ -165,8 +165,10 @@ export function createInboxNotices(
       const run = runOf(job, written?.report.run.id ?? null);
       const scene = { at: clock.now(), isSample, run };
       const reason = reasonOf(end);
-      if (written === undefined || folder === null) return notifier.notify(bareNotice(event, scene, reason));
-      const notice = noticeOfReport(event, scene, written.report, join(folder, written.file));
+      const notice =
+        written === undefined || folder === null
+          ? bareNotice(event, scene, reason)
+          : noticeOfReport(event, scene, written.report, join(folder, written.file));
       // A file that is done has no reason of its own; that nothing matched is worth one.
       notifier.notify(end.type === 'done' ? notice : { ...notice, reason });
     },
