@@ -19,7 +19,7 @@ import { createRedact, keepSecret } from './core/secrets.js';
 import { printJson, printText } from './core/terminal-text.js';
 import { leftBehind } from './worker/in-flight.js';
 
-/** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
+/** SIGTERM gives this long in all; requests in flight get less: the file has to be written too. */
 const TERM_MS = 25_000;
 const TERM_GRACE_MS = 15_000;
 const LINGER_MS = 3_000;
@@ -147,8 +147,8 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
 };
 
 /**
- * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token is
- * removed from unknown errors; our own messages never hold it.
+ * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token
+ * is removed from unknown errors; our own messages never hold it.
  */
 export function failureOf(error: unknown, token: string) {
   if (error instanceof BrandEnrichError) {

@@ -209,8 +209,8 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
 }
 
 /**
- * `dead`: the record says `running`, but its process is gone or its heartbeat is old. Twice the usual
- * time allows for clocks that differ; one from the future is older than the setting of the clock.
+ * `dead`: the record says `running`, but its process is gone or its heartbeat is old. Twice the
+ * usual time allows for clocks that differ; one from the future was written before a clock was set.
  */
 function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
   if (status !== 'running') return status;

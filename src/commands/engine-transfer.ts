@@ -147,7 +147,7 @@ async function* linesOf(chunks: AsyncIterable<Buffer | string>) {
   if (length > 0) yield line();
 }
 
-/** Throws NeverStartError for a file that is no export, and what reading it and opening the engine throw. */
+/** Throws NeverStartError for what is no export, and what reading and opening the engine throw. */
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;

@@ -13,7 +13,7 @@ import type { Engine } from '../engine/engine.js';
 import { type Answer, answerFrom, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
-/** Throws NeverStartError for what the engine cannot do, and what opening it, reading or writing throws. */
+/** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
 export async function runEngineCommand(call: CommandCall): Promise<ExitCode> {
   const { engine, state } = call.settings;
   const isEmbedded = engine === 'embedded';

@@ -1,6 +1,6 @@
 /**
- * `run`: one file, from the command line. What people and programs see of it is here; the run itself
- * is `run/run-file.ts`.
+ * `run`: one file, from the command line. What people and programs see of it is here; the run
+ * itself is `run/run-file.ts`.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { openContext, openState } from '../context/open-context.js';
@@ -46,8 +46,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
       if (json) printJson(stdout, report);
       const warnings = isSample || quiet ? [] : await dueWarnings(engine);
       for (const warning of warnings) view.notice(`note: ${warning}`);
-      const words = quiet ? stopText : summaryText;
-      printText(stderr, words(request, result, report, exitCode, page));
+      printText(stderr, (quiet ? stopText : summaryText)(request, result, report, exitCode, page));
       return exitCode;
     });
   });

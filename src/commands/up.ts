@@ -22,8 +22,8 @@ import type { CommandCall } from './answer.js';
 const METRICS_PORT = 9464;
 
 /**
- * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws
- * what opening throws, and NeverStartError for folders that are named twice.
+ * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4).
+ * Throws what opening throws, and NeverStartError for folders that are named twice.
  */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;

@@ -169,7 +169,7 @@ export function watched<T extends Pick<OpenedService, 'clientFor'>>(
 }
 
 /** What a lookup worker takes of the settings of its process. */
-export type WorkerSettings = Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
+type WorkerSettings = Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
 
 export interface WorkerContext {
   readonly engine: Engine;

@@ -53,7 +53,7 @@ export interface ChunkQueue {
 }
 
 /** How many chunks wait, are being worked on, and are parked until a time. */
-export type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
+type ChunkCounts = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
 interface ServerFacts {
   /** Its product and version. */

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/** Unfinished downloads and copies, lock files of office programs, hidden files, file browsers' own. */
+/** Unfinished downloads and copies, locks of office programs, hidden files, file browsers' own. */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
 
 /** Whether nobody wants a file of this name enriched. */
@@ -35,7 +35,7 @@ export function jobName(fileName: string, now: number): string {
   return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/** The first of `name`, `name-2`, `name-3` … with which `action` does not find that it is taken. */
+/** The first of `name`, `name-2`, `name-3` … that `action` can take: trying and taking are one step. */
 export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number += 1) {
     const free = number === 1 ? name : `${name}-${number}`;

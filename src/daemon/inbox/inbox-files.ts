@@ -99,10 +99,10 @@ export function createSettledFiles(settleMs: number) {
   };
 }
 
-/** `/proc/<pid>/fdinfo/<fd>` has the flags of `open` in octal; its lowest bits say read, write or both. */
+/** The lowest bits of the octal flags in `/proc/<pid>/fdinfo/<fd>` say read, write or both. */
 const ACCESS_BITS = 0o3;
 
-/** Those of these absolute paths that another process has open for writing, as far as can be seen. */
+/** Those of these absolute paths that are open for writing elsewhere, as far as can be seen. */
 async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   if (paths.length === 0) return found;

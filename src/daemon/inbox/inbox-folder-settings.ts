@@ -36,7 +36,7 @@ const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
 const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'strict', ...CAPS, ...AGES];
 
-/** The settings that `brand-enrich.json` of an inbox may have; which service is asked is none of them. */
+/** What `brand-enrich.json` of an inbox may have; not which service is asked. */
 export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, { isInFile, commands, group }]) =>
     isInFile &&

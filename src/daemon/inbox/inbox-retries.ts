@@ -16,7 +16,7 @@ import type { ParkedJob } from './job-folder.js';
 
 const memoShape = z.object({
   why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),
-  /** Held back by its own cap: the caps whose change it waits for; null: it waits for the account. */
+  /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
 });
 type ParkedMemo = z.infer<typeof memoShape>;
@@ -36,7 +36,7 @@ export interface AccountView {
 }
 
 const OUTAGE_MS = 60_000;
-/** A raised limit should be seen within a minute, the time to the next look and of the file included. */
+/** A raised limit should be seen within a minute, including the next look and the file. */
 const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
@@ -68,7 +68,7 @@ function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountV
   return hasPassed(AHEAD_EVERY_MS, wentAheadAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }
 
-/** Whether so much time has passed since a date. A future one is older than the setting of the clock. */
+/** Whether so much time has passed. A future date was written before the clock was set back. */
 function hasPassed(ms: number, since: number, now: number): boolean {
   return now - since >= ms || since > now;
 }

@@ -21,7 +21,7 @@ interface Due {
   readonly end: JobEnd | null;
 }
 
-/** A watcher may be killed now and then while it processes a file; more often, the file is to blame. */
+/** Watchers are killed now and then while they process a file; more often, it is to blame. */
 const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
 

@@ -24,7 +24,7 @@ export type JobEnd =
   | { readonly type: 'done' }
   /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** Goes on when quota or budget allow; `memo` is for `chooseRetries`. No file is taken for `holdMs`. */
+  /** Goes on when quota or budget allow; `memo` is for retries. No file is taken for `holdMs`. */
   | { readonly type: 'parked'; readonly reason: string; readonly memo: string; readonly holdMs: number }
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }
@@ -88,7 +88,7 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/** `jobFolder` is removed from messages: people know the file by its name. `tries`: failed before. */
+/** Removes `jobFolder` from messages: people know the file by its name. `tries`: failed before. */
 export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;

@@ -76,7 +76,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 
-  /** If they are wrong, the inbox is closed at the next look; the file goes on when it is open again. */
+  /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
   const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
 
   return {
@@ -162,8 +162,7 @@ export function createInboxNotices(
       const event = eventOf(end, job);
       if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
       if (end.type === 'refused') isRefusalNotified = true;
-      const run = runOf(job, written?.report.run.id ?? null);
-      const scene = { at: clock.now(), isSample, run };
+      const scene = { at: clock.now(), isSample, run: runOf(job, written?.report.run.id ?? null) };
       const reason = reasonOf(end);
       const notice =
         written === undefined || folder === null

@@ -40,7 +40,7 @@ function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
 }
 
-/** Takes a file out of a folder. null: somebody was faster, or it changed and is in the inbox again. */
+/** Takes a file. null: somebody was faster, or it changed and is in the inbox again. */
 export async function claim(
   folders: WatcherFolders,
   seen: SeenFile,
@@ -73,7 +73,7 @@ async function moveTo(place: string, folder: string, name = basename(folder)): P
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
-/** Takes over a job's folder as it stands. null: somebody else was faster, or there is no job in it. */
+/** Takes over a job's folder as it stands. null: somebody was faster, or it holds no job. */
 export async function take({ own, failed }: WatcherFolders, from: string): Promise<Job | null> {
   const isOwnThere = async () => (await lookAt(own)) !== null;
   const folder = await moveTo(own, from).catch((error) => nullIfGone(error, isOwnThere));
@@ -188,7 +188,7 @@ export interface ParkedJob extends Pick<Job, 'folder' | 'file'> {
 
 const AT_ONCE = 16;
 
-/** All files in `waiting/`, the longest waiting first. A folder without a clear original is ignored. */
+/** All files in `waiting/`, the longest waiting first; without folders of no clear original. */
 export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string) => {

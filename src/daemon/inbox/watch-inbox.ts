@@ -2,7 +2,7 @@
  * One watcher of one inbox. It takes files while it has room, has them processed, several at once,
  * and moves each to where it belongs.
  *
- *   watching     takes files from the inbox, from dead watchers, from `waiting/` when they may go on
+ *   watching     takes files from the inbox, of dead watchers, and waiting ones that may go on
  *   holding      a fault that every file would meet (disk full, engine or service down): takes
  *                nothing for a while
  *   closed       the inbox's own settings cannot be used: takes nothing until they can
@@ -154,7 +154,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
   });
 }
 
-/** The watch is a hint only: events get lost, so the folder is looked at now and then all the same. */
+/** The watch is a hint only: events get lost, so the folder is looked at now and then as well. */
 function watchFolder(folder: string, pollMs: number | null, log: Log, onChange: () => void): FSWatcher {
   let isReported = false;
   const watcher = watch(folder, {

@@ -1,7 +1,7 @@
 /**
  * The schedules of an engine: added, listed, removed, run by hand. What they are is in the
- * key-value store, when they are due in scheduled jobs; the store decides, and a runner sets a clock
- * that is missing. Moments are milliseconds since 1970.
+ * key-value store, when they are due in scheduled jobs; the store decides, and a runner sets a
+ * clock that is missing. Moments are milliseconds since 1970.
  */
 import { z } from 'zod';
 import type { Engine } from '../../engine/engine.js';
@@ -20,7 +20,7 @@ const scheduleShape = z.object({
   line: z.string(),
   /** Absolute. */
   input: z.string(),
-  /** By key, as the command line gives them; paths are absolute, outputs may hold `{date}` and `{time}`. */
+  /** By key. Paths are absolute, outputs may hold `{date}` and `{time}`. */
   flags: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
   /** Whether a tick that was missed runs on return. */
   catchesUp: z.boolean(),
@@ -65,7 +65,7 @@ export function isScheduleName(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
 }
 
-/** Scopes in the key-value store: by name of schedule, runners by host, results by id of schedule. */
+/** Scopes of the key-value store: by a schedule's name, runners by host, results by its id. */
 export const SCOPES = {
   schedule: 'schedule',
   runner: 'schedule-runner',
@@ -146,7 +146,7 @@ export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
         passed: read(passedShape, entryOf(passed, schedule.id)),
       }));
     },
-    /** A run in progress continues; the next tick is removed. False when there is none of this name. */
+    /** A run in progress continues; the next tick is removed. False: there is none of this name. */
     async remove(name: string): Promise<boolean> {
       const schedule = await find(name);
       if (schedule === null) return false;

@@ -28,7 +28,7 @@ const LATE_AFTER_MS = 60_000;
 
 export interface ScheduledWork {
   readonly schedule: Schedule;
-  /** For `{date}` and `{time}`: when it was due, so that an interrupted run goes on with its files. */
+  /** For `{date}` and `{time}`: when it was due, so an interrupted run goes on with its files. */
   readonly stampedAt: number;
   /** Stop asking, write what is there, and end with exit code 130. */
   readonly stop: AbortSignal;

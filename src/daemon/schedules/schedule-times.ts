@@ -5,7 +5,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import { errorText } from '../../core/errors.js';
 
-/** When the first tick after `after` is due. Throws for an expression that is wrong or never due. */
+/** When the first tick after `after` is due. Throws for what is no expression, or never due. */
 export function nextTickAt(cron: string, tz: string, after: number): number {
   return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
     .next()
@@ -23,7 +23,7 @@ export function isTimeZone(tz: string): boolean {
   }
 }
 
-/** Why an expression is refused, as a part of a sentence; null when it is right and has a next tick. */
+/** Why an expression is refused, as a part of a sentence; null: it is right and has a next tick. */
 export function findCronProblem(cron: string, tz: string, now: number): string | null {
   const text = cron.trim();
   const fields = text.split(/\s+/);

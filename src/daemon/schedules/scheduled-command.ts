@@ -20,7 +20,7 @@ export const STAMPED: readonly string[] = ['output', 'errors', 'report'];
 const LINES = SETTING_ENTRIES.flatMap(([, line]) => (line.key === null ? [] : [{ ...line, key: line.key }]));
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
 
-/** `argv`: what follows `--`. Throws one `NeverStartError` that lists every problem; see `load` too. */
+/** `argv`: what follows `--`. Throws a NeverStartError for all problems, or what `load` throws. */
 export function readScheduledCommand(
   argv: readonly string[],
   folder: string,

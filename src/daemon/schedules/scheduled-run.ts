@@ -1,6 +1,6 @@
 /**
- * The runner of schedules with what it runs: each tick is a run like any other, with the settings of
- * its schedule, on the engine of the process. `schedule serve` hosts it, and so does `up`.
+ * The runner of schedules with what it runs: each tick is a run like any other, with the settings
+ * of its schedule, on the engine of the process. `schedule serve` hosts it, and so does `up`.
  */
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -46,7 +46,7 @@ interface ScheduleHost
 const SERVICE_NAMES = ['service', 'account', 'queueName'] as const;
 const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs', 'compression'] as const;
 
-/** The runner of this machine's schedules. The caller starts and stops it, before it closes the engine. */
+/** The runner of this machine's schedules. The caller stops it before it closes the engine. */
 export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner {
   const { engine, clock, log } = opened;
   const notifiers = new Map<string, Notifier>();
@@ -63,7 +63,7 @@ export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner
 
 type Executed = ReturnType<ScheduleRunnerOptions['execute']>;
 
-/** The notifier of a schedule stays until its next run: what it could not deliver is tried again. */
+/** The notifier of a schedule stays until its next run, to deliver what it could not before. */
 async function runScheduled(
   work: ScheduledWork,
   host: ScheduleHost,
