@@ -1,138 +1,38 @@
 /**
- * What every root does with its process: arguments, environment, signals and exit codes meet here and nowhere else.
- * The roots are `cli.ts` and `workers/*.ts`.
+ * What every root does with its process: arguments, environment, signals and exit codes meet here
+ * and nowhere else. The roots are `cli.ts` and `workers/*.ts`.
  */
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { failureOf, failureText } from './commands/failure-text.js';
+import type { CommandCall } from './commands/answer.js';
 import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
 import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type Settings } from './config/settings.js';
-import { EXIT } from './core/errors.js';
+import { showConfig, shownSettings } from './config/show-config.js';
+import type { CommandContext } from './context/open-context.js';
+import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
 import { openLog } from './core/log.js';
-import { keepSecret } from './core/secrets.js';
+import { createRedact, keepSecret } from './core/secrets.js';
 import { printJson, printText } from './core/terminal-text.js';
 import { leftBehind } from './worker/in-flight.js';
 
-/** SIGTERM gives this long in all; requests in flight get less, so that the file can still be written. */
+/** SIGTERM gives this long in all; requests in flight get less: the file has to be written too. */
 const TERM_MS = 25_000;
 const TERM_GRACE_MS = 15_000;
 const LINGER_MS = 3_000;
 
+const STOPPING =
+  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n';
+
 /** Commands that go on until they are stopped. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
-
-/** Found upwards: this file runs from `dist/src`. */
-function packageVersion(): string {
-  const path = new URL('../../package.json', import.meta.url);
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
-}
 
 /** What was found out before something went wrong. */
 interface Known {
   file: ConfigFile | null;
   settings: Settings | null;
-}
-
-async function runArguments(argv: readonly string[], known: Known): Promise<number> {
-  const parsed = parseCommandLine(argv, packageVersion());
-  if ('help' in parsed) {
-    printText(process.stdout, parsed.help);
-    return EXIT.done;
-  }
-  if ('version' in parsed) {
-    printText(process.stdout, `${parsed.version}\n`);
-    return EXIT.done;
-  }
-  const file = readConfigFile({ flags: parsed.flags, env: process.env, folder: process.cwd() });
-  known.file = file;
-  const loaded = loadSettings({
-    flags: parsed.flags,
-    env: process.env,
-    file,
-    command: parsed.command,
-    home: homedir(),
-    isRoot: isRoot(),
-  });
-  known.settings = loaded.settings;
-  const { stop, graceMs } = listenForSignals(loaded.settings);
-  const { log, reopen } = openLog({
-    level: levelFor(parsed.command, loaded.settings),
-    file: loaded.settings.logFile ?? undefined,
-  });
-  // Of a run it stays what it is everywhere: the terminal is gone.
-  if (loaded.settings.logFile !== null && STAYING.includes(parsed.command)) process.on('SIGHUP', reopen);
-  const { runCommand } = await import('./commands/run-command.js');
-  return runCommand(parsed.command, parsed.args, loaded, {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    log,
-    stop,
-    graceMs,
-    configFile: file,
-    folder: process.cwd(),
-    load: (command, flags, fallback = {}) =>
-      loadSettings({
-        flags: { ...inheritedFlags(parsed.flags), ...flags },
-        env: withFallback(process.env, fallback),
-        file,
-        command,
-        home: homedir(),
-        isRoot: isRoot(),
-      }),
-  });
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-/** An empty variable counts as not set. */
-function withFallback(env: NodeJS.ProcessEnv, fallback: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { ...env, ...Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name])) };
-}
-
-/** A run shows people what they need, so its log is for warnings, unless there is a log file or a level is named. So is `--quiet`. */
-function levelFor(command: CommandName, settings: Settings): string {
-  if (settings.logFile !== null || settings.logLevel !== 'info') return settings.logLevel;
-  return STAYING.includes(command) && !settings.quiet ? 'info' : 'warn';
-}
-
-/** Said however little is: money may be at stake. */
-function leaveAtOnce(): never {
-  const left = leftBehind();
-  if (left !== '') printText(process.stderr, `\n${left}\n`);
-  process.exit(EXIT.interrupted);
-}
-
-function listenForSignals(settings: Settings): { stop: AbortSignal; graceMs: (timeoutMs: number) => number } {
-  const stopping = new AbortController();
-  // Each inbox, schedule and run listens for the end of the process.
-  setMaxListeners(0, stopping.signal);
-  let isTerm = false;
-  const onSignal = (signal: 'SIGINT' | 'SIGTERM') => {
-    if (stopping.signal.aborted) leaveAtOnce();
-    if (signal === 'SIGTERM') {
-      isTerm = true;
-      setTimeout(leaveAtOnce, TERM_MS).unref();
-    }
-    if (!settings.quiet) {
-      printText(
-        process.stderr,
-        '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n',
-      );
-    }
-    stopping.abort(new Error(`stopped by ${signal}`));
-  };
-  process.on('SIGINT', () => onSignal('SIGINT'));
-  process.on('SIGTERM', () => onSignal('SIGTERM'));
-  return {
-    stop: stopping.signal,
-    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, TERM_GRACE_MS) : timeoutMs),
-  };
 }
 
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
@@ -142,13 +42,121 @@ export async function main(argv: readonly string[]): Promise<void> {
     process.exitCode = await runArguments(argv, known);
   } catch (error) {
     const { env } = process;
-    const secrets = [known.settings?.token ?? env.BRAND_API_TOKEN ?? ''];
-    for (const secret of secrets) keepSecret(secret);
-    const failure = failureOf(error, secrets);
-    process.exitCode = failure.error.exitCode;
-    if (wantsJson({ argv, env, ...known })) printJson(process.stdout, failure);
-    printText(process.stderr, failureText(error, secrets));
+    const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
+    keepSecret(token);
+    const { data, text } = failureOf(error, token);
+    process.exitCode = data.error.exitCode;
+    if (wantsJson({ argv, env, ...known })) printJson(process.stdout, data);
+    printText(process.stderr, text);
   }
   // Whatever still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+async function runArguments(argv: readonly string[], known: Known): Promise<number> {
+  const parsed = parseCommandLine(argv, packageVersion());
+  if (!('command' in parsed)) {
+    printText(process.stdout, 'help' in parsed ? parsed.help : `${parsed.version}\n`);
+    return EXIT.done;
+  }
+  const { command, args, flags } = parsed;
+  const { env, stdin, stdout, stderr } = process;
+  const folder = process.cwd();
+  const file = readConfigFile({ flags, env, folder });
+  known.file = file;
+  const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
+  const loaded = loadSettings({ ...surroundings, flags, env, command });
+  const { settings } = loaded;
+  known.settings = settings;
+  const signals = listenForSignals(settings);
+  const level = levelFor(command, settings);
+  const { log, reopen } = openLog({ level, file: settings.logFile ?? undefined });
+  // Of a run it stays what it is everywhere: the terminal is gone.
+  if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
+  const load: CommandContext['load'] = (of, own, fallback = {}) => {
+    // An empty variable counts as not set.
+    const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
+    const said = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
+    return loadSettings({ ...surroundings, ...said, command: of });
+  };
+  const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
+  const [family = ''] = command.split(' ', 1);
+  const run = COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
+  return run({ ...context, ...loaded, command, args });
+}
+
+/** Found upwards: this file runs from `dist/src`. */
+function packageVersion(): string {
+  const path = new URL('../../package.json', import.meta.url);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+}
+
+/** A run shows people what they need, so its log is for warnings; with `--quiet` any log is. */
+function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings): string {
+  if (logFile !== null || logLevel !== 'info') return logLevel;
+  return STAYING.includes(command) && !quiet ? 'info' : 'warn';
+}
+
+/** Said however little is: money may be at stake. */
+function leaveAtOnce(): never {
+  const left = leftBehind();
+  if (left !== '') printText(process.stderr, `\n${left}\n`);
+  process.exit(EXIT.interrupted);
+}
+
+function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'graceMs'> {
+  const stopping = new AbortController();
+  // Each inbox, schedule and run listens for the end of the process.
+  setMaxListeners(0, stopping.signal);
+  let isTerm = false;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (stopping.signal.aborted) leaveAtOnce();
+    if (signal === 'SIGTERM') {
+      isTerm = true;
+      setTimeout(leaveAtOnce, TERM_MS).unref();
+    }
+    if (!quiet) printText(process.stderr, STOPPING);
+    stopping.abort(new Error(`stopped by ${signal}`));
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return {
+    stop: stopping.signal,
+    graceMs: (timeoutMs) => (isTerm ? Math.min(timeoutMs, TERM_GRACE_MS) : timeoutMs),
+  };
+}
+
+/** By the first word. Each file is loaded when it is asked for: all together take half a second. */
+const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
+  run: async (call) => (await import('./commands/run.js')).runRun(call),
+  plan: async (call) => (await import('./commands/plan.js')).runPlan(call),
+  watch: async (call) => (await import('./commands/watch.js')).runWatch(call),
+  up: async (call) => (await import('./commands/up.js')).runUp(call),
+  worker: async (call) => (await import('./commands/worker.js')).runWorker(call),
+  serve: async (call) => (await import('./commands/local-service.js')).runServe(call),
+  'generate-catalogue': async (call) =>
+    (await import('./commands/local-service.js')).runGenerateCatalogue(call),
+  engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
+  schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
+  async config(call) {
+    if (call.settings.json) printJson(call.stdout, shownSettings(call));
+    else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
+    return EXIT.done;
+  },
+};
+
+/**
+ * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token
+ * is removed from unknown errors; our own messages never hold it.
+ */
+export function failureOf(error: unknown, token: string) {
+  if (error instanceof BrandEnrichError) {
+    const { code, message, exitCode } = error;
+    return { data: { error: { code, message, exitCode } }, text: `brand-enrich: ${message}\n` };
+  }
+  const redact = createRedact([token]);
+  const message = redact(errorText(error));
+  const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
+  const text = `brand-enrich: this is a bug, please report it: ${words}\n`;
+  return { data: { error: { code: 'bug', message, exitCode: EXIT.trouble } }, text };
 }

@@ -1,6 +1,6 @@
 /**
- * A worker as a process of its own, for machines that run nothing else: `node dist/workers/lookup.js`. Settings come
- * from the environment and `brand-enrich.config.json`, as for `brand-enrich worker`; flags are understood too.
+ * A worker as a process of its own: `node dist/workers/lookup.js`. Settings come from the
+ * environment and `brand-enrich.config.json`, as for `brand-enrich worker`, or from flags.
  */
 import { main } from '../src/main.js';
 

@@ -2,102 +2,85 @@
  * The admin commands: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They read and
  * change accounts, answers and runs, and spend nothing.
  */
-import type { CommandName } from '../config/setting.js';
 import type { Settings } from '../config/settings.js';
-import { readAccountStatus, termsOf } from '../context/account-status.js';
-import { type CommandContext, openStores, spoolOf } from '../context/open-context.js';
+import {
+  type AccountStatus,
+  budgetText,
+  projectionText,
+  readAccountStatus,
+  termsOf,
+} from '../context/account-status.js';
+import { spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
-import { EXIT, type ExitCode, NeverStartError } from '../core/errors.js';
-import { countOf } from '../core/figures.js';
+import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
+import { countOf, countText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
-import { withReleasers } from '../core/lifecycle.js';
-import { printJson, printText } from '../core/terminal-text.js';
-import { closedInboxesText, listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
-import type { ChunkCounts, Engine } from '../engine/engine.js';
+import { isProcessGone } from '../core/process-identity.js';
+import { visibleLines } from '../core/terminal-text.js';
+import { listClosedInboxes } from '../daemon/inbox/inbox-folder-settings.js';
+import type { Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-stores.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import type { LedgerState } from '../ledger/ledger.js';
+import { limitOf, spentOf } from '../ledger/policy.js';
+import { RULES } from '../ledger/rules.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
-import { listSpooled } from '../worker/answer-spool.js';
-import { ledgerText, outcomesText, shownStatus, statusText } from './admin-text.js';
+import type { OutcomeStats } from '../stores/outcome-store.js';
+import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
+import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
+import { type Answer, answerFrom, type CommandCall } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
 /** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
-export function runAdmin(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  return withReleasers(async (releasers) => {
-    const stores = await openStores(settings, context, releasers);
-    const answer = await carryOut(command, args, settings, stores);
-    if (settings.json) printJson(context.stdout, answer.data);
-    else printText(context.stdout, answer.text);
-    return EXIT.done;
-  });
+export function runAdmin(call: CommandCall): Promise<ExitCode> {
+  return answerFrom(call, (stores) => carryOut(call, stores));
 }
 
-interface Answer {
-  readonly data: unknown;
-  readonly text: string;
-}
-
-async function carryOut(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  stores: Engine,
-): Promise<Answer> {
+async function carryOut({ command, args, settings }: CommandCall, stores: Engine): Promise<Answer> {
+  const { ledger, outcomes, runs } = stores;
   switch (command) {
     case 'status':
       return status(settings, stores);
     case 'pause':
-    case 'resume': {
-      const paused = command === 'pause';
-      await stores.ledger.setPaused(paused);
-      return said(
-        { paused },
-        paused ? 'paused: nothing is spent until `brand-enrich resume`' : 'spending is allowed again',
-      );
-    }
+      await ledger.setPaused(true);
+      return said({ paused: true }, 'paused: nothing is spent until `brand-enrich resume`');
+    case 'resume':
+      await ledger.setPaused(false);
+      return said({ paused: false }, 'spending is allowed again');
     case 'cancel': {
-      const id = args[0] ?? '';
-      if (await stores.runs.cancel(id))
+      const [id = ''] = args;
+      if (await runs.cancel(id))
         return said({ cancelled: id }, `${id} is cancelled; the answers that it paid for stay stored`);
-      throw unknownRun(id);
+      const todo = '`brand-enrich status` lists the runs';
+      throw new NeverStartError(usageProblem('the engine knows no such run', id, todo));
     }
     case 'ledger show': {
       const account = accountOf(settings);
-      return showLedger(account, await stores.ledger.show(account), settings, stores);
+      return showLedger(account, await ledger.show(account), settings, stores);
     }
     case 'ledger observe': {
       const account = accountOf(settings);
-      const state = await stores.ledger.observe(account, {
-        ...(settings.observedUsage === null ? {} : { usage: settings.observedUsage }),
-        ...(settings.observedQuota === null ? {} : { quota: settings.observedQuota }),
-      });
-      return showLedger(account, state, settings, stores);
+      const { observedUsage: usage, observedQuota: quota } = settings;
+      const reading = { ...(usage === null ? {} : { usage }), ...(quota === null ? {} : { quota }) };
+      return showLedger(account, await ledger.observe(account, reading), settings, stores);
     }
     case 'ledger reset': {
       const account = accountOf(settings);
-      await stores.ledger.reset(account);
-      return said(
-        { reset: account },
-        `account ${account} is forgotten; the next run reads its usage from the service`,
-      );
+      await ledger.reset(account);
+      const next = 'the next run reads its usage from the service';
+      return said({ reset: account }, `account ${account} is forgotten; ${next}`);
     }
     case 'outcomes stats': {
-      const stats = await stores.outcomes.stats();
+      const stats = await outcomes.stats();
       return { data: stats, text: outcomesText(stats) };
     }
     case 'outcomes forget': {
-      const forgotten = await stores.outcomes.forget(keysOf(args, settings));
+      const forgotten = await outcomes.forget(keysOf(args, settings));
       return said({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
     }
     case 'outcomes purge': {
-      const forgotten = await stores.outcomes.purge(Date.now() - settings.olderThanMs);
+      const forgotten = await outcomes.purge(Date.now() - settings.olderThanMs);
       return said({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
     }
     default:
@@ -123,49 +106,39 @@ async function showLedger(
 
 async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const now = Date.now();
+  const queueCounts = (name: string) => {
+    const queue = stores.openChunkQueue(name);
+    return queue.counts().finally(() => queue.close());
+  };
   const [account, closedInboxes, engineId, spooled] = await Promise.all([
-    readAccountStatus(
-      { ...stores, queueCounts: (name) => countChunks(stores, name) },
-      knownNames(settings),
-      settings,
-      RUNS_SHOWN,
-    ),
+    readAccountStatus({ ...stores, queueCounts }, knownNames(settings), settings, RUNS_SHOWN),
     listClosedInboxes(stores.keyValues),
     readEngineId(stores.keyValues),
     listSpooled(spoolOf(settings.state), now),
   ]);
-  const spools = spooled.map((each) => ({
-    ...each,
-    isOwn: each.engine !== null && each.engine === engineId,
-  }));
+  const isOwn = ({ engine }: SpooledAnswers) => engine !== null && engine === engineId;
+  const spools = spooled.map((each) => ({ ...each, isOwn: isOwn(each) }));
   // Heartbeats are dated by the store's clock; this machine's may differ by a lot.
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
+  const closed = closedInboxes.map(
+    ({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`,
+  );
   const data = { ...account, runs, closedInboxes, spools };
-  return { data, text: closedInboxesText(closedInboxes) + statusText(account, spools, storeNow) };
-}
-
-async function countChunks(engine: Engine, queueName: string): Promise<ChunkCounts> {
-  const line = engine.openChunkQueue(queueName);
-  return line.counts().finally(() => line.close());
+  return { data, text: closed.join('') + statusText(account, spools, storeNow) };
 }
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
-function keysOf(args: readonly string[], settings: Settings): string[] {
-  const service = settings.baseUrl;
-  if (service === null) {
+function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
+  if (baseUrl === null) {
     throw new NeverStartError({
       code: 'usage-service-missing',
       subject: '--base-url',
       todo: 'name the service whose answers should be forgotten',
     });
   }
-  return args.flatMap((text) => {
-    const identifier = readIdentifier(text);
-    return (['unset', 'true', 'false'] as const).map((nsfw) =>
-      outcomeKey(outcomeKeyPrefix(service, nsfw), identifier),
-    );
-  });
+  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
+  return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));
 }
 
 function readIdentifier(text: string): Identifier {
@@ -173,19 +146,96 @@ function readIdentifier(text: string): Identifier {
   const named = IDENTIFIER_KINDS.find((kind) => kind === text.slice(0, colon));
   const identified = identifyCell(named ? text.slice(colon + 1) : text, named ?? 'domain');
   if (identified.type === 'identifier') return identified.identifier;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: identified.reason,
-    subject: text,
-    todo: 'write a domain, or KIND:VALUE such as ticker:ACME',
-  });
+  const todo = 'write a domain, or KIND:VALUE such as ticker:ACME';
+  throw new NeverStartError(usageProblem(identified.reason, text, todo));
 }
 
-function unknownRun(id: string): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: 'the engine knows no such run',
-    subject: id,
-    todo: '`brand-enrich status` lists the runs',
-  });
+const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+export function ledgerText(account: string, state: LedgerState): string {
+  const limit = limitOf(state);
+  const used = spentOf(state);
+  const lines = [
+    `account     ${account}`,
+    `period      ${state.period ?? 'not known before the first answer'}`,
+    `quota       ${state.quota === null ? 'not known before the first answer' : countText(state.quota)}`,
+    `limit       ${limit === null ? 'unknown' : countText(limit)} (quota${state.overage > 0 ? ` and ${countOf(state.overage, 'overage request')}` : ''})`,
+    `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(state.held)} in flight, ${countText(state.others)} by others`,
+    `service     last reported ${state.usage === null ? 'no usage' : `${countText(state.usage)} used`}`,
+  ];
+  if (limit !== null) lines.push(`left        ${countText(Math.max(0, limit - used))}`);
+  if (state.closedAt !== null)
+    lines.push(`closed      the service refused for quota at ${time(state.closedAt)}`);
+  if (state.isPaused) lines.push('paused      nothing is spent until `brand-enrich resume`');
+  if (state.pace.rate !== null)
+    lines.push(`pace        ${state.pace.rate.toFixed(1)} requests a second, burst ${state.pace.burst}`);
+  return `${lines.join('\n')}\n`;
+}
+
+export function outcomesText(stats: OutcomeStats): string {
+  const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = stats;
+  const span = oldest === null || newest === null ? null : `${time(oldest)} to ${time(newest)}`;
+  const stored = `stored answers   ${countText(matched)} matched, ${countText(notFound)} not found\n`;
+  return span === null ? stored : `${stored}fetched          from ${span}\n`;
+}
+
+/** Paid answers on this machine's disk; `isOwn`: they belong to this engine. */
+type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
+
+function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
+  const what = `on disk     ${countOf(answers, 'paid answer')} in ${folder}`;
+  const next = 'the next run or worker with this state folder records them';
+  if (isOwn) return `${what}: ${next}\n`;
+  if (engine === null) return `${what}, of an unnamed engine: ${next}\n`;
+  const until = time(since + RULES.answersKeptMs).slice(0, 10);
+  return `${what}, of another engine (${engine}): kept for it until ${until}\n`;
+}
+
+/** `now`: the time by which heartbeats are dated. */
+export function statusText(status: AccountStatus, spools: readonly SpoolStatus[], now: number): string {
+  const parts = [`engine      ${status.engine} at ${status.address}\n`];
+  for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
+  parts.push(
+    status.ledger && status.account !== null
+      ? ledgerText(status.account, status.ledger)
+      : 'account     to see it, name the service and its token (or --account)\n',
+  );
+  if (status.projection) parts.push(projectionText(status.projection, status.limit));
+  if (status.budget) parts.push(budgetText(status.budget));
+  const { waiting = 0, active = 0, delayed = 0 } = status.queue ?? {};
+  const others = `${countText(active)} active, ${countText(delayed)} parked`;
+  if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
+  parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
+  if (status.runs.length === 0) parts.push('no runs yet\n');
+  for (const run of status.runs) parts.push(runLine(run, now));
+  return parts.join('');
+}
+
+/**
+ * `dead`: the record says `running`, but its process is gone or its heartbeat is old. Twice the
+ * usual time allows for clocks that differ; one from the future was written before a clock was set.
+ */
+function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
+  if (status !== 'running') return status;
+  const isGone = settings.process !== undefined && isProcessGone(settings.process);
+  return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
+}
+
+function runLine(run: RunRecord, now: number): string {
+  const { id, label, asOf, rows, tally } = run;
+  const status = shownStatus(run, now);
+  // A running run has some in flight.
+  const lost = status === 'running' ? 0 : unreportedOf(run);
+  const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
+  const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
+  const parts = [
+    `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
+    ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
+    `${countText(tally.matched + tally.notFound + tally.stored)} answered`,
+    ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
+    countOf(tally.requests, 'request'),
+    `${countText(tally.billed)} billed`,
+    ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed by workers that were killed`]),
+  ];
+  return visibleLines([`${parts.join(', ')}${why}`]);
 }

@@ -1,85 +1,70 @@
 /**
- * `engine status` and `engine stop`: the engine itself. The way from one engine to another is in `engine-transfer.ts`.
+ * The engine commands: `status` and `stop` are here, the way from one engine to another is in
+ * `engine-transfer.ts`.
  */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CommandName } from '../config/setting.js';
-import type { Settings } from '../config/settings.js';
-import { type CommandContext, openStores } from '../context/open-context.js';
-import { EXIT, type ExitCode, FailFileError, NeverStartError } from '../core/errors.js';
+import { type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import { type Releasers, withReleasers } from '../core/lifecycle.js';
-import { printJson, printText, visibleLines } from '../core/terminal-text.js';
+import { withReleasers } from '../core/lifecycle.js';
+import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
+import { type Answer, answerFrom, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
-/** Throws NeverStartError for what the engine cannot do, and what opening it, reading or writing throws. */
-export function runEngineCommand(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  return withReleasers(async (releasers) => {
-    switch (command) {
-      case 'engine status':
-        return showEngine(settings, context, releasers);
-      case 'engine stop':
-        return stopEngine(settings, context);
-      case 'engine export':
-        return exportEngine(settings, context, releasers);
-      default:
-        return importInto(args[0] ?? '-', settings, context, releasers);
-    }
-  });
+/** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
+export async function runEngineCommand(call: CommandCall): Promise<ExitCode> {
+  const { engine, state } = call.settings;
+  const isEmbedded = engine === 'embedded';
+  switch (call.command) {
+    case 'engine status':
+      return isEmbedded ? show(await embeddedFacts(state), call) : answerFrom(call, serverFacts);
+    case 'engine stop':
+      return show(await stopEngine(state, isEmbedded), call);
+    case 'engine export':
+      return withReleasers((releasers) => exportEngine(call, releasers));
+    default:
+      return withReleasers((releasers) => importInto(call, releasers));
+  }
 }
 
-async function showEngine(
-  settings: Settings,
-  context: CommandContext,
-  releasers: Releasers,
-): Promise<ExitCode> {
-  const facts =
-    settings.engine === 'embedded'
-      ? await embeddedFacts(settings.state)
-      : await serverFacts(await openStores(settings, context, releasers));
-  if (settings.json) printJson(context.stdout, facts);
-  else printText(context.stdout, visibleLines(factLines(facts)));
-  return EXIT.done;
+const sizeText = (bytes: number) => `size        ${countText(Math.ceil(bytes / 1_048_576))} MiB`;
+
+async function serverFacts({ kind: engine, address, facts }: Engine): Promise<Answer> {
+  const data = { engine, address, isRunning: true, ...(await facts()) };
+  const lines = [
+    `engine      ${engine} at ${address}`,
+    `version     ${data.version ?? 'no data yet'}`,
+    `used by     ${countOf(data.sessions, 'session')}`,
+    sizeText(data.bytes),
+  ];
+  return { data, text: visibleLines(lines) };
 }
 
-interface EngineFacts {
-  readonly engine: Engine['kind'];
-  readonly address: string;
-  readonly isRunning: boolean;
-  /** null: there are no data yet. */
-  readonly version: string | null;
-  readonly sessions: number;
-  readonly bytes: number;
-  /** Embedded: the processes that use it, its data folder and its log. */
-  readonly processes?: readonly number[];
-  readonly data?: string;
-  readonly log?: string;
+/** `processes`: those that use it. */
+async function embeddedFacts(state: string): Promise<Answer> {
+  const { folders, version: number, isRunning, users, sessions } = await look(state);
+  const { data, log } = folders;
+  const version = number === null ? null : `PostgreSQL ${number}`;
+  const bytes = await sizeOf(data);
+  const numbers = users.length === 0 ? '' : ` (${users.join(', ')})`;
+  const used = `${countOf(users.length, 'process', 'processes')}, ${countOf(sessions, 'session')}${numbers}`;
+  const lines = [
+    `engine      embedded at ${state}`,
+    `version     ${version ?? 'no data yet'}`,
+    `server      ${isRunning ? 'running' : 'not running; the next command starts it'}`,
+    ...(isRunning ? [`used by     ${used}`] : []),
+    `data        ${data}`,
+    `log         ${log}`,
+    sizeText(bytes),
+  ];
+  const facts = { engine: 'embedded', address: state, isRunning, version, sessions, bytes };
+  return { data: { ...facts, processes: users, data, log }, text: visibleLines(lines) };
 }
 
-async function serverFacts({ kind, address, facts }: Engine): Promise<EngineFacts> {
-  return { engine: kind, address, isRunning: true, ...(await facts()) };
-}
-
-async function embeddedFacts(state: string): Promise<EngineFacts> {
+async function look(state: string, stops = false) {
   const { lookAtServer } = await import('../engine/embedded/server-sessions.js');
-  const { folders, version, isRunning, users, sessions } = await lookAtServer(state, { stops: false });
-  return {
-    engine: 'embedded',
-    address: state,
-    isRunning,
-    version: version === null ? null : `PostgreSQL ${version}`,
-    sessions,
-    bytes: await sizeOf(folders.data),
-    processes: users,
-    data: folders.data,
-    log: folders.log,
-  };
+  return lookAtServer(state, { stops });
 }
 
 /** Of all files in a folder; what vanishes meanwhile counts nothing. */
@@ -87,57 +72,30 @@ async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes = 0;
   for (const entry of entries) {
-    if (entry.isFile())
-      bytes += await lstat(join(entry.parentPath, entry.name)).then(
-        ({ size }) => size,
-        () => 0,
-      );
+    if (!entry.isFile()) continue;
+    const stat = await lstat(join(entry.parentPath, entry.name)).catch(() => null);
+    bytes += stat?.size ?? 0;
   }
   return bytes;
 }
 
-function factLines(facts: EngineFacts): string[] {
-  const { engine, address, isRunning, version, sessions, bytes, processes, data, log } = facts;
-  const lines = [`engine      ${engine} at ${address}`, `version     ${version ?? 'no data yet'}`];
-  if (processes === undefined) lines.push(`used by     ${countOf(sessions, 'session')}`);
-  else {
-    const users = `${countOf(processes.length, 'process', 'processes')}, ${countOf(sessions, 'session')}`;
-    const numbers = processes.length === 0 ? '' : ` (${processes.join(', ')})`;
-    lines.push(`server      ${isRunning ? 'running' : 'not running; the next command starts it'}`);
-    if (isRunning) lines.push(`used by     ${users}${numbers}`);
+async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
+  if (!isEmbedded) {
+    const what = 'only the server of the embedded engine can be stopped';
+    const todo = 'leave out --engine, or stop that server with its own tools';
+    throw new NeverStartError(usageProblem(what, 'engine stop', todo));
   }
-  if (data !== undefined && log !== undefined) lines.push(`data        ${data}`, `log         ${log}`);
-  lines.push(`size        ${countText(Math.ceil(bytes / 1_048_576))} MiB`);
-  return lines;
-}
-
-async function stopEngine(settings: Settings, context: CommandContext): Promise<ExitCode> {
-  if (settings.engine !== 'embedded') {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'only the server of the embedded engine can be stopped',
-      subject: 'engine stop',
-      todo: 'leave out --engine, or stop that server with its own tools',
-    });
-  }
-  const { lookAtServer } = await import('../engine/embedded/server-sessions.js');
-  const before = await lookAtServer(settings.state, { stops: false });
-  const after = before.isRunning ? await lookAtServer(settings.state, { stops: true }) : before;
-  if (after.isRunning) {
-    const users =
-      after.users.length === 0 ? 'a process that is just beginning' : countedProcesses(after.users);
+  const { isRunning: stopped } = await look(state);
+  const after = stopped ? await look(state, true) : null;
+  if (after?.isRunning) {
+    const [first, ...others] = after.users;
+    const processes = `${others.length === 0 ? 'process' : 'processes'} ${after.users.join(', ')}`;
     throw new FailFileError({
       code: 'engine-held',
-      what: `the embedded engine is used by ${users}`,
-      subject: settings.state,
+      what: `the embedded engine is used by ${first === undefined ? 'a process that is just beginning' : processes}`,
+      subject: state,
       todo: 'end what uses it, and the server stops with the last one',
     });
   }
-  if (settings.json) printJson(context.stdout, { stopped: before.isRunning });
-  else printText(context.stdout, before.isRunning ? 'the server is stopped\n' : 'no server is running\n');
-  return EXIT.done;
-}
-
-function countedProcesses(users: readonly number[]): string {
-  return `${users.length === 1 ? 'process' : 'processes'} ${users.join(', ')}`;
+  return { data: { stopped }, text: stopped ? 'the server is stopped\n' : 'no server is running\n' };
 }

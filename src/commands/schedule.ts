@@ -5,13 +5,18 @@
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import type { CommandName } from '../config/setting.js';
-import type { Settings } from '../config/settings.js';
-import { type CommandContext, logOpened, openEngineContext, openStores } from '../context/open-context.js';
+import { logOpened, openEngineContext } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
-import { EXIT, type ExitCode, NeverStartError, throwProblems, usageProblem } from '../core/errors.js';
+import {
+  EXIT,
+  type ExitCode,
+  NeverStartError,
+  type Problem,
+  throwProblems,
+  usageProblem,
+} from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
-import { printJson, printText, visibleLines } from '../core/terminal-text.js';
+import { printText, visibleLines } from '../core/terminal-text.js';
 import {
   createScheduleBook,
   isScheduleName,
@@ -19,105 +24,65 @@ import {
   type ScheduleBook,
   type ScheduleState,
 } from '../daemon/schedules/schedule-book.js';
-import { findCronProblem, findTimeZoneProblem, nextTickAt } from '../daemon/schedules/schedule-times.js';
+import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { type Answer, answerFrom, type CommandCall } from './answer.js';
 
 /** Address and token are the runner's: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
-
-interface Answer {
-  readonly data: unknown;
-  readonly text: string;
-}
+const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
 
 /** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
-export function runSchedule(
-  command: CommandName,
-  args: readonly string[],
-  settings: Settings,
-  context: CommandContext,
-): Promise<ExitCode> {
-  if (command === 'schedule serve') return serveSchedules(settings, context);
-  const schedule = command === 'schedule add' ? readNewSchedule(args, settings, context) : null;
-  return withReleasers(async (releasers) => {
-    const stores = await openStores(settings, context, releasers);
+export async function runSchedule(call: CommandCall): Promise<ExitCode> {
+  if (call.command === 'schedule serve') return serveSchedules(call);
+  const schedule = call.command === 'schedule add' ? readNewSchedule(call) : null;
+  return answerFrom(call, (stores) => {
     const book = createScheduleBook(stores);
-    const answer =
-      schedule === null ? await carryOut(command, args[0] ?? '', book) : await add(schedule, book, context);
-    if (settings.json) printJson(context.stdout, answer.data);
-    else printText(context.stdout, answer.text);
-    return EXIT.done;
+    return schedule === null ? carryOut(call, book) : add(schedule, book, call);
   });
 }
 
-function readNewSchedule(args: readonly string[], settings: Settings, context: CommandContext): Schedule {
+function readNewSchedule({ args, settings, folder, load }: CommandCall): Schedule {
   const [name = '', ...command] = args;
-  const tz = settings.tz ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const problems = [];
-  if (!isScheduleName(name)) {
-    problems.push(
-      usageProblem('not a name for a schedule', name, 'write up to 64 letters, digits, ".", "_" and "-"'),
-    );
-  }
-  const zoneProblem = findTimeZoneProblem(tz);
-  if (zoneProblem !== null) {
-    problems.push(usageProblem(`not ${zoneProblem}`, `--tz ${tz}`, 'write one such as Europe/Berlin'));
-  }
-  if (settings.cron === null) {
-    problems.push(usageProblem('--cron is missing', name, "give the time, for example --cron '0 2 * * *'"));
-  } else {
-    const cronProblem = zoneProblem === null ? findCronProblem(settings.cron, tz, Date.now()) : null;
-    if (cronProblem !== null) {
-      problems.push(
-        usageProblem(
-          `not a cron expression (${cronProblem})`,
-          `--cron ${settings.cron}`,
-          "write one such as '0 2 * * *'",
-        ),
-      );
-    }
-  }
+  const { cron, tz: zone, catchUp: catchesUp } = settings;
+  const tz = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const now = Date.now();
+  const problems: Problem[] = [];
+  const add = (what: string, subject: string, todo: string) =>
+    problems.push(usageProblem(what, subject, todo));
+  if (!isScheduleName(name))
+    add('not a name for a schedule', name, 'write up to 64 letters, digits, ".", "_" and "-"');
+  if (!isTimeZone(tz))
+    add('not a time zone of the IANA database', `--tz ${tz}`, 'write one such as Europe/Berlin');
+  if (cron === null) add('--cron is missing', name, "give the time, for example --cron '0 2 * * *'");
+  const wrong = cron === null || !isTimeZone(tz) ? null : findCronProblem(cron, tz, now);
+  if (wrong !== null)
+    add(`not a cron expression (${wrong})`, `--cron ${cron}`, "write one such as '0 2 * * *'");
   throwProblems(problems);
-  const read = readScheduledCommand(command, context.folder, (of, flags) =>
-    context.load(of, flags, KNOWN_LATER),
-  );
-  return {
-    name,
-    id: randomBytes(8).toString('hex'),
-    cron: settings.cron ?? '',
-    tz,
-    host: hostname(),
-    ...read,
-    catchesUp: settings.catchUp,
-    addedAt: Date.now(),
-  };
+  const read = readScheduledCommand(command, folder, (of, flags) => load(of, flags, KNOWN_LATER));
+  const id = randomBytes(8).toString('hex');
+  return { name, id, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
 }
 
-async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandContext): Promise<Answer> {
+async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCall): Promise<Answer> {
   const { name, cron, tz, host, input } = schedule;
   if (!(await book.add(schedule))) {
-    throwProblems([
-      usageProblem(
-        'there is a schedule of this name',
-        name,
-        `remove it first: brand-enrich schedule remove ${name}`,
-      ),
-    ]);
+    const todo = `remove it first: brand-enrich schedule remove ${name}`;
+    throw new NeverStartError(usageProblem('there is a schedule of this name', name, todo));
   }
   await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
-  const state = (await book.list()).find((each) => each.schedule.name === name);
-  const unavailable = state?.isHostAway
-    ? `; start \`brand-enrich up\` or \`brand-enrich schedule serve\` on ${host} to run it`
-    : '';
+  const state = await stateOf(name, book);
+  const start = state?.isHostAway ? `; start ${HOSTS} on ${host} to run it` : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
   return {
     data: { schedule, nextAt },
-    text: `${name} is added; next run ${zonedTime(nextAt, tz)}${unavailable}\n`,
+    text: `${name} is added; next run ${zonedTime(nextAt, tz)}${start}\n`,
   };
 }
 
-async function carryOut(command: CommandName, name: string, book: ScheduleBook): Promise<Answer> {
+async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
+  const [name = ''] = args;
   if (command === 'schedule list') {
     const states = await book.list();
     return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
@@ -126,56 +91,45 @@ async function carryOut(command: CommandName, name: string, book: ScheduleBook):
     if (!(await book.remove(name))) throw unknownSchedule(name);
     return { data: { removed: name }, text: `${name} is removed; a run in progress finishes\n` };
   }
-  const state = (await book.list()).find((each) => each.schedule.name === name);
+  const state = await stateOf(name, book);
   if (state === undefined) throw unknownSchedule(name);
-  await book.runNow(state.schedule);
-  const { host } = state.schedule;
+  const { isHostAway, schedule } = state;
+  const { host } = schedule;
+  await book.runNow(schedule);
   return {
-    data: { asked: name, isHostAway: state.isHostAway },
-    text: state.isHostAway
-      ? `${name} runs as soon as \`brand-enrich up\` or \`brand-enrich schedule serve\` is started on ${host}\n`
+    data: { asked: name, isHostAway },
+    text: isHostAway
+      ? `${name} runs as soon as ${HOSTS} is started on ${host}\n`
       : `${name} runs on ${host}; \`brand-enrich schedule list\` shows the result\n`,
   };
 }
 
-function unknownSchedule(name: string): Error {
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: 'there is no such schedule',
-    subject: name,
-    todo: '`brand-enrich schedule list` shows them',
-  });
+async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {
+  return (await book.list()).find(({ schedule }) => schedule.name === name);
 }
 
-function serveSchedules(settings: Settings, context: CommandContext): Promise<ExitCode> {
+function unknownSchedule(name: string): Error {
+  const todo = '`brand-enrich schedule list` shows them';
+  return new NeverStartError(usageProblem('there is no such schedule', name, todo));
+}
+
+function serveSchedules(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop, graceMs } = context;
-    const opened = await openEngineContext(settings, context, releasers);
-    const { engine } = opened;
+    const { settings, log, stop } = call;
+    const opened = await openEngineContext(settings, call, releasers);
     logOpened(opened, false, log);
-    const runner = createHostedScheduleRunner({
-      ...opened,
-      settings,
-      load: context.load,
-      streams: context,
-      shared: null,
-      clock: systemClock,
-      log,
-      graceMs,
-    });
+    const around = { ...call, ...opened, streams: call, clock: systemClock };
+    const runner = createHostedScheduleRunner({ ...around, daemon: null });
     releasers.push(() => runner.stop());
     await runner.start();
-    log.info({ host: hostname(), engine: engine.address }, 'running the schedules of this machine');
+    const facts = { host: hostname(), engine: opened.engine.address };
+    log.info(facts, 'running the schedules of this machine');
     await untilAborted(stop);
     return EXIT.done;
   });
 }
 
-/** `2026-01-14 02:00:00` in the schedule's time zone, with its name. */
-export function zonedTime(ms: number, tz: string): string {
-  const text = new Intl.DateTimeFormat('sv-SE', { timeZone: tz, dateStyle: 'short', timeStyle: 'medium' });
-  return `${text.format(ms)} ${tz}`;
-}
+const zonedTime = (at: number, tz: string) => `${localTime(at, tz)} ${tz}`;
 
 /** `host` is this machine's name, `now` in milliseconds. */
 export function schedulesText(
@@ -187,34 +141,27 @@ export function schedulesText(
 }
 
 function scheduleLines(state: ScheduleState, ownHost: string, now: number): string[] {
-  const { name, cron, tz, host, line, catchesUp } = state.schedule;
-  const where = host === ownHost ? `${host} (this machine)` : host;
+  const { schedule, nextAt, isHostAway, isRunning, ended, passed } = state;
+  const { name, cron, tz, host, line, catchesUp } = schedule;
+  const here = host === ownHost ? ' (this machine)' : '';
+  const file = ended?.output ? `, ${ended.output}` : '';
   const lines = [
-    `${name}`,
+    name,
     `  runs     ${line}`,
     `  when     ${cron} (${tz})${catchesUp ? ', a missed run is caught up' : ''}`,
-    `  host     ${where}${state.isHostAway ? ', not running: start `brand-enrich up` or `brand-enrich schedule serve` there' : ''}`,
-    `  next     ${nextText(state, now)}`,
-    `  last     ${lastText(state)}`,
+    `  host     ${host}${here}${isHostAway ? `, not running: start ${HOSTS} there` : ''}`,
+    nextAt === null
+      ? '  next     not known until a runner of its host is up'
+      : `  next     ${nextAt < now ? 'was due ' : ''}${zonedTime(nextAt, tz)}`,
+    ended === null
+      ? '  last     none yet'
+      : `  last     ${zonedTime(ended.startedAt, tz)}, exit code ${ended.exitCode}: ${ended.sentence}${file}`,
   ];
-  if (state.isRunning) lines.push('  now      running');
-  if (state.passed !== null && state.passed.at > (state.ended?.startedAt ?? 0)) {
-    lines.push(
-      `  ${state.passed.why.padEnd(8)} ${zonedTime(state.passed.dueAt ?? state.passed.at, tz)}: ${
-        state.passed.why === 'skipped' ? 'the previous run was still going' : 'no runner was there in time'
-      }`,
-    );
+  if (isRunning) lines.push('  now      running');
+  if (passed !== null && passed.at > (ended?.startedAt ?? 0)) {
+    const { why, dueAt, at } = passed;
+    const words = why === 'skipped' ? 'the previous run was still going' : 'no runner was there in time';
+    lines.push(`  ${why.padEnd(8)} ${zonedTime(dueAt ?? at, tz)}: ${words}`);
   }
   return lines;
-}
-
-function nextText({ nextAt, schedule }: ScheduleState, now: number): string {
-  if (nextAt === null) return 'not known until a runner of its host is up';
-  return nextAt < now ? `was due ${zonedTime(nextAt, schedule.tz)}` : zonedTime(nextAt, schedule.tz);
-}
-
-function lastText({ ended, schedule }: ScheduleState): string {
-  if (ended === null) return 'none yet';
-  const file = ended.output === null ? '' : `, ${ended.output}`;
-  return `${zonedTime(ended.startedAt, schedule.tz)}, exit code ${ended.exitCode}: ${ended.sentence}${file}`;
 }

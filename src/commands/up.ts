@@ -1,53 +1,51 @@
 /**
- * `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics and health in one process, until
- * it is stopped. Each part is what its own command is; here they share engine, service and worker.
+ * `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics
+ * and health in one process, until it is stopped. Each part is what its own command is; here they
+ * share engine, service and worker.
  */
-
 import { setMaxListeners } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import { readDashboardPassword } from '../config/secrets.js';
-import type { LoadedSettings } from '../config/settings.js';
-import { type DaemonContext, withDaemonContext } from '../context/daemon-context.js';
-import type { CommandContext } from '../context/open-context.js';
+import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode, throwProblems, usageProblem } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
-import { type InboxFolders, openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
+import { openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
+import { watchInbox } from '../daemon/inbox/watch-inbox.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { watchIn } from './watch.js';
+import type { CommandCall } from './answer.js';
 
 /** The port that Prometheus' exporters of telemetry use by custom. */
 const METRICS_PORT = 9464;
 
 /**
- * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4). Throws what opening throws, and
- * NeverStartError for folders that are named twice. An inbox whose `brand-enrich.json` means nothing is closed; the rest works.
+ * Stays until `stop`, or until the service refuses the credentials of an inbox (exit code 4).
+ * Throws what opening throws, and NeverStartError for folders that are named twice.
  */
-export async function runUp(loaded: LoadedSettings, command: CommandContext): Promise<ExitCode> {
+export async function runUp(call: CommandCall): Promise<ExitCode> {
+  const { settings, origins, load, stderr, folder } = call;
   // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
-  if (loaded.settings.dashboard) readDashboardPassword(loaded.settings);
-  const inboxes = await openInboxes(loaded, command.folder);
-  const metricsPort = loaded.settings.metricsPort ?? METRICS_PORT;
-  const withMetrics = { ...loaded, settings: { ...loaded.settings, metricsPort } };
+  if (settings.dashboard) readDashboardPassword(settings);
+  const inboxes = await openInboxes(settings.inboxes.map((each) => resolve(folder, each)));
+  const metricsPort = settings.metricsPort ?? METRICS_PORT;
+  const withMetrics = { origins, settings: { ...settings, metricsPort } };
   const ending = new AbortController();
-  const stop = AbortSignal.any([command.stop, ending.signal]);
+  const stop = AbortSignal.any([call.stop, ending.signal]);
   // Each inbox, schedule and run listens to it.
   setMaxListeners(0, stop);
-  const ended = { ...command, stop };
-  return withDaemonContext(withMetrics, ended, async (context, releasers) => {
-    const { metrics, service, engine, log, stop } = context;
-    const { settings } = loaded;
+  return withDaemonContext(withMetrics, { ...call, stop }, async (context, releasers) => {
+    const { metrics, service, engine, worker, log } = context;
     metrics.watchQueue(service.queueName);
-    const folders = inboxes.map(({ root }) => root);
-    const shown = { settings, engine, names: service, inboxes: folders };
-    const trouble = () => context.worker?.worker.trouble ?? null;
+    const trouble = () => worker?.worker.trouble ?? null;
     // The sign-in link is not for the log.
-    await openDashboard({ ...shown, trouble, log, stderr: command.stderr, stop, releasers });
+    const shown = { settings, engine, names: service, inboxes, trouble };
+    await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();
-    const schedules = settings.sample ? null : hostSchedules(context, command);
+    const host = { ...context, settings, load, daemon: context };
+    const schedules = settings.sample ? null : createHostedScheduleRunner(host);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {
       stopped ??= schedules?.stop();
@@ -55,61 +53,34 @@ export async function runUp(loaded: LoadedSettings, command: CommandContext): Pr
     };
     releasers.push(stopSchedules);
     await schedules?.start();
-    const facts = { host: hostname(), engine: engine.address, worker: context.worker?.worker.name };
+    const facts = { host: hostname(), engine: engine.address, worker: worker?.worker.name };
     log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
 
-    let isRefused = false;
-    const watching = inboxes.map(async (folders) => {
-      try {
-        isRefused = (await watchIn(context, folders)) === 'refused' || isRefused;
-      } finally {
-        // An inbox ends by itself only when none of them could go on.
-        ending.abort(new Error('an inbox has ended'));
-      }
-    });
-    const watched = Promise.all(watching);
-    watched.catch(() => undefined);
-    await untilAborted(stop);
-    log.info(
-      { inFlight: context.worker?.worker.inFlight ?? 0 },
-      'stopping: requests in flight are waited for',
+    // An inbox ends by itself only when none of them could go on.
+    const watching = inboxes.map((root) =>
+      watchInbox(context, root).finally(() => ending.abort(new Error('an inbox has ended'))),
     );
+    const ends = Promise.all(watching);
+    ends.catch(() => undefined);
+    await untilAborted(stop);
+    log.info({ inFlight: worker?.worker.inFlight ?? 0 }, 'stopping: requests in flight are waited for');
     await Promise.all([Promise.allSettled(watching), stopSchedules()]);
-    await watched;
-    return isRefused ? EXIT.credentials : EXIT.done;
+    return (await ends).includes('refused') ? EXIT.credentials : EXIT.done;
   });
 }
 
-async function openInboxes(loaded: LoadedSettings, folder: string): Promise<InboxFolders[]> {
-  const paths = await Promise.all(loaded.settings.inboxes.map((each) => truePath(resolve(folder, each))));
-  throwProblems(
-    paths.flatMap((path, at) => {
-      if (paths.indexOf(path) !== at) {
-        return [usageProblem('this inbox is named twice', `--inbox ${path}`, 'name it once')];
-      }
-      const places = paths.flatMap((other) => PLACES.map((place) => join(other, place)));
-      return places.some((place) => path === place || path.startsWith(`${place}${sep}`))
-        ? [
-            usageProblem(
-              'this folder belongs to another inbox',
-              `--inbox ${path}`,
-              'name the folder above it',
-            ),
-          ]
-        : [];
-    }),
-  );
-  return Promise.all(paths.map((path) => openFolders(path)));
-}
-
-/** Through symbolic links; as it is while nothing is there. */
-function truePath(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
-}
-
-function hostSchedules(context: DaemonContext, { load }: CommandContext) {
-  const { loaded, worker, service } = context;
-  const { settings } = loaded;
-  const shared = worker === null ? null : { worker, service, settings };
-  return createHostedScheduleRunner({ ...context, settings, load, shared });
+/** The folders, through symbolic links, with those of an inbox in them. */
+async function openInboxes(folders: readonly string[]): Promise<string[]> {
+  const paths = await Promise.all(folders.map((each) => realpath(each).catch(() => each)));
+  const places = paths.flatMap((path) => PLACES.map((place) => join(path, place)));
+  const problems = paths.flatMap((path, at) => {
+    const subject = `--inbox ${path}`;
+    if (paths.indexOf(path) !== at) return usageProblem('this inbox is named twice', subject, 'name it once');
+    return places.some((place) => path === place || path.startsWith(`${place}${sep}`))
+      ? usageProblem('this folder belongs to another inbox', subject, 'name the folder above it')
+      : [];
+  });
+  throwProblems(problems);
+  const opened = await Promise.all(paths.map(openFolders));
+  return opened.map(({ root }) => root);
 }

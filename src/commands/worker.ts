@@ -1,32 +1,23 @@
-/**
- * `worker`: lookups for runs elsewhere, until it is stopped.
- */
-
+/** `worker`: lookups for runs elsewhere, until it is stopped. */
 import { readToken } from '../config/secrets.js';
-import type { Settings } from '../config/settings.js';
-import {
-  type CommandContext,
-  logOpened,
-  openEngineContext,
-  openLookupWorker,
-  watched,
-} from '../context/open-context.js';
+import { logOpened, openEngineContext, openLookupWorker, watched } from '../context/open-context.js';
 import { accountName, openClients, queueName } from '../context/open-service.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
+import type { CommandCall } from './answer.js';
 
 /** Works until `stop`; resolves when what was in flight is recorded. */
-export function runWorker(settings: Settings, command: CommandContext): Promise<ExitCode> {
+export function runWorker(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = command;
+    const { settings, log, stop, graceMs } = call;
     const token = readToken(settings) ?? '';
-    const context = await openEngineContext(settings, command, releasers);
+    const context = await openEngineContext(settings, call, releasers);
     const { engine, metrics } = context;
     logOpened(context, false, log);
     const queue = queueName(token, settings.account);
     metrics.watchQueue(queue);
-    const clientFor = watched(openClients(settings, token, releasers), context);
     const accounts = new Set<string>();
+    const clientFor = watched(openClients(settings, token, releasers), context);
     const service = {
       queueName: queue,
       clientFor(name: string) {
@@ -40,7 +31,7 @@ export function runWorker(settings: Settings, command: CommandContext): Promise<
     log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
     await untilAborted(stop);
     log.info({ inFlight: worker.inFlight }, 'stopping: requests in flight are waited for');
-    await worker.stop(command.graceMs(settings.timeoutMs));
+    await worker.stop(graceMs(settings.timeoutMs));
     return EXIT.done;
   });
 }

@@ -43,7 +43,7 @@ export interface EnrichRequest extends ScanRequest {
 }
 
 /** The lookup worker of a run in its own process. */
-export type RunWorker =
+type RunWorker =
   /** For this run alone, which starts and stops it. */
   | { readonly type: 'own'; readonly open: (listener: WorkerListener) => LookupWorker }
   | ({ readonly type: 'shared' } & SharedWorker);

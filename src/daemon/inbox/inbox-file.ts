@@ -1,13 +1,8 @@
-/**
- * Files of an inbox: what a look finds, names that are ignored, names of jobs, and passing faults.
- */
+/** Files of an inbox: names, what one look finds at a path, and faults of the file system. */
 import { lstat } from 'node:fs/promises';
 import { basename } from 'node:path';
 
-/**
- * Unfinished downloads and copies, lock files of office programs, hidden files, and what file
- * browsers leave behind.
- */
+/** Unfinished downloads and copies, locks of office programs, hidden files, file browsers' own. */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
 
 /** Whether nobody wants a file of this name enriched. */
@@ -15,27 +10,19 @@ export function isLeftAlone(name: string): boolean {
   return LEFT_ALONE.some((pattern) => pattern.test(name));
 }
 
-/**
- * A name may have 255 bytes on the usual file systems; time, number and the endings of our files
- * need some of them.
- */
+/** Of the 255 bytes of a name; time, number and the endings of our files need the others. */
 const STEM_BYTES = 180;
 
-/**
- * What a file is called without its extensions: `customers.csv.gz` is `customers`. Cut between
- * characters when very long.
- */
+/** `customers` of `customers.csv.gz`; cut between characters when very long. */
 export function stemOf(name: string): string {
   const plain = name.replace(/\.gz$/i, '');
   const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
   let cut = '';
-  let bytes = 0;
   for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(stem)) {
-    bytes += Buffer.byteLength(segment);
-    if (bytes > STEM_BYTES) break;
+    if (Buffer.byteLength(cut + segment) > STEM_BYTES) break;
     cut += segment;
   }
-  return cut === '' ? 'file' : cut;
+  return cut || 'file';
 }
 
 /** Whether the names of our files beside this one would be longer than file systems allow. */
@@ -43,18 +30,12 @@ export function isLongName(name: string): boolean {
   return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
 }
 
-/**
- * `customers-2026-01-14T09-30-05Z`: sorts by time, and without the colons that Windows refuses.
- * `now` in milliseconds.
- */
+/** `customers-2026-01-14T09-30-05Z`: sorts by time, without the colons that Windows refuses. */
 export function jobName(fileName: string, now: number): string {
   return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/**
- * Calls `action` with `name`, `name-2`, `name-3` … until it does not fail with EEXIST or ENOTEMPTY,
- * and returns that name: trying and taking it is one step.
- */
+/** The first of `name`, `name-2`, `name-3` … that `action` can take: trying and taking are one step. */
 export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number += 1) {
     const free = number === 1 ? name : `${name}-${number}`;
@@ -72,47 +53,30 @@ export function isErrorCode(error: unknown, ...codes: readonly string[]): boolea
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-/**
- * Disk full, read-only, no permission, a share that was unmounted: not the file's fault, and it may
- * pass.
- */
+const DISK_FAULTS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EBUSY', 'ESTALE'];
+const OTHER_FAULTS = ['EMFILE', 'ENFILE', 'ENOMEM', 'ETIMEDOUT', 'EHOSTDOWN', 'ENOTCONN'];
+
+/** Disk full, no permission, an unmounted share: not the file's fault, and it may pass. */
 export function isPassingFault(error: unknown): boolean {
-  return isErrorCode(
-    error,
-    'ENOSPC',
-    'EDQUOT',
-    'EROFS',
-    'EIO',
-    'EACCES',
-    'EPERM',
-    'EMFILE',
-    'ENFILE',
-    'ENOMEM',
-    'EBUSY',
-    'ESTALE',
-    'ETIMEDOUT',
-    'EHOSTDOWN',
-    'ENOTCONN',
-  );
+  return isErrorCode(error, ...DISK_FAULTS, ...OTHER_FAULTS);
 }
 
-/** A file as one look found it. */
+/** What one look found at a path. */
 export interface SeenFile {
   readonly name: string;
   readonly size: number;
   readonly mtimeMs: number;
   readonly ino: number;
-  /** `other`: neither file, folder nor symbolic link. */
-  readonly kind: 'file' | 'link' | 'other';
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
 /** What one look finds at a path; null: nothing. */
-export async function lookAt(path: string): Promise<SeenFile | 'folder' | null> {
+export async function lookAt(path: string): Promise<SeenFile | null> {
   const stat = await lstat(path).catch(() => null);
   if (stat === null) return null;
-  if (stat.isDirectory()) return 'folder';
-  const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'other';
-  return { name: basename(path), size: stat.size, mtimeMs: stat.mtimeMs, ino: stat.ino, kind };
+  const { size, mtimeMs, ino } = stat;
+  const special = stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : 'other';
+  return { name: basename(path), size, mtimeMs, ino, kind: stat.isFile() ? 'file' : special };
 }
 
 /** Whether nothing was written between two looks, and nothing put in its place. */

@@ -8,12 +8,11 @@
  * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower
  * applies.
  */
-
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type ConfigFile, findSettings, parseConfigFile } from '../../config/load-settings.js';
-import type { Setting, SettingGroup } from '../../config/setting.js';
+import type { SettingGroup } from '../../config/setting.js';
 import { findFieldProblems } from '../../config/setting-rules.js';
 import {
   type LoadedSettings,
@@ -31,28 +30,17 @@ import { isErrorCode } from './inbox-file.js';
 export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
-const OTHERS: readonly SettingName[] = [
-  'allowNsfw',
-  'allowUnknown',
-  'maxRequests',
-  'maxCost',
-  'maxErrors',
-  'maxAgeMs',
-  'maxAgeMissingMs',
-  'refresh',
-  'priority',
-  'strict',
-];
-/** What a folder must not decide: which service is asked. */
-const NOT_HERE: readonly SettingName[] = ['sample'];
+const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
+const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
+const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'strict', ...CAPS, ...AGES];
 
-/** The settings that `brand-enrich.json` of an inbox may have. */
+/** What `brand-enrich.json` of an inbox may have; not which service is asked. */
 export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
-  ([name, line]) =>
-    line.isInFile &&
-    line.commands.includes('watch') &&
-    (GROUPS.includes(line.group) || OTHERS.includes(name)) &&
-    !NOT_HERE.includes(name),
+  ([name, { isInFile, commands, group }]) =>
+    isInFile &&
+    commands.includes('watch') &&
+    (GROUPS.includes(group) || OTHERS.includes(name)) &&
+    name !== 'sample',
 );
 
 /**
@@ -89,8 +77,9 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   const changes: Partial<Record<SettingName, unknown>> = {};
   for (const [name] of FOLDER_ENTRIES) {
     if (said.origins[name] !== 'file') continue;
-    if (name === 'maxRequests') changes[name] = lowerCount(said.settings[name], settings[name]);
-    else if (name === 'maxCost') changes[name] = lowerAmount(said.settings[name], settings[name]);
+    if (name === 'maxRequests')
+      changes[name] = lower(said.settings[name], settings[name], (one, other) => one > other);
+    else if (name === 'maxCost') changes[name] = lower(said.settings[name], settings[name], isMoreThan);
     else if (origins[name] !== 'flag') changes[name] = said.settings[name];
   }
   // Each value was read by the line of its own name.
@@ -99,41 +88,28 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   return merged;
 }
 
-/** By key. */
+/** What is wrong with keys that an inbox cannot have, by key. */
 function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
   const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);
-  const problems = Object.keys(values)
-    .filter((key) => !allowed.includes(key))
-    .map((key): [string, Problem] => {
-      const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
-      const subject = `${key} in ${path}`;
-      const problem =
-        line === undefined
-          ? usageProblem(
-              'no such setting',
-              subject,
-              didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`),
-            )
-          : usageProblem('an inbox cannot have this setting', subject, belongsTo(line));
-      return [key, problem];
-    });
-  return new Map(problems);
+  const others = Object.keys(values).filter((key) => !allowed.includes(key));
+  const problemOf = (key: string): Problem => {
+    const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
+    const subject = `${key} in ${path}`;
+    if (line === undefined) {
+      const todo = didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`);
+      return usageProblem('no such setting', subject, todo);
+    }
+    const why = line.commands.includes('watch')
+      ? `whoever runs the watcher sets ${line.flag ?? line.env}`
+      : 'it has no effect on an inbox';
+    return usageProblem('an inbox cannot have this setting', subject, `leave it out; ${why}`);
+  };
+  return new Map(others.map((key) => [key, problemOf(key)]));
 }
 
-function belongsTo(line: Setting<unknown>): string {
-  return line.commands.includes('watch')
-    ? `leave it out; whoever runs the watcher sets ${line.flag ?? line.env}`
-    : 'leave it out; it has no effect on an inbox';
-}
-
-function lowerCount(one: number | null, other: number | null): number | null {
+function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
   if (one === null || other === null) return one ?? other;
-  return Math.min(one, other);
-}
-
-function lowerAmount(one: string | null, other: string | null): string | null {
-  if (one === null || other === null) return one ?? other;
-  return isMoreThan(one, other) ? other : one;
+  return isMore(one, other) ? other : one;
 }
 
 const SCOPE = 'closed-inbox';
@@ -143,33 +119,26 @@ const FORGOTTEN_AFTER_MS = 60_000;
 const recordShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
 type ClosedInbox = z.infer<typeof recordShape>;
 
-/** Of one inbox. */
-interface ClosedNote {
-  /** `why` null: the inbox is open. Ignores an engine that does not answer. Never rejects. */
-  note(why: string | null): Promise<void>;
-}
-
-export function createClosedNote(notes: KeyValueStore, folder: string): ClosedNote {
+/** Notes why the inbox of `folder` is closed; null: it is open. Never rejects. */
+export function createClosedNote(keyValues: KeyValueStore, folder: string) {
   const host = hostname();
   const name = `${host}:${folder}`;
   let isNoted = false;
-  return {
-    async note(why) {
-      if (why === null && !isNoted) return;
-      try {
-        if (why === null) await notes.remove(SCOPE, name, null);
-        else await notes.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
-        isNoted = why !== null;
-      } catch {
-        // The log has it, and the next look notes it.
-      }
-    },
+  return async (why: string | null): Promise<void> => {
+    if (why === null && !isNoted) return;
+    try {
+      if (why === null) await keyValues.remove(SCOPE, name, null);
+      else await keyValues.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
+      isNoted = why !== null;
+    } catch {
+      // The engine does not answer. The log has it, and the next look notes it.
+    }
   };
 }
 
 /** All of them, on every machine. Throws what the store throws. */
-export async function listClosedInboxes(notes: Pick<KeyValueStore, 'list'>): Promise<ClosedInbox[]> {
-  const found = await notes.list(SCOPE);
+export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>): Promise<ClosedInbox[]> {
+  const found = await keyValues.list(SCOPE);
   return found
     .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
     .map(({ text }) => recordShape.parse(JSON.parse(text)));
@@ -178,11 +147,4 @@ export async function listClosedInboxes(notes: Pick<KeyValueStore, 'list'>): Pro
 /** Why the inbox with this folder on this machine is closed; null: it is open. */
 export function whyClosedHere(closed: readonly ClosedInbox[], folder: string): string | null {
   return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
-}
-
-/** A line for each; nothing when all are open. */
-export function closedInboxesText(closed: readonly ClosedInbox[]): string {
-  return closed
-    .map(({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`)
-    .join('');
 }

@@ -16,13 +16,12 @@ import type { ParkedJob } from './job-folder.js';
 
 const memoShape = z.object({
   why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),
-  /**
-   * For a file held back by its own cap: the caps whose change it waits for; null: it waits for the
-   * account.
-   */
+  /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
 });
-export type ParkedMemo = z.infer<typeof memoShape>;
+type ParkedMemo = z.infer<typeof memoShape>;
+/** A memo that cannot be read is that of a file that waits for the account. */
+const ACCOUNT_MEMO: ParkedMemo = { why: 'limit', capMark: null };
 
 /** The account with the policy of the folder's files. */
 export interface AccountView {
@@ -36,40 +35,31 @@ export interface AccountView {
   readonly wentAheadAt: number;
 }
 
-export interface Retries {
-  readonly jobs: readonly ParkedJob[];
-  /** Whether it is the one that goes ahead: it opens the account, so that a probe is due. */
-  readonly goesAhead: boolean;
-}
-
 const OUTAGE_MS = 60_000;
-/**
- * A raised limit should be seen within a minute, including the time to the next look and of the
- * file.
- */
+/** A raised limit should be seen within a minute, including the next look and the file. */
 const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
 
-export function chooseRetries(parked: readonly ParkedJob[], view: AccountView): Retries {
-  const memos = parked.map((job) => ({ job, memo: readMemo(job.memo) }));
-  const unavailable = memos
-    .filter(
-      ({ job, memo }) =>
-        memo !== null && memo.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, view.now),
-    )
-    .map(({ job }) => job);
-  const limited = memos.filter(({ memo }) => memo === null || memo.why === 'limit');
-  if (hasRoom(view.state, view.settings)) {
-    const mark = capMarkOf(view.settings, view.state, view.now);
-    const free = limited.filter(
-      ({ memo }) => memo === null || memo.capMark === null || memo.capMark !== mark,
-    );
-    return { jobs: [...free.map(({ job }) => job), ...unavailable], goesAhead: false };
+/** `goesAhead`: the first is the one that does; it opens the account, so that a probe is due. */
+export function chooseRetries(
+  parked: readonly ParkedJob[],
+  view: AccountView,
+): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
+  const { state, settings, now } = view;
+  const memos = new Map(parked.map((job) => [job, readMemo(job.memo)]));
+  const limited = parked.filter((job) => memos.get(job)?.why === 'limit');
+  const unavailable = parked.filter(
+    (job) => memos.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+  );
+  if (hasRoom(state, settings)) {
+    const mark = capMarkOf(settings, state, now);
+    const free = limited.filter((job) => memos.get(job)?.capMark !== mark);
+    return { jobs: [...free, ...unavailable], goesAhead: false };
   }
-  const first = limited.find(({ memo }) => memo === null || memo.capMark === null) ?? limited[0];
+  const first = limited.find((job) => memos.get(job)?.capMark === null) ?? limited[0];
   if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
-  return { jobs: [first.job, ...unavailable], goesAhead: true };
+  return { jobs: [first, ...unavailable], goesAhead: true };
 }
 
 function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountView): boolean {
@@ -78,10 +68,7 @@ function mayGoAhead({ state, settings, isQuotaTold, now, wentAheadAt }: AccountV
   return hasPassed(AHEAD_EVERY_MS, wentAheadAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
 }
 
-/**
- * Whether so much time has passed since a date. A future one was written before the clock was set
- * back.
- */
+/** Whether so much time has passed. A future date was written before the clock was set back. */
 function hasPassed(ms: number, since: number, now: number): boolean {
   return now - since >= ms || since > now;
 }
@@ -100,27 +87,20 @@ export function memoOf(
   now: number,
 ): string {
   const isCapped = why === 'limit' && state !== null && hasRoom(state, settings);
-  const memo: ParkedMemo = { why, capMark: isCapped ? capMarkOf(settings, state, now) : null };
-  return JSON.stringify(memo);
+  const capMark = isCapped ? capMarkOf(settings, state, now) : null;
+  return JSON.stringify({ why, capMark } satisfies ParkedMemo);
 }
 
 /** Changes when a cap, a budget, the quota or the period does. */
-function capMarkOf(settings: RunSettings, state: LedgerState, now: number): string {
+function capMarkOf(settings: RunSettings, { quota }: LedgerState, now: number): string {
   const { maxRequests, maxOverageRequests, overage, quotaCap, period } = settings;
-  return JSON.stringify([
-    maxRequests,
-    maxOverageRequests,
-    overage,
-    quotaCap,
-    state.quota,
-    periodOf(now, period),
-  ]);
+  return JSON.stringify([maxRequests, maxOverageRequests, overage, quotaCap, quota, periodOf(now, period)]);
 }
 
-function readMemo(text: string): ParkedMemo | null {
+function readMemo(text: string): ParkedMemo {
   try {
     return memoShape.parse(JSON.parse(text));
   } catch {
-    return null;
+    return ACCOUNT_MEMO;
   }
 }

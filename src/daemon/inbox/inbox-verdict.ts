@@ -6,7 +6,6 @@
 
 import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
-import { SETTING_ENTRIES } from '../../config/settings.js';
 import {
   BrandEnrichError,
   ERROR_CATALOGUE,
@@ -14,12 +13,27 @@ import {
   errorText,
   InterruptedError,
 } from '../../core/errors.js';
+import { visible } from '../../core/terminal-text.js';
 import type { EnrichResult } from '../../run/enrich-request.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
 import { isPassingFault } from './inbox-file.js';
 import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
-import { type JobEnd, reasonText, waitingText } from './job-end.js';
+
+/** What became of a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
+export type JobEnd =
+  /** Everything is in its folder. */
+  | { readonly type: 'done' }
+  /** It cannot, or must not, be processed. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** Goes on when quota or budget allow; `memo` is for retries. No file is taken for `holdMs`. */
+  | { readonly type: 'parked'; readonly reason: string; readonly memo: string; readonly holdMs: number }
+  /** Stopped in the middle: it goes back to the inbox. */
+  | { readonly type: 'put_back' }
+  /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
+  | { readonly type: 'again'; readonly why: string; readonly inMs: number; readonly holds: boolean }
+  /** The service refuses the credentials: nothing is taken any more. */
+  | { readonly type: 'refused'; readonly why: string };
 
 /** No file is taken for this long while the service is down. */
 const SERVICE_OUTAGE_MS = 60_000;
@@ -28,58 +42,44 @@ const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
-/**
- * Why a file is parked; part of its memo. What costs money in vain is not retried automatically.
- */
+/** Why a file is parked. What costs money in vain is not retried automatically. */
 type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
+type Failures = Pick<EnrichResult['facts'], 'failures'>;
 
 /** `memo`: what to remember if it is parked. */
 export function verdictOfResult(
-  result: Pick<EnrichResult, 'end' | 'isComplete'> & {
-    readonly facts: Pick<EnrichResult['facts'], 'failures'>;
-  },
+  { end, isComplete, facts }: Pick<EnrichResult, 'end' | 'isComplete'> & { readonly facts: Failures },
   memo: (why: ParkedWhy) => string,
 ): JobEnd {
-  const { end, isComplete, facts } = result;
-  if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON, memo);
+  const parked = (why: ParkedWhy, sentence: string): JobEnd => {
+    const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
+    const reason = visible(`Not finished yet: ${sentence}.\n\n${WAITING}\n`);
+    return { type: 'parked', reason, memo: memo(why), holdMs };
+  };
+  if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON);
   if (isComplete) return { type: 'done' };
   switch (end.type) {
     case 'finished':
     case 'stopped':
       return { type: 'put_back' };
     case 'cancelled':
-      return {
-        type: 'failed',
-        reason: reasonText('Somebody cancelled its run', 'put it into the inbox again to go on'),
-      };
+      return failed('Somebody cancelled its run', 'put it into the inbox again to go on');
     case 'too_many_failures':
-      return {
-        type: 'failed',
-        reason: reasonText(
-          'More lookups failed than are allowed (maxErrors)',
-          'see the reasons in the errors file beside this one; put the file into the inbox again to go on',
-        ),
-      };
-    case 'halted':
-      if (end.halt.why === 'credentials')
-        return { type: 'refused', why: `the service refuses the credentials: ${end.halt.sentence}` };
-      if (end.halt.why === 'useless') {
-        const todo =
-          'have whoever runs the inbox check the address of the service; if the service is known not to have this list, use --allow-unknown';
-        return { type: 'failed', reason: reasonText(end.halt.sentence, todo, settingsAdvice(todo)) };
-      }
-      return parked(end.halt.why, end.halt.sentence, memo);
+      return failed(
+        'More lookups failed than are allowed (maxErrors)',
+        'see the reasons in the errors file beside this one; put the file into the inbox again to go on',
+      );
+    case 'halted': {
+      const { why, sentence } = end.halt;
+      if (why === 'credentials')
+        return { type: 'refused', why: `the service refuses the credentials: ${sentence}` };
+      return why === 'useless' ? failed(sentence, CHECK_ADDRESS) : parked(why, sentence);
+    }
   }
 }
 
-function parked(why: ParkedWhy, sentence: string, memo: (why: ParkedWhy) => string): JobEnd {
-  return {
-    type: 'parked',
-    reason: waitingText(sentence),
-    memo: memo(why),
-    holdMs: why === 'limit' ? 0 : SERVICE_OUTAGE_MS,
-  };
-}
+const CHECK_ADDRESS =
+  'have whoever runs the inbox check the address of the service; if the service is known not to have this list, use --allow-unknown';
 
 /** Not the file's fault. */
 const PASSING: readonly ErrorCode[] = [
@@ -90,37 +90,55 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/**
- * `jobFolder`: removed from messages, because people know the file by its name. `tries`: failed
- * ones before this.
- */
+/** Removes `jobFolder` from messages: people know the file by its name. `tries`: failed before. */
 export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
-  if (!(error instanceof BrandEnrichError)) {
-    const why = errorText(error);
-    if (isPassingFault(error)) return { type: 'again', why, inMs: ENGINE_OUTAGE_MS, holds: true };
-    if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
-    const todo = 'show this to whoever runs the inbox; the log says more';
-    return { type: 'failed', reason: reasonText(`Something unexpected happened: ${why}`, todo) };
+  const isOurs = error instanceof BrandEnrichError;
+  const why = errorText(error);
+  if (isOurs ? PASSING.includes(error.code) : isPassingFault(error))
+    return { type: 'again', why, inMs: ENGINE_OUTAGE_MS, holds: true };
+  if (isOurs && error.code === 'input-changed')
+    return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
+  if (isOurs) {
+    const what = error.message.slice(0, -`; ${error.todo}`.length);
+    return failed(what.replaceAll(`${jobFolder}/`, ''), error.todo);
   }
-  const { code, todo } = error;
-  const what = error.message.slice(0, -`; ${todo}`.length).replaceAll(`${jobFolder}/`, '');
-  if (code === 'input-changed') {
-    return { type: 'again', why: ERROR_CATALOGUE[code], inMs: CHANGED_MS, holds: false };
-  }
-  if (PASSING.includes(code)) {
-    return { type: 'again', why: error.message, inMs: ENGINE_OUTAGE_MS, holds: true };
-  }
-  return { type: 'failed', reason: reasonText(what, todo, settingsAdvice(todo)) };
+  if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
+  return failed(
+    `Something unexpected happened: ${why}`,
+    'show this to whoever runs the inbox; the log says more',
+  );
 }
 
-/**
- * A flag; its value, bare or quoted for a shell; and whether nothing but a blank stands before it.
- */
+/** A flag; its value, bare or quoted for a shell; and whether it should be left out. */
 const FLAG =
   /(leave )?(--[a-z]+(?:-[a-z]+)*)(?: ('(?:[^']|'\\'')*'|(?!--|(?:or|and|if|to|for|falls)\b)[^\s,;()]*[^\s,;().]))?/g;
 /** A value that a message leaves to its reader. */
 const OPEN_VALUE = /^(?:NAME:|\S*:KIND)/;
+
+const DROP_AGAIN =
+  'Answers that were paid for are stored and are not bought again when the file is put into the inbox again.';
+
+/** The first line of the reason says what happened; it is also what the log shows. */
+function failed(what: string, todo: string): JobEnd & { readonly type: 'failed' } {
+  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
+  const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo), DROP_AGAIN];
+  const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
+  return { type: 'failed', reason: visible(text) };
+}
+
+export const LINK_REFUSED = failed(
+  'This is a link to another place; only files in the inbox itself are processed',
+  'put the file itself into the inbox folder',
+);
+
+export const CRASHED_TOO_OFTEN = failed(
+  'The program crashed each time it processed this file',
+  'show the file to whoever runs the inbox; to try again, put it into the inbox once more',
+);
+
+const WAITING =
+  'You do not need to do anything: the rest is looked up when quota and budget allow it and the service answers;\nthe file then moves to the folder done. The results so far are beside this file (partial); rows that were not\nlooked up yet are in the errors file.';
 
 /**
  * The lines for `brand-enrich.json` for the flags of a "what to do", one for each alternative.
@@ -129,44 +147,34 @@ const OPEN_VALUE = /^(?:NAME:|\S*:KIND)/;
 export function settingsLines(todo: string): string[] {
   const groups: { values: Record<string, unknown>; end: number; isWhole: boolean }[] = [];
   for (const match of todo.matchAll(FLAG)) {
-    const [text, leave, flag, shown] = match;
+    const [text, leave = '', flag = '', shown] = match;
     const last = groups.at(-1);
-    const found = readFlag(flag ?? '', shown);
-    const end = match.index + (found?.isSwitch ? (leave ?? '').length + (flag ?? '').length : text.length);
+    const found = readFlag(flag, shown);
+    const end = match.index + (found?.isSwitch ? leave.length + flag.length : text.length);
     // Neighbouring flags belong together, others are alternatives.
     const isBeside = last !== undefined && match.index === last.end + 1;
     const group = isBeside ? last : { values: {}, end, isWhole: true };
     if (!isBeside) groups.push(group);
     group.end = end;
-    if (found === null || leave !== undefined) group.isWhole = false;
-    else group.values[found.key] = joined(group.values[found.key], found.value);
+    if (found === null || leave !== '') group.isWhole = false;
+    else {
+      const known = group.values[found.key];
+      group.values[found.key] = known === undefined ? found.value : [known, found.value].flat();
+    }
   }
   const lines = groups.filter(({ isWhole }) => isWhole).map(({ values }) => JSON.stringify(values));
   return [...new Set(lines)];
 }
 
-interface ReadFlag {
-  readonly key: string;
-  readonly value: unknown;
-  readonly isSwitch: boolean;
-}
-
-function readFlag(flag: string, shown: string | undefined): ReadFlag | null {
-  const line: Setting<unknown> | undefined = SETTING_ENTRIES.find(([, each]) => each.flag === flag)?.[1];
-  const isAllowed = FOLDER_ENTRIES.some(([, each]) => each.flag === flag);
-  if (line === undefined || line.key === null || !isAllowed) return null;
-  if (line.kind.arity === 'switch') {
-    return { key: line.key, value: !flag.startsWith('--no-'), isSwitch: true };
-  }
+function readFlag(flag: string, shown: string | undefined) {
+  const line: Setting<unknown> | undefined = FOLDER_ENTRIES.find(([, each]) => each.flag === flag)?.[1];
+  if (line === undefined || line.key === null) return null;
+  const { key, kind } = line;
+  if (kind.arity === 'switch') return { key, value: !flag.startsWith('--no-'), isSwitch: true };
   if (shown === undefined) return null;
   const value = shown.startsWith("'") ? shown.slice(1, -1).replaceAll("'\\''", "'") : shown;
-  if (line.kind.parse([value]) instanceof Refusal) return null;
-  return { key: line.key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
-}
-
-function joined(known: unknown, value: unknown): unknown {
-  if (known === undefined) return value;
-  return Array.isArray(known) ? [...known, value] : [known, value];
+  if (kind.parse([value]) instanceof Refusal) return null;
+  return { key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
 }
 
 /** The paragraph of `reason.txt` that holds the lines; empty when there is none. */
@@ -174,10 +182,7 @@ export function settingsAdvice(todo: string): string {
   const lines = settingsLines(todo);
   if (lines.length === 0) return '';
   const which = lines.length === 1 ? 'save this line' : 'save the one of these lines that is meant';
-  const open = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
-  return (
-    `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} beside the folder inbox` +
-    `${open ? ', with name and kind of the column' : ''} (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n` +
-    `${lines.join('\n')}`
-  );
+  const isOpen = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
+  const open = isOpen ? ', with name and kind of the column' : '';
+  return `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} beside the folder inbox${open} (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n${lines.join('\n')}`;
 }

@@ -1,32 +1,24 @@
 /**
- * How the files of an inbox are processed: each is a run like any other, with the folder's own settings, on an engine and
- * a worker that all of them share. What becomes of it is judged in `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`.
+ * How the files of an inbox are processed: each is a run like any other, with the folder's own
+ * settings, on an engine and a worker that all of them share. What becomes of it is judged in
+ * `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`. Nothing here rejects.
  */
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
-import type { LoadedSettings, Settings } from '../../config/settings.js';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Settings } from '../../config/settings.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import { errorText } from '../../core/errors.js';
-import { runSettingsOf, type SharedWorker } from '../../run/enrich-request.js';
-import { type RunContext, runFile } from '../../run/run-file.js';
+import type { EnrichProgress, EnrichResult } from '../../run/enrich-request.js';
+import { runSettingsOf } from '../../run/enrich-request.js';
+import { bareNotice, type Notice, noticeOfReport } from '../../run/notices/notice.js';
+import type { RunReport } from '../../run/report/report.js';
+import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
-import { isLongName, stemOf } from './inbox-file.js';
+import { isLongName, lookAt, stemOf } from './inbox-file.js';
 import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
-import type { InboxNotices } from './inbox-notices.js';
 import { chooseRetries, memoOf } from './inbox-retries.js';
-import { verdictOfError, verdictOfResult } from './inbox-verdict.js';
-import type { InboxWork, JobEnd } from './job-end.js';
+import { type JobEnd, verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { Job, ParkedJob } from './job-folder.js';
-
-export interface InboxWorkOptions {
-  /** The watched folder, where `brand-enrich.json` may lie. */
-  readonly folder: string;
-  readonly notices: InboxNotices;
-  readonly context: RunContext & {
-    readonly loaded: LoadedSettings;
-    /** null: workers elsewhere do the lookups. */
-    readonly worker: SharedWorker | null;
-  };
-}
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
@@ -34,10 +26,14 @@ const FREE_LOOK_MS = 30_000;
 /** What a free look said travels to the ledger with the next exchange. */
 const READING_TRAVELS_MS = 300;
 
-export function createInboxWork({ folder, notices, context }: InboxWorkOptions): InboxWork {
+export type InboxWork = ReturnType<typeof createInboxWork>;
+
+/** `folder`: the watched one, which may hold `brand-enrich.json`. */
+export function createInboxWork(folder: string, context: DaemonContext) {
   const { loaded, service, engine, worker, clock, log, stop } = context;
+  const notices = createInboxNotices(context, loaded.settings.sample);
   const standing = createStanding(log, worker?.worker ?? null);
-  const closed = createClosedNote(engine.keyValues, folder);
+  const noteClosed = createClosedNote(engine.keyValues, folder);
   let opensAccount = true;
   let wentAheadAt = 0;
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
@@ -70,7 +66,7 @@ export function createInboxWork({ folder, notices, context }: InboxWorkOptions):
     return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
   }
 
-  /** Tells quota and usage without spending, where the service's own brand is known. */
+  /** Shows quota and usage without spending, where the service's own brand is known. */
   async function lookFreely(settings: Settings): Promise<void> {
     const { ownDomain } = service;
     if (ownDomain === null || worker === null || clock.monotonic() - lookedFreelyAt < FREE_LOOK_MS) return;
@@ -80,33 +76,38 @@ export function createInboxWork({ folder, notices, context }: InboxWorkOptions):
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 
+  /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
+  const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
+
   return {
-    async whyClosed() {
+    /** Why no file of this inbox can be processed, for its owner; null: they can be. */
+    async whyClosed(): Promise<string | null> {
       const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
-      // Not waited for: the engine may be away, and the inbox is closed all the same.
-      void closed.note(why);
+      // Not waited for: the engine may be unavailable, and the inbox is closed all the same.
+      void noteClosed(why);
       return why;
     },
-    async process(job, tries) {
+    /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
+    async process(job: Job, tries: number): Promise<JobEnd> {
       let settings: Settings;
       try {
         settings = await readFolderSettings(folder, loaded);
       } catch (error) {
-        // The inbox is closed at the next look; the file goes on when it is open again.
-        return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
+        return { ...untilSettled, why: errorText(error) };
       }
       try {
         return await enrich(job, settings);
       } catch (error) {
-        if (await isJustChanged(join(folder, FOLDER_SETTINGS_FILE), clock.now())) {
-          return { type: 'again', why: errorText(error), inMs: SETTINGS_SETTLE_MS, holds: true };
-        }
+        const seen = await lookAt(join(folder, FOLDER_SETTINGS_FILE));
+        if (seen !== null && Math.abs(clock.now() - seen.mtimeMs) < SETTINGS_SETTLE_MS)
+          return { ...untilSettled, why: errorText(error) };
         log.debug({ err: error, file: job.file }, 'a file ended with an error');
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
       }
     },
     ended: notices.noteEnd,
-    async chooseRetries(parked: readonly ParkedJob[]) {
+    /** Which of the waiting files, oldest first, may continue now. */
+    async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {
       if (stop.aborted) return [];
       try {
         const settings = await readFolderSettings(folder, loaded);
@@ -134,7 +135,54 @@ function shortOutput({ file, folder }: Job): string {
   return join(folder, `${stemOf(file)}.enriched${extension}`);
 }
 
-async function isJustChanged(path: string, now: number): Promise<boolean> {
-  const stat = await lstat(path).catch(() => null);
-  return stat !== null && Math.abs(now - stat.mtimeMs) < SETTINGS_SETTLE_MS;
+/** Notifications are sent once each file has been moved: so the report is where they say. */
+export function createInboxNotices(
+  { notifier, clock }: Pick<DaemonContext, 'notifier' | 'clock'>,
+  isSample: boolean,
+) {
+  /** By the folder of the job. */
+  const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
+  let isRefusalNotified = false;
+
+  const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
+
+  return {
+    noteProgress(job: Job, progress: EnrichProgress, account: string): void {
+      notifier.notifyNearLimit(account, progress.ledger, runOf(job, progress.runId));
+    },
+    /** Its report is written, still in the folder of processing. */
+    noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void {
+      reports.set(job.folder, { report, file: basename(result.names.report) });
+      notifier.notifyNearLimit(account, result.ledger, runOf(job, result.run.id));
+    },
+    /** `folder`: where the file and its results are now; null: back where they were taken from. */
+    noteEnd(job: Job, end: JobEnd, folder: string | null): void {
+      const written = reports.get(job.folder);
+      reports.delete(job.folder);
+      const event = eventOf(end, job);
+      if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
+      if (end.type === 'refused') isRefusalNotified = true;
+      const scene = { at: clock.now(), isSample, run: runOf(job, written?.report.run.id ?? null) };
+      const reason = reasonOf(end);
+      const notice =
+        written === undefined || folder === null
+          ? bareNotice(event, scene, reason)
+          : noticeOfReport(event, scene, written.report, join(folder, written.file));
+      // A file that is done has no reason of its own; that nothing matched is worth one.
+      notifier.notify(end.type === 'done' ? notice : { ...notice, reason });
+    },
+  };
+}
+
+/** A file that is parked again is not news, and one that is tried again has not ended. */
+function eventOf(end: JobEnd, job: Job): Notice['event'] | null {
+  if (end.type === 'done') return 'finish';
+  if (end.type === 'parked') return job.record.parked === null ? 'parked' : null;
+  return end.type === 'failed' || end.type === 'refused' ? 'failure' : null;
+}
+
+/** Reasons have several lines; the first one says it. */
+function reasonOf(end: JobEnd): string | null {
+  if (end.type === 'refused') return end.why;
+  return 'reason' in end ? (end.reason.split('\n', 1)[0] ?? null) : null;
 }

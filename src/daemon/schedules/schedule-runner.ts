@@ -1,14 +1,12 @@
 /**
  * Runs the schedules of one host when they are due. With several runners each tick goes to one of
- * them, and a schedule whose run is still going is not started twice. The caller brings what runs a
- * command.
+ * them, and a schedule whose run is still going is not started twice.
  */
+import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
-import type { Clock } from '../../core/clock.js';
+import type { DaemonContext } from '../../context/daemon-context.js';
 import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
-import type { Log } from '../../core/log.js';
-import type { Engine } from '../../engine/engine.js';
 import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
 import {
   createScheduleBook,
@@ -17,7 +15,6 @@ import {
   type PassedTick,
   SCOPES,
   type Schedule,
-  setClock,
   tickQueueOf,
 } from './schedule-book.js';
 
@@ -26,39 +23,33 @@ const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
 /** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
+/** A tick taken later than this was missed: the machine was off or no runner was up. */
+const LATE_AFTER_MS = 60_000;
 
 export interface ScheduledWork {
   readonly schedule: Schedule;
-  /** The moment that `{date}` and `{time}` stand for, milliseconds since 1970. */
+  /** For `{date}` and `{time}`: when it was due, so an interrupted run goes on with its files. */
   readonly stampedAt: number;
   /** Stop asking, write what is there, and end with exit code 130. */
   readonly stop: AbortSignal;
 }
 
-export interface ScheduleRunnerOptions {
-  readonly engine: Engine;
+export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'clock' | 'log'> {
   /** The machine whose schedules it runs. */
   readonly host: string;
-  /** Distinguishes runners of one host. */
-  readonly name: string;
   /** Runs the command of a schedule. What it throws is the result of the run. */
   readonly execute: (work: ScheduledWork) => Promise<Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>>;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Default: a minute. */
   readonly lateAfterMs?: number;
 }
 
-export interface ScheduleRunner {
-  /** Starts taking scheduledJobs. Throws what the engine throws. */
-  start(): Promise<void>;
-  /** Interrupts what runs; another runner, or the next one here, continues it. */
-  stop(): Promise<void>;
-}
+export type ScheduleRunner = ReturnType<typeof createScheduleRunner>;
 
-export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRunner {
+export function createScheduleRunner(options: ScheduleRunnerOptions) {
   const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
   const { keyValues, scheduledJobs } = engine;
+  /** Tells runners of one host apart. */
+  const runnerName = `${process.pid}-${randomBytes(4).toString('hex')}`;
   const book = createScheduleBook(engine);
   const queue = tickQueueOf(host);
   const stopping = new AbortController();
@@ -72,31 +63,22 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
     const schedule = await book.find(name);
     if (schedule === null) await scheduledJobs.remove(queue, name);
     if (schedule === null || schedule.id !== id) return;
-    const { catchesUp } = schedule;
     const hasBegun = begunAt !== undefined;
-    if (judgeTick({ dueAt, hasBegun }, { now: clock.now(), catchesUp, lateAfterMs }) === 'missed') {
-      await pass(schedule, 'missed', dueAt);
-      return;
-    }
+    const lateMs = dueAt === null ? null : clock.now() - dueAt;
+    if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
+      return pass(schedule, 'missed', dueAt);
     const holder = job.id ?? '';
-    if (!(await keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS))) {
-      await pass(schedule, 'skipped', dueAt);
-      return;
-    }
-    const heartbeats = setInterval(() => {
-      keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS).catch(warnOfFailure);
-    }, HEARTBEAT_MS);
+    const claimRunning = () => keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS);
+    if (!(await claimRunning())) return pass(schedule, 'skipped', dueAt);
+    const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
     try {
       const startedAt = clock.now();
       if (!hasBegun) await job.updateData({ ...job.data, begunAt: startedAt });
       const stop = AbortSignal.any([stopping.signal, ...(lost ? [lost] : [])]);
       const result = await run({ schedule, stampedAt: dueAt ?? job.timestamp, stop });
       if (lost?.aborted) return;
-      if (stopping.signal.aborted && result.exitCode === EXIT.interrupted) {
-        return await park(job, token);
-      }
-      const ended: EndedRun = { dueAt, startedAt, endedAt: clock.now(), ...result };
-      await keep(SCOPES.ended, schedule, ended);
+      if (stopping.signal.aborted && result.exitCode === EXIT.interrupted) return await park(job, token);
+      await keep(SCOPES.ended, schedule, { dueAt, startedAt, endedAt: clock.now(), ...result });
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(heartbeats);
@@ -116,17 +98,14 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
     try {
       return await options.execute(work);
     } catch (error) {
-      if (!(error instanceof BrandEnrichError)) {
-        log.error({ err: error, schedule: name }, 'this is a bug, please report it');
-      }
-      const exitCode = error instanceof BrandEnrichError ? error.exitCode : EXIT.trouble;
-      return { exitCode, sentence: errorText(error), output: null };
+      const isOurs = error instanceof BrandEnrichError;
+      if (!isOurs) log.error({ err: error, schedule: name }, 'this is a bug, please report it');
+      return { exitCode: isOurs ? error.exitCode : EXIT.trouble, sentence: errorText(error), output: null };
     }
   }
 
   async function pass(schedule: Schedule, why: PassedTick['why'], dueAt: number | null): Promise<void> {
-    const passed: PassedTick = { why, dueAt, at: clock.now() };
-    await keep(SCOPES.passed, schedule, passed);
+    await keep(SCOPES.passed, schedule, { why, dueAt, at: clock.now() });
     log.warn(
       { schedule: schedule.name },
       why === 'skipped'
@@ -147,46 +126,39 @@ export function createScheduleRunner(options: ScheduleRunnerOptions): ScheduleRu
 
   /** The heartbeat of this host; also sets clocks that the engine lost or never had. */
   async function heartbeat(): Promise<void> {
-    await keyValues.put(SCOPES.runner, host, options.name);
+    await keyValues.put(SCOPES.runner, host, runnerName);
     const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
-    for (const { schedule } of await book.list()) {
-      if (schedule.host === host && !clocks.has(schedule.name)) await setClock(scheduledJobs, schedule);
-    }
+    for (const { schedule } of await book.list())
+      if (schedule.host === host && !clocks.has(schedule.name)) await book.setClock(schedule);
   }
 
   return {
-    async start() {
+    /** Starts taking ticks. Throws what the engine throws. */
+    async start(): Promise<void> {
       await heartbeat();
       timer = setInterval(() => void heartbeat().catch(warnOfFailure), HEARTBEAT_MS);
       worker
         .run()
         .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs are no longer started'));
     },
-    async stop() {
+    /** Interrupts what runs; another runner, or the next one here, continues it. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       const closed = worker.close().catch(() => undefined);
       stopping.abort(new Error('the schedule runner stops'));
       await withinDeadline(closed, CLOSE_MS);
-      await keyValues.remove(SCOPES.runner, host, options.name).catch(warnOfFailure);
+      await keyValues.remove(SCOPES.runner, host, runnerName).catch(warnOfFailure);
     },
   };
 }
 
-/** A tick taken later than this was missed: the machine was off or no runner was up. */
-const LATE_AFTER_MS = 60_000;
-
-interface TakenTick {
-  /** Milliseconds since 1970; null for a run by hand, which is never late. */
-  readonly dueAt: number | null;
-  /** Whether its run was begun before and interrupted: it continues, however late. */
-  readonly hasBegun: boolean;
-}
-
-/** Whether a tick is run or counts as missed. Pure. */
-export function judgeTick(
-  { dueAt, hasBegun }: TakenTick,
-  { now, catchesUp, lateAfterMs }: { now: number; catchesUp: boolean; lateAfterMs: number },
-): 'run' | 'missed' {
-  if (dueAt === null || hasBegun || catchesUp) return 'run';
-  return now - dueAt > lateAfterMs ? 'missed' : 'run';
+/**
+ * Whether a tick counts as missed. A run by hand (`lateMs` null) is never late; one that was begun
+ * before and interrupted continues, however late. Pure.
+ */
+export function isMissed(
+  { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
+  lateAfterMs: number,
+): boolean {
+  return lateMs !== null && !hasBegun && !catchesUp && lateMs > lateAfterMs;
 }

@@ -1,35 +1,29 @@
 /**
  * The times of schedules: cron expressions in a time zone, read by the library that BullMQ uses,
- * and `{date}` and `{time}` in the names of outputs.
+ * and `{date}` and `{time}` in the names of outputs. Moments are milliseconds since 1970.
  */
 import { CronExpressionParser } from 'cron-parser';
 import { errorText } from '../../core/errors.js';
 
-/**
- * When the first tick after `after` is due; both in milliseconds since 1970. Throws for an
- * expression that is wrong or never due.
- */
+/** When the first tick after `after` is due. Throws for what is no expression, or never due. */
 export function nextTickAt(cron: string, tz: string, after: number): number {
   return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
     .next()
     .getTime();
 }
 
-/** What the text should be instead of this time zone; null when it is one. */
-export function findTimeZoneProblem(tz: string): string | null {
+/** Whether it names a time zone of the IANA database. */
+export function isTimeZone(tz: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: tz });
     // Offsets such as +02:00 are zones for Intl and none for the library.
-    return /^[A-Za-z]/.test(tz) ? null : 'a time zone of the IANA database';
+    return /^[A-Za-z]/.test(tz);
   } catch {
-    return 'a time zone of the IANA database';
+    return false;
   }
 }
 
-/**
- * Why an expression is refused, as a part of a sentence; null when it is right and has a next tick.
- * `now` in milliseconds.
- */
+/** Why an expression is refused, as a part of a sentence; null: it is right and has a next tick. */
 export function findCronProblem(cron: string, tz: string, now: number): string | null {
   const text = cron.trim();
   const fields = text.split(/\s+/);
@@ -46,36 +40,19 @@ export function findCronProblem(cron: string, tz: string, now: number): string |
   }
 }
 
-const STAMPS = ['date', 'time'] as const;
+/** `2026-01-14 02:00:00` in a time zone. */
+export function localTime(at: number, tz: string): string {
+  return new Date(at).toLocaleString('sv-SE', { timeZone: tz });
+}
 
-/**
- * `{date}` becomes `2026-01-14`, `{time}` `020000`: the moment when the tick was due, so that a run
- * which was interrupted continues with the same files. `at` in milliseconds since 1970.
- */
+/** `{date}` becomes `2026-01-14`, `{time}` `020000`, in a time zone. */
 export function stampPath(path: string, at: number, tz: string): string {
-  const parts = new Map(
-    new Intl.DateTimeFormat('en-US', {
-      timeZone: tz,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-    })
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
-  const of = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? '';
-  return path
-    .replaceAll('{date}', `${of('year')}-${of('month')}-${of('day')}`)
-    .replaceAll('{time}', `${of('hour')}${of('minute')}${of('second')}`);
+  const [date = '', time = ''] = localTime(at, tz).split(' ');
+  return path.replaceAll('{date}', date).replaceAll('{time}', time.replaceAll(':', ''));
 }
 
 /** Words in braces that are not stamps. */
 export function unknownStamps(path: string): string[] {
-  return [...path.matchAll(/\{([A-Za-z]+)\}/g)]
-    .map(([, word]) => word ?? '')
-    .filter((word) => !STAMPS.some((stamp) => stamp === word));
+  const words = [...path.matchAll(/\{([A-Za-z]+)\}/g)].map(([, word = '']) => word);
+  return words.filter((word) => word !== 'date' && word !== 'time');
 }

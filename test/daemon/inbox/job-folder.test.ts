@@ -3,33 +3,40 @@ import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/pr
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { lookAt, type SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
-import { type InboxFolders, openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
+import {
+  type InboxFolders,
+  openFolders,
+  type WatcherFolders,
+} from '../../../src/daemon/inbox/inbox-folders.js';
 import { arrive, claim, type Job, putBack, take, writeRecord } from '../../../src/daemon/inbox/job-folder.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
 const JOB = 'list-2026-01-14T09-30-05Z';
-let folders: InboxFolders;
-let desk: string;
-let otherDesk: string;
+let folders: WatcherFolders;
+let others: WatcherFolders;
 
 beforeEach(async () => {
-  folders = await openFolders(await temporaryFolder());
-  desk = join(folders.processing, 'one');
-  otherDesk = join(folders.processing, 'two');
-  await mkdir(desk);
-  await mkdir(otherDesk);
+  const opened = await openFolders(await temporaryFolder());
+  folders = await watcher(opened, 'one');
+  others = await watcher(opened, 'two');
 });
+
+async function watcher(opened: InboxFolders, name: string): Promise<WatcherFolders> {
+  const own = join(opened.processing, name);
+  await mkdir(own);
+  return { ...opened, own };
+}
 
 async function drop(name: string, content = 'website\na.com\n'): Promise<SeenFile> {
   await writeFile(join(folders.inbox, name), content);
   const seen = await lookAt(join(folders.inbox, name));
-  if (seen === null || seen === 'folder') throw new Error('not dropped');
+  if (seen === null) throw new Error('not dropped');
   return seen;
 }
 
 async function claimed(name = 'list.csv'): Promise<Job> {
-  const job = await claim(folders, desk, await drop(name), NOW);
+  const job = await claim(folders, await drop(name), NOW);
   if (job === null) throw new Error('not claimed');
   return job;
 }
@@ -44,17 +51,17 @@ describe('claiming', () => {
 
   it('gives a file to one of two, and leaves the other nothing', async () => {
     const seen = await drop('list.csv');
-    const jobs = await Promise.all([claim(folders, desk, seen, NOW), claim(folders, otherDesk, seen, NOW)]);
+    const jobs = await Promise.all([claim(folders, seen, NOW), claim(others, seen, NOW)]);
     expect(jobs.filter((job) => job !== null)).toHaveLength(1);
-    expect([...(await readdir(desk)), ...(await readdir(otherDesk))]).toEqual([JOB]);
+    expect([...(await readdir(folders.own)), ...(await readdir(others.own))]).toEqual([JOB]);
   });
 
   it('puts back a file that was changed after it was looked at', async () => {
     const seen = await drop('list.csv');
     await drop('list.csv', 'website\na.com\nb.com\n');
-    expect(await claim(folders, desk, seen, NOW)).toBeNull();
+    expect(await claim(folders, seen, NOW)).toBeNull();
     expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toContain('b.com');
-    expect(await readdir(desk)).toEqual([]);
+    expect(await readdir(folders.own)).toEqual([]);
   });
 });
 
@@ -62,26 +69,26 @@ describe('arriving', () => {
   it('numbers what has the same name at the same time', async () => {
     const names: (string | null)[] = [];
     for (let times = 0; times < 3; times += 1) {
-      names.push(await arrive(folders, await claimed(), { place: 'done', reason: null }, NOW));
+      names.push(await arrive(folders, await claimed(), 'done', {}, NOW));
     }
-    expect(names).toEqual([JOB, `${JOB}-2`, `${JOB}-3`]);
+    expect(names).toEqual([JOB, `${JOB}-2`, `${JOB}-3`].map((name) => join(folders.done, name)));
     expect(await readdir(join(folders.done, JOB))).toEqual(['list.csv']);
   });
 
   it('brings a reason to those who wait or failed, and takes it away from those who are done', async () => {
     const job = await claimed();
-    await arrive(folders, job, { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
+    await arrive(folders, job, 'waiting', { reason: 'wait\n', memo: 'm' }, NOW);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
-    const again = await take(folders, desk, join(folders.waiting, JOB));
+    const again = await take(folders, join(folders.waiting, JOB));
     expect(again?.record.parked).toEqual({ at: NOW, memo: 'm' });
-    if (again) await arrive(folders, again, { place: 'done', reason: null }, NOW + 1_000);
+    if (again) await arrive(folders, again, 'done', {}, NOW + 1_000);
     expect(await readdir(join(folders.done, JOB.replace('05Z', '06Z')))).toEqual(['list.csv']);
   });
 
   it('says so when the job was taken over meanwhile', async () => {
     const job = await claimed();
-    await rename(job.folder, join(otherDesk, JOB));
-    expect(await arrive(folders, job, { place: 'done', reason: null }, NOW)).toBeNull();
+    await rename(job.folder, join(others.own, JOB));
+    expect(await arrive(folders, job, 'done', {}, NOW)).toBeNull();
     expect(await readdir(folders.done)).toEqual([]);
   });
 });
@@ -92,7 +99,7 @@ describe('putting back', () => {
     await writeFile(join(job.folder, 'list.enriched.partial.csv'), 'x');
     expect(await putBack(folders, job)).toBe(true);
     expect(await readdir(folders.inbox)).toEqual(['list.csv']);
-    expect(await readdir(desk)).toEqual([]);
+    expect(await readdir(folders.own)).toEqual([]);
   });
 
   it('never replaces a file that was dropped meanwhile', async () => {
@@ -104,8 +111,8 @@ describe('putting back', () => {
   });
 
   it('brings a parked one back to those who wait, as it was', async () => {
-    await arrive(folders, await claimed(), { place: 'waiting', reason: 'wait\n', memo: 'm' }, NOW);
-    const job = await take(folders, desk, join(folders.waiting, JOB));
+    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n', memo: 'm' }, NOW);
+    const job = await take(folders, join(folders.waiting, JOB));
     if (job) expect(await putBack(folders, job)).toBe(true);
     expect(await readdir(folders.waiting)).toEqual([JOB]);
     expect(await readdir(folders.inbox)).toEqual([]);
@@ -115,9 +122,8 @@ describe('putting back', () => {
 describe('taking over', () => {
   it('gives a job to one of two', async () => {
     const { folder } = await claimed();
-    const third = join(folders.processing, 'three');
-    await mkdir(third);
-    const jobs = await Promise.all([take(folders, otherDesk, folder), take(folders, third, folder)]);
+    const third = await watcher(folders, 'three');
+    const jobs = await Promise.all([take(others, folder), take(third, folder)]);
     expect(jobs.filter((job) => job !== null).map((job) => job?.file)).toEqual(['list.csv']);
   });
 
@@ -126,22 +132,22 @@ describe('taking over', () => {
     for (const name of ['list.enriched.partial.csv', 'list.errors.csv', 'list.report.json', 'reason.txt'])
       await writeFile(join(folder, name), 'x');
     await writeFile(join(folder, '.brand-enrich-job.json'), '{"fi');
-    expect((await take(folders, otherDesk, folder))?.file).toBe('list.csv');
+    expect((await take(others, folder))?.file).toBe('list.csv');
   });
 
   it('removes a folder that its watcher was killed over before the file was in it', async () => {
-    const folder = join(desk, 'early');
+    const folder = join(folders.own, 'early');
     await mkdir(folder);
     await writeRecord(folder, { file: 'list.csv', adoptions: 0, parked: null });
-    expect(await take(folders, otherDesk, folder)).toBeNull();
-    expect(await readdir(otherDesk)).toEqual([]);
+    expect(await take(others, folder)).toBeNull();
+    expect(await readdir(others.own)).toEqual([]);
   });
 
   it('keeps for people what it cannot tell the original of', async () => {
-    const folder = join(desk, 'odd');
+    const folder = join(folders.own, 'odd');
     await mkdir(folder);
     for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), 'x');
-    expect(await take(folders, otherDesk, folder)).toBeNull();
+    expect(await take(others, folder)).toBeNull();
     expect((await readdir(join(folders.failed, 'odd'))).sort()).toEqual(['a.csv', 'b.csv', 'reason.txt']);
   });
 });

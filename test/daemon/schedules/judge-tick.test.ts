@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { judgeTick } from '../../../src/daemon/schedules/schedule-runner.js';
+import { isMissed } from '../../../src/daemon/schedules/schedule-runner.js';
 
 const LATE = 60_000;
-const DUE = 1_000_000;
+const ON_TIME = { lateMs: 0, hasBegun: false, catchesUp: false };
 
 it.each([
-  ['in time', { dueAt: DUE, hasBegun: false }, 0, false, 'run'],
-  ['a minute late', { dueAt: DUE, hasBegun: false }, LATE, false, 'run'],
-  ['later than that', { dueAt: DUE, hasBegun: false }, LATE + 1, false, 'missed'],
-  ['later, with --catch-up', { dueAt: DUE, hasBegun: false }, 10 * LATE, true, 'run'],
-  ['later, and interrupted before', { dueAt: DUE, hasBegun: true }, 10 * LATE, false, 'run'],
-  ['by hand', { dueAt: null, hasBegun: false }, 10 * LATE, false, 'run'],
-  ['before its time, by a clock that was put back', { dueAt: DUE, hasBegun: false }, -LATE, false, 'run'],
-] as const)('a tick %s', (_, tick, byMs, catchesUp, expected) => {
-  expect(judgeTick(tick, { now: DUE + byMs, catchesUp, lateAfterMs: LATE })).toBe(expected);
+  ['in time', ON_TIME, false],
+  ['a minute late', { ...ON_TIME, lateMs: LATE }, false],
+  ['later than that', { ...ON_TIME, lateMs: LATE + 1 }, true],
+  ['later, with --catch-up', { ...ON_TIME, lateMs: 10 * LATE, catchesUp: true }, false],
+  ['later, and interrupted before', { ...ON_TIME, lateMs: 10 * LATE, hasBegun: true }, false],
+  ['by hand', { ...ON_TIME, lateMs: null }, false],
+  ['before its time, by a clock that was put back', { ...ON_TIME, lateMs: -LATE }, false],
+])('a tick %s is missed: %s', (_, tick, expected) => {
+  expect(isMissed(tick, LATE)).toBe(expected);
 });

@@ -73,7 +73,6 @@ async function openScene(under: EngineUnderTest, folder: string, host: string): 
       const runner = createScheduleRunner({
         engine,
         host,
-        name: randomBytes(4).toString('hex'),
         clock: systemClock,
         log: silentLog(),
         ...changes,

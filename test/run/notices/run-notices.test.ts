@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/errors.js';
-import { createInboxNotices } from '../../../src/daemon/inbox/inbox-notices.js';
-import type { JobEnd } from '../../../src/daemon/inbox/job-end.js';
+import type { JobEnd } from '../../../src/daemon/inbox/inbox-verdict.js';
+import { createInboxNotices } from '../../../src/daemon/inbox/inbox-work.js';
 import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
@@ -84,7 +84,7 @@ describe('a file of an inbox', () => {
   const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, memo: '' } } };
   const notices = () => {
     const told = createTold();
-    return { told, inbox: createInboxNotices({ notifier: told, isSample: false, clock }) };
+    return { told, inbox: createInboxNotices({ notifier: told, clock }, false) };
   };
   const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
   const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', memo: '', holdMs: 0 };

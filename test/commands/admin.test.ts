@@ -1,6 +1,6 @@
 /** What `status`, `ledger show` and `outcomes stats` say. */
 import { describe, expect, it } from 'vitest';
-import { ledgerText, outcomesText, statusText } from '../../src/commands/admin-text.js';
+import { ledgerText, outcomesText, statusText } from '../../src/commands/admin.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { NOON, runRecord } from '../worker/asking.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, failureText } from '../../src/commands/failure-text.js';
-import { FailFileError, NeverStartError } from '../../src/core/errors.js';
+import { FailFileError, NeverStartError } from '../src/core/errors.js';
+import { failureOf } from '../src/main.js';
 
 const missing = new FailFileError({ code: 'input-missing', subject: 'x.csv', todo: 'check the path' });
 const wrong = new NeverStartError({
@@ -20,21 +20,21 @@ describe('an error that ends a process', () => {
     [new TypeError('x is not a function'), { code: 'bug', message: 'x is not a function', exitCode: 5 }],
     ['a text', { code: 'bug', message: 'a text', exitCode: 5 }],
   ])('is told to programs: %s', (error, told) => {
-    expect(failureOf(error, [''])).toEqual({ error: told });
+    expect(failureOf(error, '').data).toEqual({ error: told });
   });
 
   it('is told to people in one line when it is one of ours, with its stack when it is a bug', () => {
-    expect(failureText(missing, [])).toBe(
+    expect(failureOf(missing, '').text).toBe(
       'brand-enrich: the input cannot be opened: x.csv; check the path\n',
     );
-    expect(failureText(new TypeError('odd'), [])).toMatch(
+    expect(failureOf(new TypeError('odd'), '').text).toMatch(
       /^brand-enrich: this is a bug.*TypeError: odd\n +at /,
     );
   });
 
   it('that quotes the token is told without it', () => {
     const error = new TypeError('Invalid character in header: Bearer s3cr3t');
-    expect(failureOf(error, ['s3cr3t']).error.message).toBe('Invalid character in header: Bearer ***');
-    expect(failureText(error, ['s3cr3t'])).not.toContain('s3cr3t');
+    expect(failureOf(error, 's3cr3t').data.error.message).toBe('Invalid character in header: Bearer ***');
+    expect(failureOf(error, 's3cr3t').text).not.toContain('s3cr3t');
   });
 });

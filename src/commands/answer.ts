@@ -1,0 +1,33 @@
+/** What every command is called with, and what one that looks or gives orders says. */
+import type { CommandName } from '../config/setting.js';
+import type { LoadedSettings } from '../config/settings.js';
+import { type CommandContext, openStores } from '../context/open-context.js';
+import { EXIT, type ExitCode } from '../core/errors.js';
+import { withReleasers } from '../core/lifecycle.js';
+import { printJson, printText } from '../core/terminal-text.js';
+import type { Engine } from '../engine/engine.js';
+
+/** A command with its arguments and settings. */
+export interface CommandCall extends CommandContext, LoadedSettings {
+  readonly command: CommandName;
+  readonly args: readonly string[];
+}
+
+/** Text for people, with `--json` data for programs. */
+export interface Answer {
+  readonly data: unknown;
+  readonly text: string;
+}
+
+export function show({ data, text }: Answer, { settings, stdout }: CommandCall): ExitCode {
+  if (settings.json) printJson(stdout, data);
+  else printText(stdout, text);
+  return EXIT.done;
+}
+
+/** Shows what `ask` finds in the engine. Throws what opening the engine throws. */
+export function answerFrom(call: CommandCall, ask: (stores: Engine) => Promise<Answer>): Promise<ExitCode> {
+  return withReleasers(async (releasers) =>
+    show(await ask(await openStores(call.settings, call, releasers)), call),
+  );
+}
