@@ -38,7 +38,7 @@ export interface RunSettings {
   readonly process?: string;
 }
 
-export interface NewRun {
+interface NewRun {
   readonly id: string;
   /** Hash of the input's content and of the settings that choose identifiers. */
   readonly key: string;

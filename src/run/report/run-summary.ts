@@ -33,7 +33,7 @@ function binOf(score: number, tier: QualityTier): number {
   return Math.min(Math.max(bin, first), first + BINS_OF_THIRD - 1);
 }
 
-export type RunSummary = ReturnType<typeof createRunSummary>;
+type RunSummary = ReturnType<typeof createRunSummary>;
 export type RunFacts = RunSummary['facts'];
 
 export function createRunSummary(tierOf: (score: number) => QualityTier) {
