@@ -64,6 +64,8 @@ export interface RunRecord extends NewRun {
   readonly spent: number;
   /** Requests that the ledger counted as overage when they were settled. */
   readonly overageBilled: number;
+  /** Earlier starts of the same command left failures that hold for this one too (`LookupFailure.isFinal`). */
+  readonly hasEarlierFailures: boolean;
 }
 
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
@@ -88,13 +90,15 @@ export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'
   return Math.max(0, spent - tally.billed);
 }
 
-/** A lookup that this run does not ask for again. Never reused by another run. */
+/** A lookup that this run does not ask for again. */
 export interface LookupFailure {
   readonly key: string;
   readonly reason: string;
   readonly billed: boolean;
   /** It is left to the next run of the same command, and does not count as failed. */
   readonly isDeferred?: boolean;
+  /** Paid for, and asking again could not help: later starts of the same command do not ask either, until one completes. */
+  readonly isFinal?: boolean;
 }
 
 /**
@@ -130,7 +134,7 @@ export interface RunStore {
   finishChunk(id: string, chunk: number): Promise<void>;
   /** Remembers failed lookups under the run, and counts each key once. A later report of a key replaces the earlier one. */
   fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
-  /** In the order of the keys; null where the run has no failure. */
+  /** In the order of the keys, final ones of earlier starts included; null where there is none. */
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
   halt(id: string, halt: RunHalt): Promise<void>;
   clearHalt(id: string): Promise<void>;

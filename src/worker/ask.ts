@@ -274,8 +274,9 @@ async function askInTurn(
     const halt = isUseless ? await haltOfUseless(context, run, permit, meaning.reason) : null;
     if (meaning.type === 'failed' || (meaning.type === 'wasted' && wasted > 0)) {
       const failure = { reason: meaning.reason, billed: answer.cost !== 'free' };
+      const isFinal = meaning.type === 'failed';
       // Paid for and not asked for again, so it is kept like an answer: before it is settled.
-      if (failure.billed) await context.keepFailure(run.id, { key, ...failure });
+      if (failure.billed) await context.keepFailure(run.id, { key, ...failure, ...(isFinal && { isFinal }) });
       if (halt) await context.halt(run.id, halt);
       governor.settle(permit, answer.cost, heard);
       return came({ type: 'failed', ...failure });

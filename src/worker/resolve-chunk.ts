@@ -49,7 +49,8 @@ export async function resolveChunk(
   if (context.halts.get(run.id)) return finishChunk(context.engine, chunk);
 
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
-  const data = isRepeat ? await withoutFailed(context.engine, chunk, prefix) : chunk;
+  const mayHaveFailed = isRepeat || run.hasEarlierFailures;
+  const data = mayHaveFailed ? await withoutFailed(context.engine, chunk, prefix) : chunk;
   // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
   const { underWay } = context;
   const now = context.clock.now();
@@ -73,7 +74,7 @@ export async function resolveChunk(
   const failures = failuresOf(data, asked, prefix);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
   // What a repeated chunk finds was counted when it was bought, or found, the first time.
-  if (!isRepeat) tally.add({ stored: data.identifiers.length - asked.length });
+  if (!isRepeat) tally.add({ stored: chunk.identifiers.length - asked.length });
   await tally.flush();
   if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
     return finishChunk(context.engine, data);

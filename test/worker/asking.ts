@@ -191,6 +191,7 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     settings: runSettings(settings),
     asOf: NOON,
     keyStartedAt: NOON,
+    hasEarlierFailures: false,
     beatAt: NOON,
     status: 'running',
     reason: null,

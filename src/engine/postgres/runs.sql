@@ -9,7 +9,7 @@ CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUA
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent,
-    'overageBilled', r.overage_billed)
+    'overageBilled', r.overage_billed, 'hasEarlierFailures', r.has_earlier_failures)
 $$;
 
 CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
@@ -20,10 +20,12 @@ BEGIN
   ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
   -- A start that is sent twice is one start, and changes nothing.
   INSERT INTO brand_enrich.run AS t (id, key, label, settings, account, plan, quota_cap, overage, max_requests,
-    max_overage_requests, as_of, key_started_at, beat_at)
+    max_overage_requests, as_of, key_started_at, beat_at, has_earlier_failures)
   VALUES (p_id, p_key, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
     (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
-    (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now)
+    (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now,
+    EXISTS (SELECT FROM brand_enrich.run e JOIN brand_enrich.failure f ON f.run = e.id AND f.is_final
+             WHERE e.key = p_key AND e.key_started_at = v_started_at))
   ON CONFLICT (id) DO UPDATE SET id = t.id
   RETURNING * INTO r;
   RETURN brand_enrich.run_record(r);
@@ -94,12 +96,12 @@ DECLARE v_new bigint;
 BEGIN
   -- Each key is counted once, however often it is reported: a row that was there before has been locked or changed (xmax).
   WITH known AS (
-    INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred)
+    INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred, is_final)
     SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean,
-           coalesce((f->>'isDeferred')::boolean, false)
+           coalesce((f->>'isDeferred')::boolean, false), coalesce((f->>'isFinal')::boolean, false)
       FROM jsonb_array_elements(p_failures) WITH ORDINALITY e(f, ord) ORDER BY f->>'key', ord DESC
     ON CONFLICT (run, key) DO UPDATE SET reason = excluded.reason, billed = excluded.billed,
-      is_deferred = excluded.is_deferred
+      is_deferred = excluded.is_deferred, is_final = failure.is_final OR excluded.is_final
     RETURNING xmax = 0 AND NOT is_deferred AS is_new
   ) SELECT count(*) FILTER (WHERE is_new) INTO v_new FROM known;
   UPDATE brand_enrich.run SET failed = failed + v_new WHERE id = p_id AND v_new > 0;
@@ -107,11 +109,17 @@ END $$;
 
 CREATE FUNCTION brand_enrich.get_failures(p_offset bigint, p_id text, p_keys jsonb) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+DECLARE v_runs text[] := ARRAY[p_id];
 BEGIN
-  RETURN (SELECT jsonb_agg(jsonb_build_object('position', e.ord, 'reason', f.reason, 'billed', f.billed,
-      'isDeferred', f.is_deferred))
-    FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
-    JOIN brand_enrich.failure f ON f.run = p_id AND f.key = e.k);
+  -- Final ones of earlier starts of the same command hold too.
+  v_runs := v_runs || ARRAY(SELECT e.id FROM brand_enrich.run r JOIN brand_enrich.run e USING (key, key_started_at)
+    WHERE r.id = p_id AND r.has_earlier_failures AND e.id <> p_id);
+  RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed', found.billed,
+      'isDeferred', found.is_deferred))
+    FROM (SELECT DISTINCT ON (e.ord) e.ord, f.reason, f.billed, f.is_deferred
+            FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
+            JOIN brand_enrich.failure f ON f.run = ANY (v_runs) AND f.key = e.k AND (f.run = p_id OR f.is_final)
+           ORDER BY e.ord, f.run <> p_id) found);
 END $$;
 
 -- The first report stays.

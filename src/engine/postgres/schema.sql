@@ -201,3 +201,7 @@ CREATE TABLE brand_enrich.run_tally (
 -- step 16: the request that went alone at the limit may be followed by one that confirms the new period
 -- step 17: answers that overtake each other hide no new period
 -- step 18: both engines take and answer the same
+-- step 19: failures that were paid for and cannot change hold for later starts of the same command
+ALTER TABLE brand_enrich.failure ADD COLUMN is_final boolean NOT NULL DEFAULT false;
+ALTER TABLE brand_enrich.run ADD COLUMN has_earlier_failures boolean NOT NULL DEFAULT false;
+CREATE INDEX run_of_key ON brand_enrich.run (key, key_started_at);

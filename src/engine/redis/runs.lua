@@ -37,6 +37,7 @@ local function recordOf(run)
     reason = fields.reason ~= '' and orNull(fields.reason) or cjson.null,
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
+    hasEarlierFailures = fields.hasEarlierFailures == '1',
   }
 end
 
@@ -50,7 +51,8 @@ function operations.start_run()
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
     redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
-      'asOf', shown(now), 'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'))
+      'asOf', shown(now), 'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
+      'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. key) == 1))
     for _, name in ipairs({ 'account', 'plan', 'overage', 'quotaCap', 'maxRequests', 'maxOverageRequests' }) do
       redis.call('HSET', run, name, shown(chosen[name]))
     end
@@ -134,11 +136,14 @@ function operations.add_failures()
   local id, run, isKnown = theRun()
   if isKnown then
     local failures, new = root .. 'failures:' .. id, 0
+    local final = root .. 'final:' .. redis.call('HGET', run, 'key')
     for _, failure in ipairs(object()) do
       local kind = failure.isDeferred and 'd' or failure.billed and 'b' or 'f'
       local isNew = redis.call('HSET', failures, failure.key, kind .. failure.reason)
       if kind ~= 'd' then new = new + isNew end
+      if failure.isFinal then redis.call('HSET', final, failure.key, kind .. failure.reason) end
     end
+    redis.call('PEXPIRE', final, rules.runKeptMs)
     redis.call('HINCRBY', run, 'failed', new)
     redis.call('PEXPIRE', failures, rules.runKeptMs)
   end
@@ -146,9 +151,12 @@ end
 
 -- Arguments: id, the keys. Answers those that failed, with their places in the list.
 function operations.get_failures()
-  local id = theRun()
-  local found = {}
-  for i, packed in ipairs(fetch(object(), root .. 'failures:' .. id)) do
+  local id, run = theRun()
+  local keys, found = object(), {}
+  local final = redis.call('HGET', run, 'hasEarlierFailures') == '1'
+    and fetch(keys, root .. 'final:' .. redis.call('HGET', run, 'key')) or {}
+  for i, own in ipairs(fetch(keys, root .. 'failures:' .. id)) do
+    local packed = own or final[i]
     if packed then
       local kind = string.sub(packed, 1, 1)
       found[#found + 1] = {
@@ -181,7 +189,7 @@ function operations.end_run()
     if fields[1] == 'running' then
       redis.call('HSET', run, 'status', status, 'reason', reason)
       redis.call('SREM', root .. 'live:' .. fields[3], id)
-      if status == 'completed' then redis.call('DEL', root .. 'key:' .. fields[2]) end
+      if status == 'completed' then redis.call('DEL', root .. 'key:' .. fields[2], root .. 'final:' .. fields[2]) end
     elseif fields[1] == 'cancelled' then redis.call('HSET', run, 'reason', reason) end
     keep(id)
   end

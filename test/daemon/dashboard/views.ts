@@ -28,6 +28,7 @@ export function runRecord(
     label: 'etl-1: customers.csv',
     asOf,
     keyStartedAt: asOf,
+    hasEarlierFailures: false,
     beatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
     status: 'running',
     reason: null,

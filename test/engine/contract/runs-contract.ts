@@ -207,6 +207,36 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().get(id))?.tally.failed).toBe(0);
     });
 
+    test('a failure that cannot change holds for later starts of the same command, until one completes', async () => {
+      const start = () => store().start(newRun('with-failures'));
+      const gone = { key: 'gone', reason: 'the service answered 410', billed: true };
+      const cut = { key: 'cut', reason: 'the answer was cut off', billed: true };
+      const killed = await start();
+      expect(killed.hasEarlierFailures).toBe(false);
+      await store().fail(killed.id, [{ ...gone, isFinal: true }, cut]);
+      // The chunk reports it once more, without that word.
+      await store().fail(killed.id, [gone]);
+      const second = await start();
+      expect(second.hasEarlierFailures).toBe(true);
+      expect(await store().get(second.id)).toEqual(second);
+      expect(await store().failures(second.id, ['cut', 'gone', 'other'])).toEqual([null, gone, null]);
+      expect(second.tally.failed).toBe(0);
+      const newer = { ...gone, reason: 'the service answered 308' };
+      await store().fail(second.id, [newer]);
+      expect(await store().failures(second.id, ['gone'])).toEqual([newer]);
+      await store().end(second.id, 'stopped', 'interrupted');
+      const third = await start();
+      expect(await store().failures(third.id, ['gone'])).toMatchObject([{ key: 'gone', billed: true }]);
+      const otherCommand = await store().start(newRun());
+      expect([otherCommand.hasEarlierFailures, await store().failures(otherCommand.id, ['gone'])]).toEqual([
+        false,
+        [null],
+      ]);
+      await store().end(third.id, 'completed', null);
+      const next = await start();
+      expect([next.hasEarlierFailures, await store().failures(next.id, ['gone'])]).toEqual([false, [null]]);
+    });
+
     test('each failure is counted once, however often it is told', async () => {
       const { id } = await store().start(newRun());
       const failure = (key: string) => ({ key, reason: 'the service answered 410', billed: true });
