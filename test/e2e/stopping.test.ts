@@ -144,6 +144,22 @@ describeOn([redis], (engine) => {
     expect(runs[1]?.reason).toBe('its process was killed');
   });
 
+  test('a refusal that was paid for is bought once, though the run is killed and started again', async () => {
+    const scene = await createScene(engine, { latencyMs: 50, alwaysStatus: 410 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(400));
+    const command = ['run', 'list.csv', '--concurrency', String(CONCURRENCY)];
+    const killed = scene.start(command);
+    await scene.service.until(() => meter.billed >= 200);
+    killed.kill('SIGKILL');
+    await killed.done;
+    const again = await scene.run(command);
+    expect(again.code, again.stderr).toBe(1);
+    expect(countStatuses(await readRows(scene.path('list.enriched.csv')))).toEqual({ failed: 400 });
+    // What was in flight when it was killed.
+    expect(meter.billed).toBeLessThanOrEqual(400 + 2 * CONCURRENCY);
+  });
+
   test('what a killed worker had sent is told with what was billed', async () => {
     const scene = await createScene(engine, { latencyMs: 50 });
     const { meter, options } = scene.service;
