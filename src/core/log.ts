@@ -3,6 +3,8 @@
  * out at the source. What is worth a line is decided where it happens.
  */
 import pino from 'pino';
+import { NeverStartError } from './errors.js';
+import { isNamedPipe } from './plain-file.js';
 import { jsonWithoutSecrets } from './secrets.js';
 import { visibleJson } from './terminal-text.js';
 
@@ -28,9 +30,18 @@ export function createLog(options: LogOptions): Log {
 
 /**
  * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
- * `reopen` opens the file again under its name, after a rotation.
+ * `reopen` opens the file again under its name, after a rotation. Throws NeverStartError for a named pipe.
  */
 export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
+  if (file !== undefined && isNamedPipe(file)) {
+    const what = 'the log cannot be written to a named pipe';
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what,
+      subject: file,
+      todo: 'name a file with --log-file',
+    });
+  }
   const destination = pino.destination(
     file === undefined ? { fd: 2, sync: true } : { dest: file, append: true, mkdir: true, sync: true },
   );

@@ -3,7 +3,7 @@
  * read, it is opened without waiting for anybody (a named pipe would be waited for without end),
  * and not beyond what such a file can be.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** Such files are far smaller. */
@@ -17,6 +17,11 @@ export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;
   const number = /^(?:\/dev\/fd\/|\/proc\/self\/fd\/)(\d+)$/.exec(path)?.[1];
   return number === undefined ? null : Number(number);
+}
+
+/** Whether opening the path to write would wait, deaf to signals, until somebody reads from it. */
+export function isNamedPipe(path: string): boolean {
+  return ownDescriptor(path) === null && statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
 
 /**

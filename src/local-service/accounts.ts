@@ -106,7 +106,12 @@ export function loadAccounts(path: string): Accounts {
   try {
     text = readPlainFileSync(path);
   } catch (error) {
-    throw unusable(path, [systemWords(error)]);
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: `the accounts file cannot be read: ${systemWords(error)}`,
+      subject: path,
+      todo: 'name the file that holds the accounts with --accounts',
+    });
   }
   return parseAccounts(text, path);
 }

@@ -7,8 +7,10 @@
  *
  * A billed answer is sent only after its request is on record.
  */
+
 import { openSync } from 'node:fs';
 import { type Identifier, identifierText } from '../core/identifier.js';
+import { isNamedPipe } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import type { Account } from './accounts.js';
@@ -147,7 +149,10 @@ class BilledLog {
     path: string | undefined,
     private readonly isTraced = false,
   ) {
-    const open = (to: string) => new LineFile(openSync(to, 'a', 0o600));
+    const open = (to: string) => {
+      if (isNamedPipe(to)) throw new Error('it is a named pipe');
+      return new LineFile(openSync(to, 'a', 0o600));
+    };
     const what = 'the journal cannot be written';
     this.#file = path === undefined ? null : orUnwritable(what, path, 'name a file', () => open(path));
   }

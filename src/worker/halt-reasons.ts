@@ -31,7 +31,7 @@ export function useless(answers: number, reason: string): RunHalt {
 /** Answers that anybody may have given, from an address that never gave a good one, after which a run asks whether it is right. */
 export const UNPROVEN_AT_MOST = 5;
 
-const SAID_404 = 'the service answered 404';
+const SAID_NOTHING_FOUND = /^the service answered (?:204|404)/;
 const NOT_BELIEVED =
   'not believed: the address never gave a good answer, and this one has neither a usage header nor an error code';
 
@@ -41,11 +41,11 @@ export function unprovenReason(answer: Answer): string {
 }
 
 /**
- * Whether a row's reason is an {@link unprovenReason} that still holds. Once the address is proven, a 404 becomes a "not found",
+ * Whether a row's reason is an {@link unprovenReason} that still holds. Once the address is proven, a 204 or 404 becomes a "not found",
  * and any other refusal is taken for the service's; `hasGood`: the run has answers that can be believed.
  */
 export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
-  return reason.endsWith(NOT_BELIEVED) && (!hasGood || reason.startsWith(SAID_404));
+  return reason.endsWith(NOT_BELIEVED) && (!hasGood || SAID_NOTHING_FOUND.test(reason));
 }
 
 /** What the rows say of an answer that is not the service's. */
@@ -68,7 +68,8 @@ export function foreign(service: string, answer: Answer): RunHalt {
 }
 
 function said({ meaning }: Answer): string {
-  return 'reason' in meaning ? meaning.reason : SAID_404;
+  if ('reason' in meaning) return meaning.reason;
+  return meaning.type === 'not_found' ? `the service answered ${meaning.status}` : 'the service answered';
 }
 
 /** A damaged answer, or one that is no brand, says itself what it cost. */

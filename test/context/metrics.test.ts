@@ -24,7 +24,10 @@ const MATCHED = {
   meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
   cost: 'billed',
 } as const;
-const MISSING = { meaning: { type: 'not_found', comeBack: false, sign: 'own' }, cost: 'billed' } as const;
+const MISSING = {
+  meaning: { type: 'not_found', status: 404, comeBack: false, sign: 'own' },
+  cost: 'billed',
+} as const;
 const AWAY = { meaning: { type: 'unavailable', reason: '503', retryAfterMs: null }, cost: 'free' } as const;
 const DAMAGED = { meaning: { type: 'wasted', reason: 'no JSON' }, cost: 'doubtful' } as const;
 

@@ -1,4 +1,5 @@
 /** The log: where its lines go, and that no credential is ever in one. */
+import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -43,6 +44,12 @@ it('a file that was moved away keeps its lines, and later ones go to a new one o
   log.info('two');
   expect(readFileSync(`${path}.1`, 'utf8')).toMatch(/"one"/);
   expect(readFileSync(path, 'utf8')).toMatch(/^[^\n]*"two"/);
+});
+
+it('a named pipe is refused: its reader would be waited for without end', async () => {
+  const path = join(await temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [path]);
+  expect(() => logTo(path)).toThrow('the log cannot be written to a named pipe');
 });
 
 it('what lies below the level is not written', async () => {

@@ -2,14 +2,14 @@
  * A service, and a file, that mean no good: the token they echo is nowhere, what they nest prevents no output, and nothing
  * of theirs steers a terminal.
  */
-import { once } from 'node:events';
+
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
 import { describeOn } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
@@ -40,13 +40,12 @@ async function startService(answerTo: (value: string) => Answer) {
     response.writeHead(status, { 'content-type': 'application/json', ...usage, ...headers });
     response.end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenAnew(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, posted };
+  return { url: `http://127.0.0.1:${port}`, asked, posted };
 }
 
 /** Everything that was written below a folder, the engine's own files included. */

@@ -2,11 +2,13 @@
  * An address that is not the service's must not look like success, nor be paid for row by row; and a service that says
  * little of itself must still be usable. Counted where the requests arrive.
  */
+
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { listenAnew } from '../support/listen-anew.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
@@ -35,18 +37,12 @@ async function startTalker(greeting: string | null, answer: string | Buffer | nu
     });
   });
   onTestFinished(() => void server.close());
-  return listen(server);
-}
-
-async function listen(server: Server): Promise<number> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  return listenAnew(server);
 }
 
 async function freePort(): Promise<number> {
   const server = createServer();
-  const port = await listen(server);
+  const port = await listenAnew(server);
   server.close();
   await once(server, 'close');
   return port;

@@ -200,8 +200,8 @@ describe('what a refusal shows of who said it', () => {
 });
 
 describe('the answer table', () => {
-  const NOT_FOUND = { type: 'not_found', comeBack: false };
-  const LATER = { type: 'not_found', comeBack: true };
+  const NOT_FOUND = { type: 'not_found', status: 404, comeBack: false };
+  const LATER = { type: 'not_found', status: 404, comeBack: true };
   const FAILED = { type: 'failed' };
   const BAD_TOKEN = { type: 'credentials' };
   const DOWN = { type: 'unavailable', retryAfterMs: null };
@@ -218,7 +218,7 @@ describe('the answer table', () => {
     [404, 'a code for later in the body', inBody('CRAWL_QUEUED'), LATER, 'billed'],
     [404, 'a code for ever', named('domain_unresolvable'), NOT_FOUND, 'billed'],
     [404, 'a body cut off', { body: '{"mess', damage: 'cut_off' }, NOT_FOUND, 'billed'],
-    [204, 'no body', {}, NOT_FOUND, 'free'],
+    [204, 'no body', {}, { ...NOT_FOUND, status: 204 }, 'free'],
     [400, 'an empty object', SPEC, FAILED, 'free'],
     [400, 'a code', named('invalid_domain'), FAILED, 'free'],
     [405, 'an empty object', SPEC, FAILED, 'billed'],

@@ -5,9 +5,11 @@
  * A request goes through: token · route · throughput · fault of the service · quota · bill · answer. It is
  * billed when it is accepted, not when its answer arrives: what a client kills in flight has cost money.
  */
+
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { profileText, type ServiceKind, shareOf } from './brand-profile.js';
+import { listenAnew } from './listen-anew.js';
 import { createServiceMeter, type ServiceMeter } from './service-meter.js';
 import { type ServiceFaults, type ServiceOptions, serviceOptions } from './service-options.js';
 
@@ -131,13 +133,10 @@ export async function startBrandService(
     for (const look of watchers) look();
   });
   server.keepAliveTimeout = 60_000;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  const port = await listenAnew(server);
 
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     meter,
     options,
     until(condition) {

@@ -1,7 +1,8 @@
 /** A web server that knows nothing of brands: what an address is that was mistyped. Counts what it is asked. */
-import { once } from 'node:events';
+
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
+import { listenAnew } from './listen-anew.js';
 
 export interface WebServer {
   readonly url: string;
@@ -25,16 +26,13 @@ export async function startWebServer(answer: RequestListener): Promise<WebServer
     });
     web.answer(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listenAnew(server);
   onTestFinished(() => {
     server.close();
     server.closeAllConnections();
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
   const web: WebServer = {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${port}`,
     asked,
     get mostAtOnce() {
       return most;
