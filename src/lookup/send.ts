@@ -3,8 +3,10 @@
  * redirects (the token never reaches another host), no pipelining and no retries (each would hide a
  * second paid request), every wait bounded, bodies capped.
  */
+
+import { createRequire } from 'node:module';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
-import { type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { type FaultKind, systemFault } from '../core/system-error.js';
 import { pathBeforeRoutes } from './protocol.js';
 
@@ -59,6 +61,8 @@ export interface HttpSend {
 const STOPPED = 'stopped before an answer came';
 
 export function createHttpSend(options: HttpSendOptions): HttpSend {
+  // Loaded when a client is made: commands that only look start sooner.
+  const { Pool } = createRequire(import.meta.url)('undici') as typeof import('undici');
   const { connections, timeoutMs, maxBodyBytes = 1_048_576 } = options;
   const base = new URL(options.baseUrl);
   const prefix = pathBeforeRoutes(base.pathname);
