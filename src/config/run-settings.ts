@@ -28,7 +28,7 @@ const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config']
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
-const KNOWING_ACCOUNT: readonly CommandName[] = [
+const ACCOUNT: readonly CommandName[] = [
   'run',
   'plan',
   'watch',
@@ -41,7 +41,7 @@ const KNOWING_ACCOUNT: readonly CommandName[] = [
 
 const input = linesOf('Input', READING);
 const column = linesOf('Columns', READING);
-const service = linesOf('Service', KNOWING_ACCOUNT);
+const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
 /** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
 const asking = linesOf('Limits and money', ['run', 'config']);
@@ -87,7 +87,7 @@ export const RUN_SETTINGS = {
   ),
 
   baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
-    commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
+    commands: [...ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
     secrecy: 'address',
   }),
@@ -105,7 +105,7 @@ export const RUN_SETTINGS = {
   ),
   allowHttp: service('--allow-http', yesOrNo).describe(
     'allow plain http and mail without TLS to other machines: token and notifications can be read on the way',
-    { commands: [...KNOWING_ACCOUNT, 'outcomes forget'] },
+    { commands: [...ACCOUNT, 'outcomes forget'] },
   ),
   allowUnknown: service('--allow-unknown', yesOrNo).describe(
     'go on when nothing is found at an address that never gave a good answer (lists of unknown brands)',
