@@ -28,7 +28,7 @@ import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
-import { type Answer, answerFrom, type CommandCall } from './answer.js';
+import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
@@ -86,10 +86,6 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     default:
       throw new Error(`no such command here: ${command}`);
   }
-}
-
-function said(data: unknown, text: string): Answer {
-  return { data, text: `${text}\n` };
 }
 
 /** By the same terms as `status`: an account has one limit, whoever looks. */

@@ -9,7 +9,7 @@ import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type Answer, answerFrom, type CommandCall, show } from './answer.js';
+import { type Answer, answerFrom, type CommandCall, said, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
 /** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
@@ -97,5 +97,5 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
       todo: 'end what uses it, and the server stops with the last one',
     });
   }
-  return { data: { stopped }, text: stopped ? 'the server is stopped\n' : 'no server is running\n' };
+  return said({ stopped }, stopped ? 'the server is stopped' : 'no server is running');
 }

@@ -8,22 +8,12 @@ import type { CommandCall } from './answer.js';
 
 export async function runServe(call: CommandCall): Promise<ExitCode> {
   const { settings, stdout, stderr, stop, log } = call;
-  const { port, host, catalogue, accounts, ownDomain, journal, faults, month } = settings;
-  if (settings.statement && accounts !== null) {
-    const statements = await readStatements({ accounts, month: month ?? undefined });
-    for (const statement of statements) printJson(stdout, statement);
+  const { statement, accounts, month } = settings;
+  if (statement && accounts !== null) {
+    for (const each of await readStatements({ accounts, month })) printJson(stdout, each);
     return EXIT.done;
   }
-  const serving = await serve({
-    port,
-    host,
-    catalogue: catalogue ?? undefined,
-    accounts: accounts ?? undefined,
-    ownDomain: ownDomain ?? undefined,
-    journal: journal ?? undefined,
-    faults,
-    log,
-  });
+  const serving = await serve({ ...settings, log });
   printText(stderr, `${serving.message}\n`);
   await untilAborted(stop);
   await serving.close();
