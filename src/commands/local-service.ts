@@ -8,12 +8,12 @@ import type { CommandCall } from './answer.js';
 
 export async function runServe(call: CommandCall): Promise<ExitCode> {
   const { settings, stdout, stderr, stop, log } = call;
-  const { statement, accounts, month } = settings;
-  if (statement && accounts !== null) {
+  const { port, host, catalogue, accounts, ownDomain, journal, faults, month } = settings;
+  if (settings.statement && accounts !== null) {
     for (const each of await readStatements({ accounts, month })) printJson(stdout, each);
     return EXIT.done;
   }
-  const serving = await serve({ ...settings, log });
+  const serving = await serve({ port, host, catalogue, accounts, ownDomain, journal, faults, log });
   printText(stderr, `${serving.message}\n`);
   await untilAborted(stop);
   await serving.close();
