@@ -1,7 +1,4 @@
-/**
- * Kinds of values that say how a file is read and written. Whether the file has such a column is
- * checked once its header is known.
- */
+/** Kinds of values that say how a file is read and written. */
 import iconv from 'iconv-lite';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { nearest } from '../core/nearest.js';

@@ -1,8 +1,6 @@
 /**
- * Reads the command line into a command, its arguments and its flags, by the tables of commands and
- * settings. All problems are found at once, each with the nearest right word. Values stay as they
- * were written: `load-settings.ts` reads them. No message quotes a value: it may be a token that was
- * put in the wrong place. Touches neither the process nor its streams.
+ * Reads the command line into a command, its arguments and its flags. Values stay as they were
+ * written: `load-settings.ts` reads them. No message quotes one: it may be a token in the wrong place.
  */
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
@@ -68,9 +66,8 @@ function unknownMember(family: string, word: string | undefined): Problem {
   const members = COMMAND_NAMES.flatMap((name) =>
     name.startsWith(`${family} `) ? name.slice(family.length + 1) : [],
   );
-  if (word === undefined || word.startsWith('-')) {
+  if (word === undefined || word.startsWith('-'))
     return usageProblem('the command is not complete', family, `add one of ${members.join(', ')}`);
-  }
   const meant = nearest(word, members);
   const todo = didYouMean(meant && `${family} ${meant}`, `it is one of ${members.join(', ')}`);
   return usageProblem('no such command', `${family} ${word}`, todo);

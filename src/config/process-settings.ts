@@ -1,7 +1,4 @@
-/**
- * The settings of a process: inboxes, schedules, notifications, engine, admin commands, how the
- * program behaves, dashboard, metrics and traces, and the local service.
- */
+/** The settings of a process and of the commands that are no run. */
 import { isAbsolute, join } from 'node:path';
 import {
   collectorValue,

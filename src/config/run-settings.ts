@@ -1,7 +1,4 @@
-/**
- * The settings of a run: what is read and written, how the service is asked, how fast, how much,
- * how old a stored answer may be, and what happens at the limit.
- */
+/** The settings of a run: input, columns, service, limits and money, output. */
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { RAGGED_CHOICES } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
@@ -178,8 +175,7 @@ export const RUN_SETTINGS = {
   usageLagMs: working('--usage-lag', duration('0s', '1h'), '60s').describe(
     "how far the service's usage header may lag behind",
   ),
-  // Services of this kind allow answers to be stored for 30 days at most, and so long they are
-  // kept.
+  // Services of this kind allow answers to be stored for 30 days at most; so long they are kept.
   maxAgeMs: estimating('--max-age', duration('0s', '30d'), '7d').describe(
     'stored brands younger than this are not bought again',
   ),

@@ -1,14 +1,6 @@
 /**
  * Rules between settings: what one implies for another, what contradicts what, and what a command
  * needs. Pure: settings and origins in, settings and problems out.
- *
- *   1. A token file named by a flag wins over a token in the environment; otherwise the token wins
- *      over the file. The same holds for the webhook secret and the dashboard password.
- *   2. A positive overage budget implies `--plan paid`, unless `--plan free` is given; a paid plan
- *      without a budget has 100 (specification, Limits); a free plan has no overage.
- *   3. `--sample` brings its own service and engine: those of environment and config file do not
- *      count.
- *   4. Then contradictions and missing things are looked for.
  */
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { findUnknownField } from '../lookup/known-fields.js';
@@ -43,12 +35,12 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
   chooseSecretSource(draft, 'dashboardPassword', 'dashboardPasswordFile');
   settleOverage(draft);
   isolateSample(draft);
-  if (found.command !== 'config') {
+  if (found.command !== 'config')
     problems.push(...findBroken(settings, found), ...findFieldProblems(settings, 'in --fields'));
-  }
   return { loaded: { settings, origins }, problems };
 }
 
+/** A file named by a flag wins over a secret in the environment; otherwise the secret wins. */
 function chooseSecretSource(
   { settings, origins }: Draft,
   secret: 'token' | 'notifySecret' | 'dashboardPassword',
@@ -60,6 +52,7 @@ function chooseSecretSource(
   origins[loser] = 'default';
 }
 
+/** A positive budget implies a paid plan, unless a free one is given, which has no overage. */
 function settleOverage({ settings, origins, problems }: Draft): void {
   const hasBudget = origins.overageBudget !== 'default' && isPositiveDecimal(settings.overageBudget);
   if (settings.plan === 'free' && hasBudget) {
@@ -78,6 +71,7 @@ function settleOverage({ settings, origins, problems }: Draft): void {
   }
 }
 
+/** The sample brings its own service and engine: those of environment and config file do not count. */
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
   const replaced = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };

@@ -1,7 +1,4 @@
-/**
- * One line of the table of settings. The lines are in `run-settings.ts` and `process-settings.ts`;
- * `settings.ts` has the table.
- */
+/** One line of the table of settings, and how lines are written. */
 import { COMMANDS } from './commands.js';
 import { Refusal, type ValueKind } from './parse-value.js';
 

@@ -6,18 +6,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
+import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from './lifecycle.js';
 
-/** An open file; `drop` closes it and frees its disk space. Safe to call twice. */
-export interface PrivateFile {
-  readonly handle: FileHandle;
-  drop(): Promise<void>;
-}
+export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
 
 /** Creates a file in `folder`, which must be there. Throws errors of the file system. */
-export async function openPrivateFile(folder: string, label: string): Promise<PrivateFile> {
+export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);
   const handle = await open(path, 'wx+', 0o600);
   const isNamed = await rm(path).then(
@@ -26,7 +22,8 @@ export async function openPrivateFile(folder: string, label: string): Promise<Pr
   );
   return {
     handle,
-    async drop() {
+    /** Closes it and frees its disk space. Safe to call twice. */
+    async drop(): Promise<void> {
       // A closed handle may be closed again.
       await handle.close();
       if (isNamed) await rm(path, { force: true });

@@ -88,14 +88,12 @@ export function systemFault(error: unknown): SystemFault {
   if (!(error instanceof Error)) return { words: errorText(error), kind: 'passing' };
   const detail = error as SystemDetail;
   const code = String(detail.originalCode ?? detail.code ?? '');
-  if (NO_TLS.test(code) || NO_TLS.test(error.message)) {
+  if (NO_TLS.test(code) || NO_TLS.test(error.message))
     return { words: 'that port does not speak TLS', kind: 'lasting' };
-  }
   const certificate = CERTIFICATES[code];
   if (certificate !== undefined) return { words: `the certificate ${certificate}`, kind: 'lasting' };
-  if (NO_HTTP.test(code) || NO_HTTP.test(error.message)) {
+  if (NO_HTTP.test(code) || NO_HTTP.test(error.message))
     return { words: 'that port does not speak HTTP', kind: 'no_http' };
-  }
   return { words: wordsOf(error, detail, code), kind: KINDS[code] ?? 'passing' };
 }
 

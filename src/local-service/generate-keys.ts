@@ -51,9 +51,8 @@ const ID_START = 3_141_592_653_589_793n;
 /** The number in base 26 as capital letters, at least `width` of them. */
 function letters(value: number, width: number): string {
   let text = '';
-  for (let rest = value; text.length < width || rest > 0; rest = Math.floor(rest / 26)) {
+  for (let rest = value; text.length < width || rest > 0; rest = Math.floor(rest / 26))
     text = String.fromCharCode(65 + (rest % 26)) + text;
-  }
   return text;
 }
 

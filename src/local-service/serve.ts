@@ -63,9 +63,8 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
   const faults = parseFaults(options.faults ?? []);
   const accounts = options.accounts ? loadAccounts(options.accounts) : demoAccounts();
-  for (const { name: account } of accounts.all.filter(({ isInClear }) => isInClear)) {
+  for (const { name: account } of accounts.all.filter(({ isInClear }) => isInClear))
     log.warn({ account }, 'the accounts file holds this token in clear; write its SHA-256 as tokenSha256');
-  }
   const catalogue = await loadCatalogue(options.catalogue ?? sampleCatalogue());
   const { size } = catalogue;
   const releasers = createReleasers();

@@ -45,9 +45,8 @@ function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   /** For a token of digits that stands as a number. */
   const redactNumbers = createRedact([token], '0');
   return (meaning) => {
-    if (meaning.type !== 'matched') {
+    if (meaning.type !== 'matched')
       return 'reason' in meaning ? { ...meaning, reason: redact(meaning.reason) } : meaning;
-    }
     const text = meaning.body.toString('utf8');
     if (token.length < SHORTEST_IN_BRANDS || redact(text) === text) return meaning;
     for (const redacted of [redact(text), redactNumbers(text)]) {
