@@ -1,7 +1,4 @@
-/**
- * The admin commands: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They read and
- * change accounts, answers and runs, and spend nothing.
- */
+/** `status`, `ledger`, `outcomes`, `pause`, `resume` and `cancel`, which spend nothing. */
 import type { Settings } from '../config/settings.js';
 import {
   type AccountStatus,

@@ -1,7 +1,4 @@
-/**
- * `engine export` and `engine import`: stored answers and the period's spending on their way from
- * one engine to another. Pages and batches, so that memory does not grow with the store.
- */
+/** `engine export` and `engine import`, in pages and batches: memory does not grow with the store. */
 import { tmpdir } from 'node:os';
 import { openStores } from '../context/open-context.js';
 import { byteLines } from '../core/byte-lines.js';

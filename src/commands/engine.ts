@@ -1,7 +1,4 @@
-/**
- * The engine commands: `status` and `stop` are here, the way from one engine to another is in
- * `engine-transfer.ts`.
- */
+/** The engine commands, but for export and import (`engine-transfer.ts`). */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';

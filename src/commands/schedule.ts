@@ -1,7 +1,4 @@
-/**
- * The schedule commands: `add`, `list`, `remove` and `run-now` read and change the schedules;
- * `serve` runs those of this machine when they are due, until it is stopped.
- */
+/** The schedule commands; `serve` runs those of this machine until it is stopped. */
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';

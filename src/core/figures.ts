@@ -1,7 +1,4 @@
-/**
- * Counts, shares, moments and spans as people read them. English, and UTC unless a zone is named,
- * so that every machine says the same.
- */
+/** Figures as people read them: in English, and in UTC unless a zone is named, on every machine. */
 
 /** `12,345`. */
 export function countText(count: number): string {

@@ -1,8 +1,7 @@
 /**
- * Private temporary files: what holds the user's rows while they are processed. Only this user can
- * read one, and it has no name as soon as it is open (where the system allows that), so whatever
- * ends the process, nothing stays on disk. Where a file cannot lose its name while it is open, the
- * name says whose it is, and the next process removes it.
+ * Temporary files that only this user can read. One has no name as soon as it is open, so whatever
+ * ends the process, nothing stays on disk. Where the system does not allow that, the name says
+ * whose it is, and the next process removes it.
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';

@@ -1,7 +1,4 @@
-/**
- * System errors in words: files, names of hosts, connections and certificates, by the code that
- * Node gives them.
- */
+/** System errors in words, by the code that Node gives them. */
 import { errorText } from './errors.js';
 
 interface SystemFault {

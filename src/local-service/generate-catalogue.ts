@@ -1,8 +1,7 @@
 /**
- * Invented catalogues of any size. Lines depend on the options alone and come one by one, so memory
- * stays flat and the same options give the same file. Types, tags and nulls take turns by the
- * brand's number, so that some fifty brands hold all that is documented. Four of five brands are
- * exactly as specified; every fifth has nulls and gaps inside, as live services send them.
+ * Invented catalogues of any size: the same options give the same file. Types, tags and nulls take
+ * turns by the brand's number, so that some fifty brands hold all that is documented. Four of five
+ * are exactly as specified; every fifth has nulls and gaps inside, as live services send them.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';

@@ -1,7 +1,6 @@
 /**
- * The keys of generated brands, each a function of a number, so that a test can name what a
- * catalogue holds without reading it; and the repeatable chance behind the rest. No key comes out
- * twice; crypto symbols and tickers share some on purpose, as in the world.
+ * The keys of generated brands, each a function of a number, and the repeatable chance behind the
+ * rest. No key comes out twice; crypto symbols and tickers share some on purpose, as in the world.
  */
 import { isIsin } from '../core/isin.js';
 

@@ -1,7 +1,6 @@
 /**
- * A catalogue file becomes a `Catalogue`, line by line; what is wrong is named by line and field. The
- * root of a brand must be as specified; inside, a field may be absent or null, as live services send
- * it, but never of another type. Unknown fields are welcome: the API adds some.
+ * A catalogue file becomes a `Catalogue`. The root of a brand must be as specified; inside, a field
+ * may be absent or null, but never of another type. Unknown fields are welcome: the API adds some.
  */
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';

@@ -1,7 +1,6 @@
 /**
- * One process meters an accounts file at a time: two would serve a quota twice. The lock is a
- * listening socket named after the file, which the kernel frees when its owner dies. It guards one
- * machine (one network namespace), not a file shared between machines.
+ * One process of a machine meters an accounts file at a time: two would serve a quota twice. The
+ * lock is a listening socket named after the file, which the kernel frees when its owner dies.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

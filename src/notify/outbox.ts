@@ -1,9 +1,8 @@
 /**
- * Messages that must arrive, kept as files until they have: a process writes each one down before
- * its first try, and what it still owes when it ends, however it ends, is taken over by the next
- * one that has the same receiver. A file belongs to whoever touched it within the last minute. A
- * message that was delivered in the moment of a kill may go twice, under the same id. Receivers are
- * known by a hash, so that no file holds an address with a secret in it.
+ * Messages that must arrive, kept as files until they have: what a process still owes when it ends,
+ * however it ends, is taken over by the next one that has the same receiver. A file belongs to
+ * whoever touched it within the last minute. A message that was delivered in the moment of a kill
+ * may go twice, under the same id. Receivers are known by a hash: an address may hold a secret.
  */
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

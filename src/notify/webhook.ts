@@ -1,7 +1,4 @@
-/**
- * One message to one webhook: JSON by POST, signed when there is a secret, tried again after a
- * passing failure, and given up in time.
- */
+/** One message to one webhook: signed, tried again after a passing failure, given up in time. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../core/clock.js';
 import { systemFault } from '../core/system-error.js';

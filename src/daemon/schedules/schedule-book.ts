@@ -1,7 +1,6 @@
 /**
- * The schedules of an engine: added, listed, removed, run by hand. What they are is in the
- * key-value store, when they are due in scheduled jobs; the store decides, and a runner sets a
- * clock that is missing. Moments are milliseconds since 1970.
+ * The schedules of an engine. What they are is in the key-value store, when they are due in
+ * scheduled jobs; a runner sets a clock that is missing. Moments are milliseconds since 1970.
  */
 import { z } from 'zod';
 import { readJson } from '../../core/json-text.js';

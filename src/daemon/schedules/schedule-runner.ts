@@ -1,7 +1,4 @@
-/**
- * Runs the schedules of one host when they are due. With several runners each tick goes to one of
- * them, and a schedule whose run is still going is not started twice.
- */
+/** Runs the schedules of one host when they are due, each tick on one of its runners. */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
 import type { DaemonContext } from '../../context/daemon-context.js';

@@ -1,7 +1,4 @@
-/**
- * The times of schedules: cron expressions in a time zone, read by the library that BullMQ uses,
- * and `{date}` and `{time}` in the names of outputs. Moments are milliseconds since 1970.
- */
+/** The times of schedules, and in the names of outputs. Moments are milliseconds since 1970. */
 import { CronExpressionParser } from 'cron-parser';
 import { errorText } from '../../core/errors.js';
 
