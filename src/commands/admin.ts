@@ -124,11 +124,8 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
   if (baseUrl === null) {
-    throw new NeverStartError({
-      code: 'usage-service-missing',
-      subject: '--base-url',
-      todo: 'name the service whose answers should be forgotten',
-    });
+    const todo = 'name the service whose answers should be forgotten';
+    throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
   }
   const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
   return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));

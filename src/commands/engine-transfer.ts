@@ -190,12 +190,10 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   printText(stderr, visibleLines(problems));
   const pending = verdicts.filter(({ result }) => result === 'in flight');
   if (pending.length > 0) {
-    throw new FailFileError({
-      code: 'engine-held',
-      what: 'requests of the period before are in flight, so that its spending could not be taken',
-      subject: pending.map(({ account }) => account).join(', '),
-      todo: 'import again when the runs on this engine have ended',
-    });
+    const what = 'requests of the period before are in flight, so that its spending could not be taken';
+    const subject = pending.map(({ account }) => account).join(', ');
+    const todo = 'import again when the runs on this engine have ended';
+    throw new FailFileError({ code: 'engine-held', what, subject, todo });
   }
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
 }

@@ -129,21 +129,15 @@ function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], f
   const flags = ['--help', ...lines.flatMap((line) => [line.flag ?? [], oppositeFlag(line) ?? []].flat())];
   const names = flags.map((each) => each.slice(2));
   const meant = flag.startsWith('--') ? nearest(flag.slice(2), names) : undefined;
-  return usageProblem(
-    'no such flag',
-    flag,
-    didYouMean(meant && `--${meant}`, `see brand-enrich ${command} --help`),
-  );
+  const todo = didYouMean(meant && `--${meant}`, `see brand-enrich ${command} --help`);
+  return usageProblem('no such flag', flag, todo);
 }
 
 /** Flags with which people try to pass a token. */
 function tokenOnCommandLine(flag: string): Problem | null {
   if (!/^--?(api|access|auth|bearer)?-?(token|key|secret)$/i.test(flag)) return null;
-  return usageProblem(
-    'everybody on the machine can see a token on the command line',
-    flag,
-    'set BRAND_API_TOKEN, or name a file that holds it with --token-file',
-  );
+  const todo = 'set BRAND_API_TOKEN, or name a file that holds it with --token-file';
+  return usageProblem('everybody on the machine can see a token on the command line', flag, todo);
 }
 
 function findArgumentProblems(command: CommandName, given: number): Problem[] {

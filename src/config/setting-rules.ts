@@ -86,10 +86,7 @@ function isolateSample({ settings, origins, problems }: Draft): void {
   }
 }
 
-/**
- * Fields that no brand has: their columns would be blank. `place`: where they were given, for
- * messages.
- */
+/** Fields that no brand has: their columns would be blank. `place`: where they were given. */
 export function findFieldProblems(
   { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
   place: string,

@@ -137,9 +137,7 @@ export function flagUsage({ flag, short, kind }: Setting<unknown>): string | nul
   return `${short === null ? '' : `${short}, `}${flag}${value}`;
 }
 
-/**
- * `--no-refresh` for `--refresh`, `--color` for `--no-color`; null for a flag that is not a switch.
- */
+/** `--no-refresh` for `--refresh`, `--color` for `--no-color`; null: it is not a switch. */
 export function oppositeFlag({ flag, kind }: Setting<unknown>): string | null {
   if (flag === null || kind.arity !== 'switch') return null;
   return flag.startsWith('--no-') ? flag.replace('--no-', '--') : flag.replace('--', '--no-');

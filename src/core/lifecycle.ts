@@ -25,10 +25,7 @@ export function createReleasers() {
   };
 }
 
-/**
- * Runs `action` with a place to push releases; they run when it ends, however it ends.
- * An error of the action wins over an error of a release.
- */
+/** Runs `action` and then what it pushed. Its own error wins over an error of a release. */
 export async function withReleasers<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
   const releasers = createReleasers();
   let result: T;

@@ -20,17 +20,11 @@ interface ListenAddress {
 export async function listenHttp(server: Server, address: ListenAddress) {
   const { host, purpose, todo } = address;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new FailFileError({
-          code: 'service-unreachable',
-          what: `cannot listen on the address of the ${purpose}`,
-          subject: `${host}:${address.port} (${systemWords(cause)})`,
-          todo,
-          cause,
-        }),
-      ),
-    );
+    server.once('error', (cause) => {
+      const what = `cannot listen on the address of the ${purpose}`;
+      const subject = `${host}:${address.port} (${systemWords(cause)})`;
+      reject(new FailFileError({ code: 'service-unreachable', what, subject, todo, cause }));
+    });
     server.listen(address.port, host, resolve);
   });
   const bound = server.address();

@@ -29,11 +29,8 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
   const bad: { readonly line: number; readonly problem: string }[] = [];
   for await (const [line, bytes] of byteLines(readBytes(path), MAX_LINE_BYTES)) {
     if (bytes === null) {
-      throw new FailFileError({
-        code: 'catalogue-invalid',
-        subject: `${path}, a line of more than ${MAX_LINE_BYTES} bytes`,
-        todo: 'write one brand per line',
-      });
+      const subject = `${path}, a line of more than ${MAX_LINE_BYTES} bytes`;
+      throw new FailFileError({ code: 'catalogue-invalid', subject, todo: 'write one brand per line' });
     }
     const text = line === 1 && bytes.indexOf('\uFEFF') === 0 ? bytes.subarray(3) : bytes;
     if (text.every((byte) => BLANKS.includes(byte))) continue;
@@ -52,19 +49,14 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
     const named = others.slice(0, MAX_NAMED_LINES).map((other) => other.line);
     const rest = others.length - named.length;
     const more = named.length === 0 ? '' : ` and lines ${named.join(', ')}`;
-    throw new FailFileError({
-      code: 'catalogue-invalid',
-      subject: `${path} line ${first.line}, ${first.problem}`,
-      todo: `correct it${more}${rest > 0 ? ` and ${rest} more` : ''}`,
-    });
+    const subject = `${path} line ${first.line}, ${first.problem}`;
+    const todo = `correct it${more}${rest > 0 ? ` and ${rest} more` : ''}`;
+    throw new FailFileError({ code: 'catalogue-invalid', subject, todo });
   }
   if (catalogue.size === 0) {
-    throw new FailFileError({
-      code: 'input-empty',
-      what: 'the catalogue holds no brands',
-      subject: path,
-      todo: 'write one brand per line as JSON',
-    });
+    const what = 'the catalogue holds no brands';
+    const todo = 'write one brand per line as JSON';
+    throw new FailFileError({ code: 'input-empty', what, subject: path, todo });
   }
   return catalogue;
 }
@@ -80,13 +72,10 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     const { cause = error } = error as Error;
-    throw new FailFileError({
-      code: 'input-missing',
-      what: 'the catalogue cannot be read',
-      subject: `${path} (${systemWords(cause)})`,
-      todo: 'name a readable JSONL file, plain or gzip',
-      cause,
-    });
+    const what = 'the catalogue cannot be read';
+    const subject = `${path} (${systemWords(cause)})`;
+    const todo = 'name a readable JSONL file, plain or gzip';
+    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause });
   }
 }
 

@@ -159,10 +159,7 @@ export function sampleCatalogue(): string {
     const path = fileURLToPath(new URL(`${root}fixtures/catalogue.jsonl`, import.meta.url));
     if (existsSync(path)) return path;
   }
-  throw new FailFileError({
-    code: 'input-missing',
-    what: 'the sample catalogue is not there',
-    subject: 'fixtures/catalogue.jsonl',
-    todo: 'install the package again, or name a catalogue with --catalogue',
-  });
+  const what = 'the sample catalogue is not there';
+  const todo = 'install the package again, or name a catalogue with --catalogue';
+  throw new FailFileError({ code: 'input-missing', what, subject: 'fixtures/catalogue.jsonl', todo });
 }

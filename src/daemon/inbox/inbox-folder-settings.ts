@@ -52,13 +52,10 @@ export async function readFolderSettings(folder: string, base: LoadedSettings): 
     text = await readPlainFile(path);
   } catch (error) {
     if (isErrorCode(error, 'ENOENT')) return base.settings;
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'the settings of this inbox cannot be read',
-      subject: `${path} (${errorText(error)})`,
-      todo: 'put a readable file there (no link), or remove it',
-      cause: error,
-    });
+    const what = 'the settings of this inbox cannot be read';
+    const todo = 'put a readable file there (no link), or remove it';
+    const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
+    throw new NeverStartError({ ...problem, cause: error });
   }
   return applyFolderSettings(parseConfigFile(path, text), base);
 }

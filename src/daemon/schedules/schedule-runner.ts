@@ -149,10 +149,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
   };
 }
 
-/**
- * Whether a tick counts as missed. A run by hand (`lateMs` null) is never late; one that was begun
- * before and interrupted continues, however late. Pure.
- */
+/** Whether a tick was missed: never one by hand (`lateMs` null), or one begun before. Pure. */
 export function isMissed(
   { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
   lateAfterMs: number,
