@@ -1,7 +1,4 @@
-/**
- * The admin commands: `status`, `ledger`, `outcomes`, `pause`, `resume`, `cancel`. They read and
- * change accounts, answers and runs, and spend nothing.
- */
+/** `status`, `ledger`, `outcomes`, `pause`, `resume` and `cancel`, which spend nothing. */
 import type { Settings } from '../config/settings.js';
 import {
   type AccountStatus,
@@ -28,7 +25,7 @@ import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
-import { type Answer, answerFrom, type CommandCall } from './answer.js';
+import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
@@ -88,10 +85,6 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
   }
 }
 
-function said(data: unknown, text: string): Answer {
-  return { data, text: `${text}\n` };
-}
-
 /** By the same terms as `status`: an account has one limit, whoever looks. */
 async function showLedger(
   account: string,
@@ -131,11 +124,8 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
   if (baseUrl === null) {
-    throw new NeverStartError({
-      code: 'usage-service-missing',
-      subject: '--base-url',
-      todo: 'name the service whose answers should be forgotten',
-    });
+    const todo = 'name the service whose answers should be forgotten';
+    throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
   }
   const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
   return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));

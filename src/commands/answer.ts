@@ -19,6 +19,11 @@ export interface Answer {
   readonly text: string;
 }
 
+/** An answer of one line. */
+export function said(data: unknown, line: string): Answer {
+  return { data, text: `${line}\n` };
+}
+
 export function show({ data, text }: Answer, { settings, stdout }: CommandCall): ExitCode {
   if (settings.json) printJson(stdout, data);
   else printText(stdout, text);

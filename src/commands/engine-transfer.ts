@@ -1,9 +1,7 @@
-/**
- * `engine export` and `engine import`: stored answers and the period's spending on their way from
- * one engine to another. Pages and batches, so that memory does not grow with the store.
- */
+/** `engine export` and `engine import`, in pages and batches: memory does not grow with the store. */
 import { tmpdir } from 'node:os';
 import { openStores } from '../context/open-context.js';
+import { byteLines } from '../core/byte-lines.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
@@ -25,7 +23,6 @@ import type { CommandCall } from './answer.js';
 
 const PROGRESS_EVERY_MS = 250;
 const PROBLEMS_SHOWN = 20;
-const LF = 10;
 /** No export has a longer line. */
 const LONGEST_LINE = 64 * 1_048_576;
 /** What is sent to the engine at once. */
@@ -119,40 +116,13 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/** Lines without their ends, numbered from 1; empty ones are left out. null: too long. */
-async function* linesOf(chunks: AsyncIterable<Buffer | string>) {
-  let number = 1;
-  let parts: Buffer[] = [];
-  let length = 0;
-  const add = (bytes: Buffer) => {
-    length += bytes.length;
-    if (length > LONGEST_LINE) parts = [];
-    else parts.push(bytes);
-  };
-  const line = () => [number, length > LONGEST_LINE ? null : Buffer.concat(parts)] as const;
-  for await (const chunk of chunks) {
-    const bytes = Buffer.from(chunk);
-    let from = 0;
-    for (let to = bytes.indexOf(LF); to >= 0; to = bytes.indexOf(LF, from)) {
-      add(bytes.subarray(from, to));
-      if (length > 0) yield line();
-      number += 1;
-      parts = [];
-      length = 0;
-      from = to + 1;
-    }
-    add(bytes.subarray(from));
-  }
-  if (length > 0) yield line();
-}
-
 /** Throws NeverStartError for what is no export, and what reading and opening the engine throw. */
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;
   const source = input === '-' ? null : await openByteSource(input, null, { spoolFolder: tmpdir(), stop });
   releasers.push(() => source?.close());
-  const lines = linesOf(source?.read() ?? stdin);
+  const lines = byteLines(source?.read() ?? stdin, LONGEST_LINE);
   const [, first = null] = (await lines.next()).value ?? [];
   const header = first === null ? 'it is empty' : readHeader(first);
   if (typeof header === 'string') {
@@ -220,12 +190,10 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   printText(stderr, visibleLines(problems));
   const pending = verdicts.filter(({ result }) => result === 'in flight');
   if (pending.length > 0) {
-    throw new FailFileError({
-      code: 'engine-held',
-      what: 'requests of the period before are in flight, so that its spending could not be taken',
-      subject: pending.map(({ account }) => account).join(', '),
-      todo: 'import again when the runs on this engine have ended',
-    });
+    const what = 'requests of the period before are in flight, so that its spending could not be taken';
+    const subject = pending.map(({ account }) => account).join(', ');
+    const todo = 'import again when the runs on this engine have ended';
+    throw new FailFileError({ code: 'engine-held', what, subject, todo });
   }
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
 }

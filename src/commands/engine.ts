@@ -1,7 +1,4 @@
-/**
- * The engine commands: `status` and `stop` are here, the way from one engine to another is in
- * `engine-transfer.ts`.
- */
+/** The engine commands, but for export and import (`engine-transfer.ts`). */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
@@ -9,7 +6,7 @@ import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type Answer, answerFrom, type CommandCall, show } from './answer.js';
+import { type Answer, answerFrom, type CommandCall, said, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
 /** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
@@ -97,5 +94,5 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
       todo: 'end what uses it, and the server stops with the last one',
     });
   }
-  return { data: { stopped }, text: stopped ? 'the server is stopped\n' : 'no server is running\n' };
+  return said({ stopped }, stopped ? 'the server is stopped' : 'no server is running');
 }

@@ -10,20 +10,10 @@ export async function runServe(call: CommandCall): Promise<ExitCode> {
   const { settings, stdout, stderr, stop, log } = call;
   const { port, host, catalogue, accounts, ownDomain, journal, faults, month } = settings;
   if (settings.statement && accounts !== null) {
-    const statements = await readStatements({ accounts, month: month ?? undefined });
-    for (const statement of statements) printJson(stdout, statement);
+    for (const each of await readStatements({ accounts, month })) printJson(stdout, each);
     return EXIT.done;
   }
-  const serving = await serve({
-    port,
-    host,
-    catalogue: catalogue ?? undefined,
-    accounts: accounts ?? undefined,
-    ownDomain: ownDomain ?? undefined,
-    journal: journal ?? undefined,
-    faults,
-    log,
-  });
+  const serving = await serve({ port, host, catalogue, accounts, ownDomain, journal, faults, log });
   printText(stderr, `${serving.message}\n`);
   await untilAborted(stop);
   await serving.close();

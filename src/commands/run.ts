@@ -1,7 +1,4 @@
-/**
- * `run`: one file, from the command line. What people and programs see of it is here; the run
- * itself is `run/run-file.ts`.
- */
+/** `run`: one file, and what people and programs see of it. The run itself is `run/run-file.ts`. */
 import { createHash, randomUUID } from 'node:crypto';
 import { openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';

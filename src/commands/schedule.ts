@@ -1,7 +1,4 @@
-/**
- * The schedule commands: `add`, `list`, `remove` and `run-now` read and change the schedules;
- * `serve` runs those of this machine when they are due, until it is stopped.
- */
+/** The schedule commands; `serve` runs those of this machine until it is stopped. */
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -27,7 +24,7 @@ import {
 import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { type Answer, answerFrom, type CommandCall } from './answer.js';
+import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
 
 /** Address and token are the runner's: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
@@ -75,10 +72,7 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCa
   const state = await stateOf(name, book);
   const start = state?.isHostAway ? `; start ${HOSTS} on ${host} to run it` : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
-  return {
-    data: { schedule, nextAt },
-    text: `${name} is added; next run ${zonedTime(nextAt, tz)}${start}\n`,
-  };
+  return said({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
@@ -89,19 +83,17 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   }
   if (command === 'schedule remove') {
     if (!(await book.remove(name))) throw unknownSchedule(name);
-    return { data: { removed: name }, text: `${name} is removed; a run in progress finishes\n` };
+    return said({ removed: name }, `${name} is removed; a run in progress finishes`);
   }
   const state = await stateOf(name, book);
   if (state === undefined) throw unknownSchedule(name);
   const { isHostAway, schedule } = state;
   const { host } = schedule;
   await book.runNow(schedule);
-  return {
-    data: { asked: name, isHostAway },
-    text: isHostAway
-      ? `${name} runs as soon as ${HOSTS} is started on ${host}\n`
-      : `${name} runs on ${host}; \`brand-enrich schedule list\` shows the result\n`,
-  };
+  const when = isHostAway
+    ? `as soon as ${HOSTS} is started on ${host}`
+    : `on ${host}; \`brand-enrich schedule list\` shows the result`;
+  return said({ asked: name, isHostAway }, `${name} runs ${when}`);
 }
 
 async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {

@@ -1,8 +1,4 @@
-/**
- * `up`: a worker for runs here and elsewhere, inboxes, this machine's schedules, dashboard, metrics
- * and health in one process, until it is stopped. Each part is what its own command is; here they
- * share engine, service and worker.
- */
+/** `up`: each part is what its own command is; here they share engine, service and worker. */
 import { setMaxListeners } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';

@@ -1,8 +1,4 @@
-/**
- * Addresses among the settings (of services, engines, hosts, mail): how they are read and
- * normalised, and what may be shown of them. `setting-rules.ts` decides whether plain http is
- * allowed.
- */
+/** Addresses among the settings: how they are read and normalised, and what may be shown of them. */
 import { nearest } from '../core/nearest.js';
 import { pathBeforeRoutes } from '../lookup/protocol.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
@@ -75,9 +71,8 @@ export const domainValue = oneText('DOMAIN', (seen) => {
 /** An http or https address as it is: receivers put a secret into its path or query. */
 export const webhookValue = oneText('URL', (seen) => {
   const url = parseUrl(seen, HTTP);
-  if (url === null) {
+  if (url === null)
     return new Refusal('an http or https address', 'all of it, for example https://hooks.example.com/brands');
-  }
   const write = 'it without them; a signature proves who sends';
   return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
 });

@@ -1,16 +1,10 @@
-/**
- * Kinds of values that say how a file is read and written. Whether the file has such a column is
- * checked once its header is known.
- */
+/** Kinds of values that say how a file is read and written. */
 import iconv from 'iconv-lite';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { nearest } from '../core/nearest.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
 
-/**
- * One `--column NAME[:KIND]`. The name may also be a position from 1, as `position:3` or, where no
- * column has that name, `3`.
- */
+/** One `--column NAME[:KIND]`. The name may also be a position from 1: `position:3`, or `3`. */
 export interface ColumnRequest {
   readonly name: string;
   /** null: not given; `--kind` or the column's values decide. */

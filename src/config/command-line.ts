@@ -1,8 +1,6 @@
 /**
- * Reads the command line into a command, its arguments and its flags, by the tables of commands and
- * settings. All problems are found at once, each with the nearest right word. Values stay as they
- * were written: `load-settings.ts` reads them. No message quotes a value: it may be a token that was
- * put in the wrong place. Touches neither the process nor its streams.
+ * Reads the command line into a command, its arguments and its flags. Values stay as they were
+ * written: `load-settings.ts` reads them. No message quotes one: it may be a token in the wrong place.
  */
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';
@@ -68,9 +66,8 @@ function unknownMember(family: string, word: string | undefined): Problem {
   const members = COMMAND_NAMES.flatMap((name) =>
     name.startsWith(`${family} `) ? name.slice(family.length + 1) : [],
   );
-  if (word === undefined || word.startsWith('-')) {
+  if (word === undefined || word.startsWith('-'))
     return usageProblem('the command is not complete', family, `add one of ${members.join(', ')}`);
-  }
   const meant = nearest(word, members);
   const todo = didYouMean(meant && `${family} ${meant}`, `it is one of ${members.join(', ')}`);
   return usageProblem('no such command', `${family} ${word}`, todo);
@@ -132,21 +129,15 @@ function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], f
   const flags = ['--help', ...lines.flatMap((line) => [line.flag ?? [], oppositeFlag(line) ?? []].flat())];
   const names = flags.map((each) => each.slice(2));
   const meant = flag.startsWith('--') ? nearest(flag.slice(2), names) : undefined;
-  return usageProblem(
-    'no such flag',
-    flag,
-    didYouMean(meant && `--${meant}`, `see brand-enrich ${command} --help`),
-  );
+  const todo = didYouMean(meant && `--${meant}`, `see brand-enrich ${command} --help`);
+  return usageProblem('no such flag', flag, todo);
 }
 
 /** Flags with which people try to pass a token. */
 function tokenOnCommandLine(flag: string): Problem | null {
   if (!/^--?(api|access|auth|bearer)?-?(token|key|secret)$/i.test(flag)) return null;
-  return usageProblem(
-    'everybody on the machine can see a token on the command line',
-    flag,
-    'set BRAND_API_TOKEN, or name a file that holds it with --token-file',
-  );
+  const todo = 'set BRAND_API_TOKEN, or name a file that holds it with --token-file';
+  return usageProblem('everybody on the machine can see a token on the command line', flag, todo);
 }
 
 function findArgumentProblems(command: CommandName, given: number): Problem[] {

@@ -1,7 +1,4 @@
-/**
- * The commands: what each takes besides flags, what it does, and examples of it. Which flags belong
- * to a command is said in the tables of settings; `help.ts` lays out `--help`.
- */
+/** The commands: what each takes besides flags (`settings.ts`), what it does, and examples of it. */
 
 interface CommandArgument {
   /** As usage lines show it, in capitals. */
@@ -113,14 +110,8 @@ const TABLE = {
       'generate-catalogue brands.jsonl --brands 100000': 'a large one, some 220 MB',
     },
   },
-  status: {
-    summary: 'runs, queue, quota and budget',
-    examples: { 'status --json': 'for programs' },
-  },
-  pause: {
-    summary: 'stop all spending on this engine',
-    examples: { pause: 'at once, for every run' },
-  },
+  status: { summary: 'runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
+  pause: { summary: 'stop all spending on this engine', examples: { pause: 'at once, for every run' } },
   resume: { summary: 'allow spending again', examples: { resume: 'waiting runs go on' } },
   cancel: {
     argument: { name: 'RUN', description: 'id of the run, as status shows it' },

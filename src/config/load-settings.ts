@@ -1,11 +1,7 @@
 /**
- * From flags, environment and config file to settings, each with its origin. All problems are found
- * at once.
- *
- * Precedence: flag, environment (our own variable, then one of wider use), config file, default.
- * What is `undefined`, an empty variable, or null in the file counts as not given. Only the value
- * that wins is read, and only settings of the command are looked for. `setting-rules.ts` has the
- * rules between settings.
+ * From flags, environment and config file to settings, each with its origin. Precedence: flag,
+ * environment (our own variable, then one of wider use), config file, default. What is `undefined`,
+ * an empty variable, or null in the file counts as not given. Only the value that wins is read.
  */
 import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
@@ -58,10 +54,7 @@ export function readConfigFile({
   }
 }
 
-/**
- * What the text of a config file says. Throws `NeverStartError` (`usage-invalid`) when it is not a
- * JSON object.
- */
+/** The same of its text. Throws `NeverStartError` (`usage-invalid`) when it is not a JSON object. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const json = text.replace(/^\uFEFF/, '');
   let values: unknown;
@@ -84,10 +77,7 @@ function unusable(what: string, subject: string, rest: { todo: string; cause?: u
   return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
-/**
- * One problem for each key that the table does not know or does not allow in a file. Values are
- * never shown.
- */
+/** For each key that the table does not know or does not allow in a file. Values are never shown. */
 function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
   const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
@@ -98,9 +88,8 @@ function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
       return usageProblem('a token does not belong in the config file', subject, todo);
     }
     const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
-    if (own !== undefined) {
+    if (own !== undefined)
       return usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`);
-    }
     const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
     return usageProblem('no such setting', subject, todo);
   });
@@ -130,10 +119,7 @@ export function loadSettings(sources: SettingSources): LoadedSettings {
   return loaded;
 }
 
-/**
- * The same for a caller with further problems to list. `loaded` is meaningless when there are
- * problems.
- */
+/** The same for a caller with further problems to list; with any, `loaded` is meaningless. */
 export function findSettings(sources: SettingSources): { loaded: LoadedSettings; problems: Problem[] } {
   const { env, file, command } = sources;
   const problems = [...(file === null ? [] : findUnknownKeys(file)), ...findMisspeltVariables(env)];

@@ -1,7 +1,6 @@
 /**
- * Kinds of setting values: how many texts each takes and how they are read. Strict: a text that is
- * not exactly of the form is refused with an example of the right one. A refusal is data, so that
- * all problems of a command line can be listed at once.
+ * Kinds of setting values: how many texts each takes and how they are read, strictly. A refusal is
+ * data, so that all problems of a command line can be listed at once.
  */
 import { nearest } from '../core/nearest.js';
 
@@ -122,10 +121,7 @@ export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
 /** A flag with the value `on` or `off`. */
 export const onOrOff = oneText('on|off', (seen) => boolean(seen, ['on', 'off']));
 
-/**
- * A whole number within bounds, both included. Digits only: no sign, blanks, separators or
- * exponent.
- */
+/** A whole number within bounds, both included. Digits only: no sign, blanks or exponent. */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
   const expected = `a whole number ${max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`}`;
   const example = String(Math.min(Math.max(min, 100), max));

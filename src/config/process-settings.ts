@@ -1,7 +1,4 @@
-/**
- * The settings of a process: inboxes, schedules, notifications, engine, admin commands, how the
- * program behaves, dashboard, metrics and traces, and the local service.
- */
+/** The settings of a process and of the commands that are no run. */
 import { isAbsolute, join } from 'node:path';
 import {
   collectorValue,
@@ -36,15 +33,15 @@ const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
-const schedule = linesOf('Schedules', ['schedule add']);
+const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
 const engine = linesOf('Engine', WITH_ENGINE);
 const always = linesOf('Behaviour', COMMAND_NAMES);
 const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
 const dashboard = linesOf('Behaviour', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
-const inventing = linesOf('Local service', ['generate-catalogue']);
-const admin = linesOf('Account and answers', ['ledger observe']);
+const inventing = linesOf('Local service', ['generate-catalogue'], { isFlagOnly: true });
+const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
 
 /** Events that people and programs can be notified of. */
 const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
@@ -66,37 +63,31 @@ function stateFolder({ env, home, isRoot = false }: Surroundings): string {
 
 /** What a generated catalogue covers; the defaults are the specification's coverage. */
 const invented = (flag: string, fallback: string, description: string) =>
-  inventing(flag, count(0, 10_000_000)).describe(description, { isFlagOnly: true, default: fallback });
+  inventing(flag, count(0, 10_000_000), fallback).describe(description);
 
 export const PROCESS_SETTINGS = {
-  inboxes: inbox('--inbox', paths('DIR')).describe('a folder to watch; repeat it for several', {
+  inboxes: inbox('--inbox', paths('DIR'), '').describe('a folder to watch; repeat it for several', {
     commands: ['up', 'config'],
-    default: '',
     note: 'none',
   }),
-  settleMs: inbox('--settle', duration('100ms', '1h')).describe(
+  settleMs: inbox('--settle', duration('100ms', '1h'), '2s').describe(
     'take a file when its size and time have not changed for this long',
-    { default: '2s' },
   ),
   pollMs: inbox('--poll', duration('100ms', '1h')).describe(
     'look this often instead: for network shares, which report no changes',
     { note: 'the system reports changes' },
   ),
-  filesAtOnce: inbox('--files-at-once', count(1, 64)).describe('files processed at once, per watcher', {
-    default: '4',
-  }),
+  filesAtOnce: inbox('--files-at-once', count(1, 64), '4').describe('files processed at once, per watcher'),
 
   cron: schedule('--cron', text('CRON')).describe(
     "when it is due: '0 2 * * *' is 02:00 every night; with six fields the first is seconds",
-    { isFlagOnly: true },
   ),
   tz: schedule('--tz', text('ZONE')).describe(
     'time zone of --cron, {date} and {time}, for example Europe/Berlin',
-    { isFlagOnly: true, note: "this machine's" },
+    { note: "this machine's" },
   ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
     'if the machine was off at the time, run once when it is back',
-    { isFlagOnly: true },
   ),
 
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook that is notified of events, as JSON', {
@@ -111,10 +102,10 @@ export const PROCESS_SETTINGS = {
     'file that holds the secret of webhooks and nothing else',
     { secrecy: 'token path' },
   ),
-  notifyEmail: notifying('--notify-email', mailAddresses).describe('who is notified by e-mail; repeatable', {
-    default: '',
-    note: 'no e-mail',
-  }),
+  notifyEmail: notifying('--notify-email', mailAddresses, '').describe(
+    'who is notified by e-mail; repeatable',
+    { note: 'no e-mail' },
+  ),
   notifyFrom: notifying('--notify-from', mailAddress).describe('sender of those e-mails', {
     note: 'the first --notify-email',
   }),
@@ -122,20 +113,18 @@ export const PROCESS_SETTINGS = {
     'mail server that sends them; if it has a password, better set in the environment',
     { secrecy: 'address' },
   ),
-  notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS)).describe(
+  notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS), NOTIFY_EVENTS.join(',')).describe(
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
-    { default: NOTIFY_EVENTS.join(',') },
   ),
 
-  engine: engine('--engine', engineValue).describe(
+  engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
-    { envAlias: { name: 'REDIS_URL' }, secrecy: 'address', default: 'embedded' },
+    { envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
   ),
-  state: engine('--state', path('DIR')).describe(
+  state: engine('--state', path('DIR'), stateFolder).describe(
     'folder of the embedded engine and of what must survive a crash',
     {
       commands: COMMAND_NAMES,
-      fallback: stateFolder,
       note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     },
   ),
@@ -156,14 +145,11 @@ export const PROCESS_SETTINGS = {
   }),
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and why a run stopped',
-    {
-      commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'],
-    },
+    { commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
-  logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL')).describe(
+  logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(
     `lowest level that is logged: ${LOG_LEVELS.join(', ')}`,
-    { default: 'info' },
   ),
   logFile: always('--log-file', path('FILE')).describe(
     'file that the log is appended to; SIGHUP reopens it (for rotation) in commands that run on',
@@ -181,9 +167,8 @@ export const PROCESS_SETTINGS = {
     'serve /metrics (Prometheus), /healthz and /readyz on this port; 0 takes a free one',
     { note: 'not served; 9464 with up' },
   ),
-  metricsHost: watched('--metrics-host', hostValue).describe(
+  metricsHost: watched('--metrics-host', hostValue, '127.0.0.1').describe(
     'address to serve them on; there is no password',
-    { default: '127.0.0.1' },
   ),
 
   // OpenTelemetry's own variables are for all programs of a machine: an unusable value in one stops
@@ -207,13 +192,11 @@ export const PROCESS_SETTINGS = {
   }),
 
   dashboard: dashboard('--no-dashboard', yesOrNo).describe('do not serve the dashboard'),
-  dashboardPort: dashboard('--dashboard-port', count(0, 65_535)).describe(
+  dashboardPort: dashboard('--dashboard-port', count(0, 65_535), '8787').describe(
     'serve the dashboard on this port; 0 takes a free one',
-    { default: '8787' },
   ),
-  dashboardHost: dashboard('--dashboard-host', hostValue).describe(
+  dashboardHost: dashboard('--dashboard-host', hostValue, '127.0.0.1').describe(
     'address to serve it on; one that others can reach needs a password',
-    { default: '127.0.0.1' },
   ),
   dashboardPassword: dashboard(null, dashboardPasswordValue).describe(
     'password of the dashboard; no flag, because others can see command lines',
@@ -224,10 +207,8 @@ export const PROCESS_SETTINGS = {
     { secrecy: 'token path' },
   ),
 
-  port: serving('--port', count(0, 65_535)).describe('port to listen on; 0 takes a free one', {
-    default: '8080',
-  }),
-  host: serving('--host', hostValue).describe('address to listen on', { default: '127.0.0.1' }),
+  port: serving('--port', count(0, 65_535), '8080').describe('port to listen on; 0 takes a free one'),
+  host: serving('--host', hostValue, '127.0.0.1').describe('address to listen on'),
   catalogue: serving('--catalogue', path('FILE')).describe('the brands it knows, as JSONL', {
     note: 'the sample brands',
   }),
@@ -238,9 +219,9 @@ export const PROCESS_SETTINGS = {
   journal: serving('--journal', path('FILE')).describe('file that a line per billed request is appended to', {
     note: 'none',
   }),
-  faults: serving('--fault', keyValues).describe(
+  faults: serving('--fault', keyValues, '').describe(
     'fault to inject, such as latency=100ms or 503=10%; repeatable; serve --help lists the keys',
-    { default: '', note: 'none' },
+    { note: 'none' },
   ),
   statement: serving('--statement', yesOrNo).describe(
     'print what each account of --accounts used and owes in a month, and exit',
@@ -259,14 +240,12 @@ export const PROCESS_SETTINGS = {
 
   observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
     "usage of this period as the service's own pages show it",
-    { isFlagOnly: true },
   ),
   observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
     "quota as the service's own pages show it",
-    { isFlagOnly: true },
   ),
-  olderThanMs: admin('--older-than', duration('0s', '365d')).describe(
+  olderThanMs: admin('--older-than', duration('0s', '365d'), '30d').describe(
     'forget answers fetched longer ago than this',
-    { commands: ['outcomes purge'], isFlagOnly: true, default: '30d' },
+    { commands: ['outcomes purge'] },
   ),
 } as const;

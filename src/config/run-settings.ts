@@ -1,7 +1,4 @@
-/**
- * The settings of a run: what is read and written, how the service is asked, how fast, how much,
- * how old a stored answer may be, and what happens at the limit.
- */
+/** The settings of a run: input, columns, service, limits and money, output. */
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { RAGGED_CHOICES } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
@@ -28,7 +25,7 @@ const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config']
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
-const KNOWING_ACCOUNT: readonly CommandName[] = [
+const ACCOUNT: readonly CommandName[] = [
   'run',
   'plan',
   'watch',
@@ -41,7 +38,7 @@ const KNOWING_ACCOUNT: readonly CommandName[] = [
 
 const input = linesOf('Input', READING);
 const column = linesOf('Columns', READING);
-const service = linesOf('Service', KNOWING_ACCOUNT);
+const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
 /** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
 const asking = linesOf('Limits and money', ['run', 'config']);
@@ -59,9 +56,8 @@ export const RUN_SETTINGS = {
   header: input('--no-header', yesOrNo).describe(
     'the first record is data; columns are called column_1, column_2 and so on',
   ),
-  skipLines: input('--skip-lines', count(0, 1_000_000)).describe(
+  skipLines: input('--skip-lines', count(0, 1_000_000), '0').describe(
     'lines above the header that do not belong to the table',
-    { default: '0' },
   ),
   limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
   ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
@@ -71,9 +67,9 @@ export const RUN_SETTINGS = {
   sample: input('--sample', yesOrNo).describe(
     'try it out against the built-in service with sample brands: no token, no cost',
   ),
-  columns: column('--column', columnChoices).describe(
+  columns: column('--column', columnChoices, '').describe(
     'the column with the identifiers, by name or as position:N; repeat it for columns to fall back on',
-    { default: '', note: 'chosen by header and values' },
+    { note: 'chosen by header and values' },
   ),
   kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
     `the kind of identifiers in columns named without one: ${IDENTIFIER_KINDS.join(', ')}`,
@@ -87,7 +83,7 @@ export const RUN_SETTINGS = {
   ),
 
   baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
-    commands: [...KNOWING_ACCOUNT, 'outcomes forget'],
+    commands: [...ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
     secrecy: 'address',
   }),
@@ -105,30 +101,28 @@ export const RUN_SETTINGS = {
   ),
   allowHttp: service('--allow-http', yesOrNo).describe(
     'allow plain http and mail without TLS to other machines: token and notifications can be read on the way',
-    { commands: [...KNOWING_ACCOUNT, 'outcomes forget'] },
+    { commands: [...ACCOUNT, 'outcomes forget'] },
   ),
   allowUnknown: service('--allow-unknown', yesOrNo).describe(
     'go on when nothing is found at an address that never gave a good answer (lists of unknown brands)',
     { commands: RUNNING },
   ),
-  allowNsfw: service('--allow-nsfw', choice(['true', 'false'])).describe(
+  allowNsfw: service('--allow-nsfw', choice(['true', 'false']), () => 'unset' as const).describe(
     'return brands with adult content always (true) or never (false)',
-    { commands: READING, fallback: () => 'unset' as const, note: 'the service decides' },
+    { commands: READING, note: 'the service decides' },
   ),
   ownDomain: service('--own-domain', domainValue).describe(
     "the service's own brand: asking for it is free and shows quota and usage",
     { commands: ['run', 'watch', 'serve', 'up', 'config'] },
   ),
-  timeoutMs: sending('--timeout', duration('1ms', '1h')).describe('how long one request may take in total', {
-    default: '40s',
-  }),
-  compression: sending('--compression', onOrOff).describe('let the service compress its answers', {
-    default: 'on',
-  }),
+  timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
+    'how long one request may take in total',
+  ),
+  compression: sending('--compression', onOrOff, 'on').describe('let the service compress its answers'),
 
-  concurrency: working('--concurrency', count(1, 1_000)).describe('requests in flight at once, per process', {
-    default: '64',
-  }),
+  concurrency: working('--concurrency', count(1, 1_000), '64').describe(
+    'requests in flight at once, per process',
+  ),
   rate: spending('--rate', ratePerSecond).describe('requests per second, over all workers; 0 is unpaced', {
     note: '90, and unpaced on this machine until the service objects',
   }),
@@ -143,21 +137,18 @@ export const RUN_SETTINGS = {
     'requests per period; the lower of this and the quota that the service reports applies',
     { note: 'what the service reports' },
   ),
-  period: estimating('--period', billingPeriod).describe(
+  period: estimating('--period', billingPeriod, 'month').describe(
     'when the quota renews: each month, never, or on a day of the month (1 to 28)',
-    { default: 'month' },
   ),
-  freeStatuses: spending('--free-statuses', statuses).describe(
+  freeStatuses: spending('--free-statuses', statuses, '204,400,402,5xx').describe(
     'statuses that are not billed, besides 401, 403 and 429',
-    { default: '204,400,402,5xx' },
   ),
-  overageBudget: money('--overage-budget', decimal('50', 'not negative')).describe(
+  overageBudget: money('--overage-budget', decimal('50', 'not negative'), '0').describe(
     'what may be spent per period beyond the quota; above 0 implies --plan paid',
-    { default: '0', note: '0, and 100 with --plan paid' },
+    { note: '0, and 100 with --plan paid' },
   ),
-  overagePrice: money('--overage-price', decimal('0.1', 'positive')).describe(
+  overagePrice: money('--overage-price', decimal('0.1', 'positive'), '0.1').describe(
     'price of one request beyond the quota',
-    { default: '0.1' },
   ),
   maxRequests: estimating('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, over restarts',
@@ -171,31 +162,25 @@ export const RUN_SETTINGS = {
     'when the limit does not cover the file, look up the highest (or lowest) values of this column first',
     { note: 'the order of the file' },
   ),
-  confirmAbove: asking('--confirm-above', decimal('20', 'not negative')).describe(
+  confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
     'on a terminal, ask before a run that may cost more than this',
-    { default: '20' },
   ),
   yes: asking('--yes', yesOrNo).describe('do not ask'),
   maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
     note: 'off',
   }),
-  onLimit: asking('--on-limit', choice(['stop', 'wait'])).describe(
+  onLimit: asking('--on-limit', choice(['stop', 'wait']), 'stop').describe(
     'at the limit: finish the file with the rest deferred, or wait until it is raised',
-    { default: 'stop' },
   ),
-  usageLagMs: working('--usage-lag', duration('0s', '1h')).describe(
+  usageLagMs: working('--usage-lag', duration('0s', '1h'), '60s').describe(
     "how far the service's usage header may lag behind",
-    { default: '60s' },
   ),
-  // Services of this kind allow answers to be stored for 30 days at most, and so long they are
-  // kept.
-  maxAgeMs: estimating('--max-age', duration('0s', '30d')).describe(
+  // Services of this kind allow answers to be stored for 30 days at most; so long they are kept.
+  maxAgeMs: estimating('--max-age', duration('0s', '30d'), '7d').describe(
     'stored brands younger than this are not bought again',
-    { default: '7d' },
   ),
-  maxAgeMissingMs: estimating('--max-age-missing', duration('0s', '30d')).describe(
+  maxAgeMissingMs: estimating('--max-age-missing', duration('0s', '30d'), '1d').describe(
     'the same for identifiers that were not found',
-    { default: '1d' },
   ),
   refresh: estimating('--refresh', yesOrNo).describe(
     'buy every answer again, but only once however often the run is restarted',
@@ -212,17 +197,14 @@ export const RUN_SETTINGS = {
     'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',
     { note: 'the standard columns' },
   ),
-  sort: output('--sort', choice(['quality', 'none'])).describe(
+  sort: output('--sort', choice(['quality', 'none']), 'quality').describe(
     'rank by quality score, best first, or keep the order of the input',
-    { default: 'quality' },
   ),
-  escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none'])).describe(
+  escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none']), 'ours').describe(
     'cells to escape where a spreadsheet would see a formula: all, only ours, or none',
-    { default: 'ours' },
   ),
-  prefix: output('--prefix', prefixValue).describe('prefix of the columns that are added', {
+  prefix: output('--prefix', prefixValue, 'brand_').describe('prefix of the columns that are added', {
     commands: READING,
-    default: 'brand_',
   }),
   errors: output('--errors', path('FILE')).describe('where rows without an answer go, with the reason', {
     commands: ['run'],

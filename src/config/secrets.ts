@@ -1,8 +1,4 @@
-/**
- * The secrets: the token, what webhooks are signed with, the dashboard's password. What each may
- * look like, and how it is read from the environment or from a file of its own. No message quotes
- * one.
- */
+/** The token, the secret of webhooks, the dashboard's password. No message quotes one. */
 import { NeverStartError } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
@@ -20,9 +16,8 @@ const SHORTEST_PASSWORD = 12;
 /** Trimmed. The word Bearer is refused, not cut off, so that everybody knows what the token is. */
 export const tokenValue = oneText('TOKEN', (seen) => {
   const token = seen.trim();
-  if (/^bearer\s/i.test(token)) {
+  if (/^bearer\s/i.test(token))
     return new Refusal('a token', 'it without the word Bearer, which is added on sending');
-  }
   if (token.length <= LONGEST_SECRET && /^[\x21-\x7e]+$/.test(token)) return token;
   return new Refusal('a token', 'one line of letters, digits and signs without blanks');
 });
@@ -30,9 +25,8 @@ export const tokenValue = oneText('TOKEN', (seen) => {
 /** Trimmed: `whsec_` and base64 (Standard Webhooks), or any text of one line. */
 export const notifySecretValue = oneText('SECRET', (seen) => {
   const secret = seen.trim();
-  if (secret.length < SHORTEST_SECRET || secret.length > LONGEST_SECRET || /[\r\n\0]/.test(secret)) {
+  if (secret.length < SHORTEST_SECRET || secret.length > LONGEST_SECRET || /[\r\n\0]/.test(secret))
     return new Refusal('a secret', `one line of ${SHORTEST_SECRET} characters or more`);
-  }
   return !secret.startsWith('whsec_') || /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(secret)
     ? secret
     : new Refusal('a secret', 'base64 after whsec_, or a text that does not begin with it');
@@ -74,10 +68,7 @@ export function readToken(settings: Readonly<Record<'token' | 'tokenFile', strin
   return token;
 }
 
-/**
- * null when the settings name none. Throws `NeverStartError` when the file cannot be read or holds
- * no secret.
- */
+/** null: there is none. Throws `NeverStartError` when the file cannot be read or holds no secret. */
 export function readNotifySecret(
   settings: Readonly<Record<'notifySecret' | 'notifySecretFile', string | null>>,
 ): string | null {
@@ -135,8 +126,7 @@ function readSecretFile(path: string, { kind, file, flag, variable }: Source): s
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
-    // Message and cause of a system error name the path, which may be the secret in the wrong
-    // place.
+    // Message and cause of a system error name the path: perhaps the secret in the wrong place.
     const reason =
       error instanceof Error && 'code' in error
         ? Object.assign(new Error('it cannot be opened'), { code: error.code })

@@ -1,14 +1,6 @@
 /**
  * Rules between settings: what one implies for another, what contradicts what, and what a command
  * needs. Pure: settings and origins in, settings and problems out.
- *
- *   1. A token file named by a flag wins over a token in the environment; otherwise the token wins
- *      over the file. The same holds for the webhook secret and the dashboard password.
- *   2. A positive overage budget implies `--plan paid`, unless `--plan free` is given; a paid plan
- *      without a budget has 100 (specification, Limits); a free plan has no overage.
- *   3. `--sample` brings its own service and engine: those of environment and config file do not
- *      count.
- *   4. Then contradictions and missing things are looked for.
  */
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
 import { findUnknownField } from '../lookup/known-fields.js';
@@ -43,12 +35,12 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
   chooseSecretSource(draft, 'dashboardPassword', 'dashboardPasswordFile');
   settleOverage(draft);
   isolateSample(draft);
-  if (found.command !== 'config') {
+  if (found.command !== 'config')
     problems.push(...findBroken(settings, found), ...findFieldProblems(settings, 'in --fields'));
-  }
   return { loaded: { settings, origins }, problems };
 }
 
+/** A file named by a flag wins over a secret in the environment; otherwise the secret wins. */
 function chooseSecretSource(
   { settings, origins }: Draft,
   secret: 'token' | 'notifySecret' | 'dashboardPassword',
@@ -60,6 +52,7 @@ function chooseSecretSource(
   origins[loser] = 'default';
 }
 
+/** A positive budget implies a paid plan, unless a free one is given, which has no overage. */
 function settleOverage({ settings, origins, problems }: Draft): void {
   const hasBudget = origins.overageBudget !== 'default' && isPositiveDecimal(settings.overageBudget);
   if (settings.plan === 'free' && hasBudget) {
@@ -78,6 +71,7 @@ function settleOverage({ settings, origins, problems }: Draft): void {
   }
 }
 
+/** The sample brings its own service and engine: those of environment and config file do not count. */
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
   const replaced = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };
@@ -92,10 +86,7 @@ function isolateSample({ settings, origins, problems }: Draft): void {
   }
 }
 
-/**
- * Fields that no brand has: their columns would be blank. `place`: where they were given, for
- * messages.
- */
+/** Fields that no brand has: their columns would be blank. `place`: where they were given. */
 export function findFieldProblems(
   { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
   place: string,
@@ -117,91 +108,53 @@ const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 const CONTRADICTION = 'these contradict each other';
 const USE_HTTPS = 'use https, or allow plain http with --allow-http';
 
-type Rule = readonly [isBroken: boolean, what: string, subject: string, todo: string, code?: ErrorCode];
-
 function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
   const { sample, output, errors, report, baseUrl, notifyUrl } = settings;
+  const problems: Problem[] = [];
+  const add = (what: string, subject: string, todo: string, code: ErrorCode = 'usage-invalid') =>
+    problems.push({ code, what, subject, todo });
   const files = [output, errors, report].filter((file) => file !== null);
-  const isPlain = (address: string | null) =>
+  const isPlain = (address: string | null): address is string =>
     address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
   const isGiven = (...names: readonly SettingName[]) =>
     names.some((name) => settings[name] !== null || isUnread(name));
   // An account without a name is named by address and token.
   const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
   const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
-  const rules: readonly Rule[] = [
-    [
-      !settings.worker && sample,
-      CONTRADICTION,
-      '--no-worker with --sample',
-      'no other process could do the lookups: leave one out',
-    ],
-    [
-      output === '-' && settings.json,
-      CONTRADICTION,
-      '-o - with --json',
-      'standard output takes one of the two: name a file with -o',
-    ],
-    [
-      settings.waterfall && settings.columns.length === 1,
-      CONTRADICTION,
-      '--waterfall with one --column',
-      'name the next columns too, or leave it out',
-    ],
-    [
-      new Set(files).size < files.length,
-      CONTRADICTION,
-      'the same file for two outputs',
-      'give --output, --errors and --report a file each',
-    ],
-    [isPlain(baseUrl), 'the token could be read on the way', baseUrl ?? '', USE_HTTPS, 'usage-insecure'],
-    [
-      isPlain(notifyUrl),
-      'notifications could be read on the way',
-      maskOrigin(notifyUrl ?? ''),
-      USE_HTTPS,
-      'usage-insecure',
-    ],
-    [
-      needs(NEEDS_SERVICE) && !isGiven('baseUrl'),
-      'no address of the service was given',
-      '--base-url',
-      `set BRAND_API_URL or give --base-url URL${HAS_SAMPLE.includes(command) ? '; --sample needs neither' : ''}`,
-      'usage-service-missing',
-    ],
-    [
-      needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile'),
-      'no token was given',
-      'BRAND_API_TOKEN',
-      `set it, or name a file that holds the token with --token-file${needsAccount ? ', or name the account with --account' : ''}`,
-      'usage-token-missing',
-    ],
-    [
-      settings.statement && !isGiven('accounts'),
-      'no accounts to print a statement of',
-      '--statement',
-      'name their file with --accounts FILE; usage of the demo account ends with its service',
-    ],
-    [
-      settings.month !== null && !settings.statement,
-      'a month without a statement',
-      '--month',
-      'give --statement too, or leave it out',
-    ],
-    [
-      command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'),
-      'nothing was observed',
-      'ledger observe',
-      'give --usage N, --quota N or both',
-    ],
-    [
-      settings.notifyEmail.length > 0 && !isGiven('smtpUrl'),
-      'no mail server was named',
-      '--notify-email',
-      'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL',
-    ],
-  ];
-  return rules.flatMap(([isBroken, what, subject, todo, code = 'usage-invalid']) =>
-    isBroken ? { code, what, subject, todo } : [],
-  );
+  if (!settings.worker && sample) {
+    const todo = 'no other process could do the lookups: leave one out';
+    add(CONTRADICTION, '--no-worker with --sample', todo);
+  }
+  if (output === '-' && settings.json)
+    add(CONTRADICTION, '-o - with --json', 'standard output takes one of the two: name a file with -o');
+  if (settings.waterfall && settings.columns.length === 1)
+    add(CONTRADICTION, '--waterfall with one --column', 'name the next columns too, or leave it out');
+  if (new Set(files).size < files.length)
+    add(CONTRADICTION, 'the same file for two outputs', 'give --output, --errors and --report a file each');
+  if (isPlain(baseUrl)) add('the token could be read on the way', baseUrl, USE_HTTPS, 'usage-insecure');
+  if (isPlain(notifyUrl))
+    add('notifications could be read on the way', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
+  if (needs(NEEDS_SERVICE) && !isGiven('baseUrl')) {
+    const orSample = HAS_SAMPLE.includes(command) ? '; --sample needs neither' : '';
+    const todo = `set BRAND_API_URL or give --base-url URL${orSample}`;
+    add('no address of the service was given', '--base-url', todo, 'usage-service-missing');
+  }
+  if (needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile')) {
+    const orAccount = needsAccount ? ', or name the account with --account' : '';
+    const todo = `set it, or name a file that holds the token with --token-file${orAccount}`;
+    add('no token was given', 'BRAND_API_TOKEN', todo, 'usage-token-missing');
+  }
+  if (settings.statement && !isGiven('accounts')) {
+    const todo = 'name their file with --accounts FILE; usage of the demo account ends with its service';
+    add('no accounts to print a statement of', '--statement', todo);
+  }
+  if (settings.month !== null && !settings.statement)
+    add('a month without a statement', '--month', 'give --statement too, or leave it out');
+  if (command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'))
+    add('nothing was observed', 'ledger observe', 'give --usage N, --quota N or both');
+  if (settings.notifyEmail.length > 0 && !isGiven('smtpUrl')) {
+    const todo = 'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL';
+    add('no mail server was named', '--notify-email', todo);
+  }
+  return problems;
 }

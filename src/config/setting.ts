@@ -1,7 +1,4 @@
-/**
- * One line of the table of settings. The lines are in `run-settings.ts` and `process-settings.ts`;
- * `settings.ts` has the table.
- */
+/** One line of the table of settings, and how lines are written. */
 import { COMMANDS } from './commands.js';
 import { Refusal, type ValueKind } from './parse-value.js';
 
@@ -34,6 +31,8 @@ export interface Surroundings {
   readonly isRoot?: boolean;
 }
 
+type Fallback<T> = (surroundings: Surroundings) => T;
+
 export interface Setting<T> {
   /** The long flag; `--no-x` for a switch that is on by default. null: there is no flag. */
   readonly flag: string | null;
@@ -55,7 +54,7 @@ export interface Setting<T> {
    */
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
   /** The value when none was given. */
-  readonly fallback: (surroundings: Surroundings) => T;
+  readonly fallback: Fallback<T>;
   /** The default as people read it; empty when there is none. */
   readonly defaultText: string;
   /** The default where it shows how a value is written; null when it does not. */
@@ -71,36 +70,33 @@ interface Details
   readonly isFlagOnly?: boolean;
   /** In place of the default's text, where the default is not a value: `detected`. */
   readonly note?: string;
-  /** As a user would write it. */
-  readonly default?: string;
 }
 
-/** Begins a line of the table with its flag and how its value is read. */
+/**
+ * Begins a line of the table with its flag, how its value is read, and its default, as a user would
+ * write it. A line without a flag names its variable.
+ */
 interface BeginLine {
   /** A switch: off by default, on when the flag is `--no-x`. */
-  (flag: string, kind: Switch): { describe(description: string, details?: Details): Setting<boolean> };
-  /** A line without a flag names its variable. */
-  <T>(flag: string | null, kind: ValueKind<T>): Line<T>;
+  (flag: string, kind: ValueKind<boolean> & { readonly arity: 'switch' }): Line<boolean>;
+  <T, U = T>(flag: string | null, kind: ValueKind<T>, fallback: string | Fallback<U>): Line<T | U>;
+  /** null is the value when none was given. */
+  <T>(flag: string | null, kind: ValueKind<T>): Line<T | null>;
 }
 
-type Switch = ValueKind<boolean> & { readonly arity: 'switch' };
-
-/** Completes the line: what it does, and what else it has. null is the value when none was given. */
+/** Completes the line: what it does, and what else it has. */
 interface Line<T> {
-  describe(description: string, details: Details & { default: string }): Setting<T>;
-  describe<U>(
-    description: string,
-    details: Details & { fallback: (from: Surroundings) => U },
-  ): Setting<T | U>;
-  describe(description: string, details?: Details): Setting<T | null>;
+  describe(description: string, details?: Details): Setting<T>;
 }
 
 /** For the lines of one group; `commands` have them unless their details name others. */
-export function linesOf(group: SettingGroup, commands: readonly CommandName[]): BeginLine {
-  return <T>(flag: string | null, kind: ValueKind<T>) => ({
-    describe(description: string, details: Details & { fallback?: Setting<T>['fallback'] } = {}): Setting<T> {
+export function linesOf(group: SettingGroup, commands: readonly CommandName[], all: Details = {}): BeginLine {
+  return <T>(flag: string | null, kind: ValueKind<T>, fallback?: string | Fallback<T>) => ({
+    describe(description: string, own: Details = {}): Setting<T> {
+      const details = { ...all, ...own };
       const isSwitch = kind.arity === 'switch';
-      const written = isSwitch ? String(flag?.startsWith('--no-')) : details.default;
+      const given = typeof fallback === 'string' ? fallback : undefined;
+      const written = isSwitch ? String(flag?.startsWith('--no-')) : given;
       const value = written === undefined ? null : kind.parse(splitText(kind, written));
       if (value instanceof Refusal) throw new Error(`the default of ${flag} is not ${value.expected}`);
       const shown = isSwitch ? '' : (written ?? '');
@@ -119,7 +115,7 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[]): 
         commands: details.commands ?? commands,
         description,
         secrecy: details.secrecy ?? 'open',
-        fallback: details.fallback ?? (() => value as T),
+        fallback: typeof fallback === 'function' ? fallback : () => value as T,
         defaultText: details.note ?? shown,
         // 0 mostly stands for "not at all".
         example: shown === '' || /^0[a-z]*$/.test(shown) ? null : shown,
@@ -141,9 +137,7 @@ export function flagUsage({ flag, short, kind }: Setting<unknown>): string | nul
   return `${short === null ? '' : `${short}, `}${flag}${value}`;
 }
 
-/**
- * `--no-refresh` for `--refresh`, `--color` for `--no-color`; null for a flag that is not a switch.
- */
+/** `--no-refresh` for `--refresh`, `--color` for `--no-color`; null: it is not a switch. */
 export function oppositeFlag({ flag, kind }: Setting<unknown>): string | null {
   if (flag === null || kind.arity !== 'switch') return null;
   return flag.startsWith('--no-') ? flag.replace('--no-', '--') : flag.replace('--', '--no-');

@@ -1,8 +1,6 @@
 /**
  * The table of settings. `--help`, the README's table and the reading of flags, environment and
  * config file are made of it: a setting is added in the file of its group, and nowhere else.
- *
- * Precedence: flag, environment, config file, default; `load-settings.ts` finds the values.
  */
 import { PROCESS_SETTINGS } from './process-settings.js';
 import { RUN_SETTINGS } from './run-settings.js';

@@ -1,7 +1,4 @@
-/**
- * What `brand-enrich config` prints: each setting, its value and where it came from, as text for
- * people or as data for `--json`. Secrets are masked.
- */
+/** What `brand-enrich config` prints: each setting, its value and where it came from. */
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
 import type { ConfigFile } from './load-settings.js';
 import { formatDuration } from './parse-value.js';

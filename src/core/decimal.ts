@@ -50,10 +50,7 @@ function amountOf(text: string): Decimal {
   return amount;
 }
 
-/**
- * How many whole requests of `price` each the budget pays for; at a price of 0, 9e15. Throws
- * `RangeError` on text that is not an amount.
- */
+/** Whole requests that a budget pays for; 9e15 at a price of 0. `RangeError`: not an amount. */
 export function requestsFor(budget: string, price: string): number {
   const have = amountOf(budget);
   const each = amountOf(price);

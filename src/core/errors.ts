@@ -1,7 +1,6 @@
 /**
  * The error catalogue: each class is named by what happens next, each code is permanent, and every
- * message reads `what: subject; what to do`. Outcomes of lookups are data (`outcome.ts`); these are
- * interruptions. Anything that is not one of these is a bug.
+ * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
  */
 import { visibleLine } from './terminal-text.js';
 

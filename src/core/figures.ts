@@ -1,7 +1,4 @@
-/**
- * Counts, shares, moments and spans as people read them. English, and UTC unless a zone is named,
- * so that every machine says the same.
- */
+/** Figures as people read them: in English, and in UTC unless a zone is named, on every machine. */
 
 /** `12,345`. */
 export function countText(count: number): string {
@@ -13,10 +10,7 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
-/**
- * The share in whole percent. What is neither nothing nor everything never reads `0 %` or `100 %`.
- * Empty when there is no whole.
- */
+/** In whole percent; only nothing is `0 %` and only everything `100 %`. Empty: no whole. */
 export function shareText(part: number, whole: number): string {
   if (whole <= 0) return '';
   const percent = (part / whole) * 100;

@@ -1,5 +1,3 @@
-/** Identifiers: what the service is asked for. */
-
 /** What an identifier names. `auto` leaves the choice to the service's generic route. */
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];

@@ -1,7 +1,7 @@
 /**
  * A JSON object as text: where its members stand, so that one can be read or cut out while every
  * other character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not
- * survive `JSON.parse`. For valid JSON only, but for {@link findJsonFault}.
+ * survive `JSON.parse`. For valid JSON only, but for {@link readJson} and {@link findJsonFault}.
  */
 
 /** One member of the outermost object. Positions are in the object's text. */
@@ -78,6 +78,15 @@ export function addMember(text: string, member: string): string | null {
   while (last >= 0 && isBlank(text.charCodeAt(last))) last--;
   const comma = text.charCodeAt(last) === OPEN_BRACE ? '' : ',';
   return text.slice(0, close) + comma + member + text.slice(close);
+}
+
+/** What a JSON text holds, in this shape; null when it is none, or of another shape. */
+export function readJson<T>(text: string, shape: { parse(value: unknown): T }): T | null {
+  try {
+    return shape.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
 }
 
 /** What `JSON.stringify` makes of a value that `JSON.parse` made, however deep it is nested. */

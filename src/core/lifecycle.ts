@@ -3,21 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Release = () => unknown | Promise<unknown>;
 
-/** Releases, pushed beside each acquisition. */
-export interface Releasers {
-  push(release: Release): void;
-  /**
-   * Runs what was pushed, newest first. Safe to call twice. Throws the first error after all have
-   * run.
-   */
-  releaseAll(): Promise<void>;
-}
+export type Releasers = ReturnType<typeof createReleasers>;
 
-export function createReleasers(): Releasers {
+/** Releases, pushed beside each acquisition. */
+export function createReleasers() {
   const releases: Release[] = [];
   return {
-    push: (release) => void releases.push(release),
-    async releaseAll() {
+    push: (release: Release): void => void releases.push(release),
+    /** Runs them, newest first. Safe to call twice. Throws the first error after all have run. */
+    async releaseAll(): Promise<void> {
       const errors: unknown[] = [];
       for (let release = releases.pop(); release; release = releases.pop()) {
         try {
@@ -31,10 +25,7 @@ export function createReleasers(): Releasers {
   };
 }
 
-/**
- * Runs `action` with a place to push releases; they run when it ends, however it ends.
- * An error of the action wins over an error of a release.
- */
+/** Runs `action` and then what it pushed. Its own error wins over an error of a release. */
 export async function withReleasers<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
   const releasers = createReleasers();
   let result: T;

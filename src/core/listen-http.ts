@@ -5,13 +5,7 @@ import { FailFileError } from './errors.js';
 import { withinDeadline } from './lifecycle.js';
 import { systemWords } from './system-error.js';
 
-export interface HttpListener {
-  readonly port: number;
-  /** `http://host:port`, without a slash at its end. */
-  readonly url: string;
-  /** Accepts no new connections, lets answers under way finish for `graceMs`, then closes the rest. */
-  close(graceMs?: number): Promise<void>;
-}
+export type HttpListener = Awaited<ReturnType<typeof listenHttp>>;
 
 interface ListenAddress {
   readonly host: string;
@@ -23,28 +17,24 @@ interface ListenAddress {
 }
 
 /** Throws `FailFileError` (`service-unreachable`) when the server cannot listen there. */
-export async function listenHttp(server: Server, address: ListenAddress): Promise<HttpListener> {
+export async function listenHttp(server: Server, address: ListenAddress) {
   const { host, purpose, todo } = address;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new FailFileError({
-          code: 'service-unreachable',
-          what: `cannot listen on the address of the ${purpose}`,
-          subject: `${host}:${address.port} (${systemWords(cause)})`,
-          todo,
-          cause,
-        }),
-      ),
-    );
+    server.once('error', (cause) => {
+      const what = `cannot listen on the address of the ${purpose}`;
+      const subject = `${host}:${address.port} (${systemWords(cause)})`;
+      reject(new FailFileError({ code: 'service-unreachable', what, subject, todo, cause }));
+    });
     server.listen(address.port, host, resolve);
   });
   const bound = server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
   return {
     port,
+    /** `http://host:port`, without a slash at its end. */
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
-    async close(graceMs = 0) {
+    /** Accepts no new connections, lets answers under way finish for `graceMs`, then closes the rest. */
+    async close(graceMs = 0): Promise<void> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       if (graceMs > 0) await withinDeadline(closed, graceMs);

@@ -3,10 +3,7 @@
 /** A suggestion further away than this is a guess, not a help. */
 const MOST_EDITS = 3;
 
-/**
- * Damerau-Levenshtein distance in its optimal string alignment form: insertions, deletions,
- * substitutions and swaps of neighbours, each counting one.
- */
+/** Damerau-Levenshtein distance (optimal string alignment): a swap of neighbours counts one. */
 export function editDistance(left: string, right: string): number {
   /** By how much of each word is compared. */
   const edits: number[][] = [Array.from({ length: right.length + 1 }, (_, at) => at)];

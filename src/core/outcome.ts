@@ -1,6 +1,4 @@
-/**
- * Outcomes: what rows come to, where their answers come from, and which stored answers still count.
- */
+/** What rows come to, where their answers come from, and which stored answers still count. */
 
 /** `matched`, `not_found` and `failed` come from the service's side; the others are ours. */
 export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;

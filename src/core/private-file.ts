@@ -1,23 +1,18 @@
 /**
- * Private temporary files: what holds the user's rows while they are processed. Only this user can
- * read one, and it has no name as soon as it is open (where the system allows that), so whatever
- * ends the process, nothing stays on disk. Where a file cannot lose its name while it is open, the
- * name says whose it is, and the next process removes it.
+ * Temporary files that only this user can read. One has no name as soon as it is open, so whatever
+ * ends the process, nothing stays on disk. Where the system does not allow that, the name says
+ * whose it is, and the next process removes it.
  */
 import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, rm } from 'node:fs/promises';
+import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning } from './lifecycle.js';
 
-/** An open file; `drop` closes it and frees its disk space. Safe to call twice. */
-export interface PrivateFile {
-  readonly handle: FileHandle;
-  drop(): Promise<void>;
-}
+export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
 
 /** Creates a file in `folder`, which must be there. Throws errors of the file system. */
-export async function openPrivateFile(folder: string, label: string): Promise<PrivateFile> {
+export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);
   const handle = await open(path, 'wx+', 0o600);
   const isNamed = await rm(path).then(
@@ -26,7 +21,8 @@ export async function openPrivateFile(folder: string, label: string): Promise<Pr
   );
   return {
     handle,
-    async drop() {
+    /** Closes it and frees its disk space. Safe to call twice. */
+    async drop(): Promise<void> {
       // A closed handle may be closed again.
       await handle.close();
       if (isNamed) await rm(path, { force: true });

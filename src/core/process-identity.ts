@@ -6,18 +6,12 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isRunning } from './lifecycle.js';
 
-/**
- * Host, boot, namespace of process identifiers, identifier, start of the process. What a platform
- * does not say is empty.
- */
+/** Host, boot, namespace of identifiers, identifier, start; what a platform does not say is empty. */
 export function processIdentity(): string {
   return `${machineIdentity()} ${process.pid} ${startOf(process.pid)}`;
 }
 
-/**
- * Whether the process is known to have ended. False when it lives, runs elsewhere, or cannot be
- * judged from here.
- */
+/** Whether the process is known to have ended; false when it cannot be judged from here. */
 export function isProcessGone(identity: string): boolean {
   const [host, boot, namespace, pid, startedAt] = identity.split(' ');
   const number = Number(pid);

@@ -1,7 +1,4 @@
-/**
- * System errors in words: files, names of hosts, connections and certificates, by the code that
- * Node gives them.
- */
+/** System errors in words, by the code that Node gives them. */
 import { errorText } from './errors.js';
 
 interface SystemFault {
@@ -88,14 +85,12 @@ export function systemFault(error: unknown): SystemFault {
   if (!(error instanceof Error)) return { words: errorText(error), kind: 'passing' };
   const detail = error as SystemDetail;
   const code = String(detail.originalCode ?? detail.code ?? '');
-  if (NO_TLS.test(code) || NO_TLS.test(error.message)) {
+  if (NO_TLS.test(code) || NO_TLS.test(error.message))
     return { words: 'that port does not speak TLS', kind: 'lasting' };
-  }
   const certificate = CERTIFICATES[code];
   if (certificate !== undefined) return { words: `the certificate ${certificate}`, kind: 'lasting' };
-  if (NO_HTTP.test(code) || NO_HTTP.test(error.message)) {
+  if (NO_HTTP.test(code) || NO_HTTP.test(error.message))
     return { words: 'that port does not speak HTTP', kind: 'no_http' };
-  }
   return { words: wordsOf(error, detail, code), kind: KINDS[code] ?? 'passing' };
 }
 

@@ -1,7 +1,4 @@
-/**
- * The shape of an input and one record of it: what `intake` finds out and `output` keeps to when it
- * writes. Records are carried as raw text and never rebuilt.
- */
+/** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
 
 export type TableFormat = 'csv' | 'jsonl';
 

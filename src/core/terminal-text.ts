@@ -1,14 +1,10 @@
 /**
- * All text for terminals goes through here. Texts from files, services and names may hold
- * characters that control a terminal or reverse the direction of reading: they are shown escaped.
- * Files that we write are not changed.
+ * All text for terminals goes through here: characters that control a terminal or reverse the
+ * direction of reading are shown escaped. Files that we write are not changed.
  */
 import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
 
-/**
- * Control characters (C0, DEL, C1) but for line feed and tab, and what separates lines or turns
- * them around.
- */
+/** Control characters but for line feed and tab, and what separates lines or turns them around. */
 const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 /** In JSON control characters of ASCII stand between its tokens alone. */
 const STEERING_IN_JSON = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

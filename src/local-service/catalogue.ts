@@ -1,7 +1,6 @@
 /**
- * The brands that the local service knows, and which one a request finds: rules 1, 2 and 4 to 6 of
- * the specification's "Endpoints". Their bytes are side by side in large blocks, so that 100,000
- * brands cost little more than their JSON.
+ * The brands that the local service knows, and which one a request finds ("Endpoints"). Their bytes
+ * are side by side in large blocks, so that 100,000 brands cost little more than their JSON.
  */
 import { createHash } from 'node:crypto';
 import { toASCII } from 'tr46';

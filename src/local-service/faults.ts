@@ -6,7 +6,7 @@
  * -> error dialect
  */
 import type { Clock } from '../core/clock.js';
-import { NeverStartError } from '../core/errors.js';
+import { NeverStartError, usageProblem } from '../core/errors.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import { bearerToken } from './accounts.js';
 import { createChance } from './generate-keys.js';
@@ -73,12 +73,8 @@ export function parseFaults(texts: readonly string[]): Faults {
     else problems.push(known ? `${text} (${key}=${known.form})` : `${text} (no such fault)`);
   }
   if (problems.length === 0) return Object.fromEntries(values) as Faults;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'not a fault',
-    subject: problems.join(', '),
-    todo: `use KEY=VALUE with one of ${Object.keys(FAULTS).join(', ')}`,
-  });
+  const todo = `use KEY=VALUE with one of ${Object.keys(FAULTS).join(', ')}`;
+  throw new NeverStartError(usageProblem('not a fault', problems.join(', '), todo));
 }
 
 function readShare(text: string): number | null {

@@ -1,15 +1,14 @@
 /**
- * Invented catalogues of any size. Lines depend on the options alone and come one by one, so memory
- * stays flat and the same options give the same file. Types, tags and nulls take turns by the
- * brand's number, so that some fifty brands hold all that is documented. Four of five brands are
- * exactly as specified; every fifth has nulls and gaps inside, as live services send them.
+ * Invented catalogues of any size: the same options give the same file. Types, tags and nulls take
+ * turns by the brand's number, so that some fifty brands hold all that is documented. Four of five
+ * are exactly as specified; every fifth has nulls and gaps inside, as live services send them.
  */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { FailFileError, NeverStartError } from '../core/errors.js';
+import { FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { systemWords } from '../core/system-error.js';
 import type { AdultStatus } from './catalogue.js';
 import {
@@ -47,12 +46,9 @@ export async function writeCatalogue(path: string, options: GenerateOptions): Pr
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new FailFileError({
-      code: 'output-unwritable',
-      subject: `${path} (${systemWords(error)})`,
-      todo: 'choose a writable place with enough space',
-      cause: error,
-    });
+    const subject = `${path} (${systemWords(error)})`;
+    const todo = 'choose a writable place with enough space';
+    throw new FailFileError({ code: 'output-unwritable', subject, todo, cause: error });
   }
 }
 
@@ -76,12 +72,8 @@ function check(options: GenerateOptions): void {
   if (etfTickers > 0 && etfProviders === 0) problems.push('ETF tickers without ETF providers');
   if (cryptoSymbols > 0 && brands === 0) problems.push('crypto symbols without brands');
   if (problems.length === 0) return;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'the catalogue cannot be generated',
-    subject: problems.join(', '),
-    todo: 'correct the numbers',
-  });
+  const what = 'the catalogue cannot be generated';
+  throw new NeverStartError(usageProblem(what, problems.join(', '), 'correct the numbers'));
 }
 
 /** What a generated catalogue covers. */

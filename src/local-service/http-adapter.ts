@@ -1,7 +1,4 @@
-/**
- * Serves a `Service` over HTTP, keep-alive. Its own answers are only those to what is no whole
- * request: malformed, too large, too slow. Requests carry no body; one that does is not read.
- */
+/** Serves a `Service` over HTTP. Its own answers are only those to what is no whole request. */
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';

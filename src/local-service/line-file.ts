@@ -1,32 +1,21 @@
 /** Files of JSON lines that grow at their end: usage, statements, the log of billed requests. */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, readFileSync, writeSync } from 'node:fs';
 import type { z } from 'zod';
 import { FailFileError } from '../core/errors.js';
+import { readJson } from '../core/json-text.js';
 
 /** The lines of this form, none when there is no file. Torn and foreign ones are passed over. */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
     .split('\n')
-    .flatMap((line) => {
-      try {
-        return [schema.parse(JSON.parse(line))];
-      } catch {
-        return [];
-      }
-    });
+    .flatMap((line) => readJson(line, schema) ?? []);
 }
 
 /** Appends one line and syncs it, on a line of its own, whatever a crash left at the end. */
 export function appendLine(path: string, line: string): void {
   const isTorn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8'));
-  const file = new LineFile(openSync(path, 'a', 0o600));
-  try {
-    file.append(`${isTorn ? '\n' : ''}${line}\n`);
-    fsyncSync(file.descriptor);
-  } finally {
-    file.close();
-  }
+  appendFileSync(path, `${isTorn ? '\n' : ''}${line}\n`, { mode: 0o600, flush: true });
 }
 
 /** Does it, or throws `FailFileError` (`output-unwritable`). `naming`: what to name elsewhere. */

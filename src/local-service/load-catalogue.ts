@@ -1,27 +1,21 @@
 /**
- * A catalogue file becomes a `Catalogue`, line by line; what is wrong is named by line and field. The
- * root of a brand must be as specified; inside, a field may be absent or null, as live services send
- * it, but never of another type. Unknown fields are welcome: the API adds some.
+ * A catalogue file becomes a `Catalogue`. The root of a brand must be as specified; inside, a field
+ * may be absent or null, but never of another type. Unknown fields are welcome: the API adds some.
  */
 import { isUtf8 } from 'node:buffer';
-import { createReadStream } from 'node:fs';
-import { pipeline } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
+import { byteLines } from '../core/byte-lines.js';
 import { errorText, FailFileError } from '../core/errors.js';
 import { isIsin } from '../core/isin.js';
 import { membersOf } from '../core/json-text.js';
-import { openPlainFile } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
+import { openByteSource } from '../intake/byte-source.js';
 import { BRAND, isList, type Shape } from '../lookup/brand.js';
 import { ADULT_STATUSES, Catalogue, type IndexedBrand, normalKey } from './catalogue.js';
 
-const LINE_FEED = 0x0a;
 const BLANKS = [0x20, 0x09, 0x0d];
 /** Longer lines are not brands: a file without line ends is not taken into memory whole. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** Read size; larger than Node's 64 KiB default, which costs a quarter of the speed. */
-const READ_BYTES = 512 * 1024;
 /** So many further bad lines are named; of the rest only their number. */
 const MAX_NAMED_LINES = 10;
 
@@ -33,11 +27,14 @@ const MAX_NAMED_LINES = 10;
 export async function loadCatalogue(path: string): Promise<Catalogue> {
   const catalogue = new Catalogue();
   const bad: { readonly line: number; readonly problem: string }[] = [];
-  let line = 0;
-  for await (const bytes of readLines(path)) {
-    line += 1;
-    if (bytes.every((byte) => BLANKS.includes(byte))) continue;
-    const brand = readCatalogueLine(bytes);
+  for await (const [line, bytes] of byteLines(readBytes(path), MAX_LINE_BYTES)) {
+    if (bytes === null) {
+      const subject = `${path}, a line of more than ${MAX_LINE_BYTES} bytes`;
+      throw new FailFileError({ code: 'catalogue-invalid', subject, todo: 'write one brand per line' });
+    }
+    const text = line === 1 && bytes.indexOf('\uFEFF') === 0 ? bytes.subarray(3) : bytes;
+    if (text.every((byte) => BLANKS.includes(byte))) continue;
+    const brand = readCatalogueLine(text);
     if (typeof brand === 'string') {
       bad.push({ line, problem: brand });
       continue;
@@ -52,74 +49,33 @@ export async function loadCatalogue(path: string): Promise<Catalogue> {
     const named = others.slice(0, MAX_NAMED_LINES).map((other) => other.line);
     const rest = others.length - named.length;
     const more = named.length === 0 ? '' : ` and lines ${named.join(', ')}`;
-    throw new FailFileError({
-      code: 'catalogue-invalid',
-      subject: `${path} line ${first.line}, ${first.problem}`,
-      todo: `correct it${more}${rest > 0 ? ` and ${rest} more` : ''}`,
-    });
+    const subject = `${path} line ${first.line}, ${first.problem}`;
+    const todo = `correct it${more}${rest > 0 ? ` and ${rest} more` : ''}`;
+    throw new FailFileError({ code: 'catalogue-invalid', subject, todo });
   }
   if (catalogue.size === 0) {
-    throw new FailFileError({
-      code: 'input-empty',
-      what: 'the catalogue holds no brands',
-      subject: path,
-      todo: 'write one brand per line as JSON',
-    });
+    const what = 'the catalogue holds no brands';
+    const todo = 'write one brand per line as JSON';
+    throw new FailFileError({ code: 'input-empty', what, subject: path, todo });
   }
   return catalogue;
-}
-
-/** The lines of a file without line feeds; each is valid until the next one is asked for. */
-async function* readLines(path: string): AsyncGenerator<Buffer> {
-  let rest: Buffer = Buffer.alloc(0);
-  let isFirst = true;
-  for await (const chunk of readBytes(path)) {
-    let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    if (isFirst && bytes.length >= 3) {
-      if (bytes.indexOf('\uFEFF') === 0) bytes = bytes.subarray(3);
-      isFirst = false;
-    }
-    let start = 0;
-    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
-      yield bytes.subarray(start, end);
-      start = end + 1;
-    }
-    rest = bytes.subarray(start);
-    if (rest.length > MAX_LINE_BYTES) {
-      throw new FailFileError({
-        code: 'catalogue-invalid',
-        subject: `${path}, a line of more than ${MAX_LINE_BYTES} bytes`,
-        todo: 'write one brand per line',
-      });
-    }
-  }
-  if (rest.length > 0) yield rest;
 }
 
 /** The bytes of the file, unpacked. */
 async function* readBytes(path: string): AsyncGenerator<Buffer> {
   try {
-    const isPacked = await isGzip(path);
-    const file = createReadStream(path, { highWaterMark: READ_BYTES });
-    yield* isPacked ? pipeline(file, createGunzip({ chunkSize: READ_BYTES }), () => undefined) : file;
+    const source = await openByteSource(path, null, { only: 'file', spoolFolder: '' });
+    try {
+      yield* source.read();
+    } finally {
+      await source.close();
+    }
   } catch (error) {
-    throw new FailFileError({
-      code: 'input-missing',
-      what: 'the catalogue cannot be read',
-      subject: `${path} (${systemWords(error)})`,
-      todo: 'name a readable JSONL file, plain or gzip',
-      cause: error,
-    });
-  }
-}
-
-async function isGzip(path: string): Promise<boolean> {
-  const file = await openPlainFile(path, { followsLinks: true });
-  try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(2), 0, 2, 0);
-    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
-  } finally {
-    await file.close();
+    const { cause = error } = error as Error;
+    const what = 'the catalogue cannot be read';
+    const subject = `${path} (${systemWords(cause)})`;
+    const todo = 'name a readable JSONL file, plain or gzip';
+    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause });
   }
 }
 

@@ -67,9 +67,7 @@ export class LocalService implements Service {
 
     const { route, allowNsfw } = asked;
     const isOwn = asksForOwnDomain(route, ownDomain);
-    if (!isOwn && this.#meter.isSpent(account)) {
-      return this.#answer(method, 429, this.#usageHeaders(account));
-    }
+    if (!isOwn && this.#meter.isSpent(account)) return this.#answer(method, 429, this.#usageHeaders(account));
     const entry = findBrand(catalogue, route, allowNsfw);
     const status = entry === undefined ? 404 : 200;
     const isFree = isOwn || method === 'HEAD';

@@ -23,18 +23,19 @@ export const DEMO_TOKEN = 'demo-token';
 /** How often an idle service looks whether a month is over. */
 const MONTH_CHECK_MS = 60_000;
 
+/** What is null or absent has its default. */
 export interface ServeOptions {
   /** 0: any free port. */
   readonly port: number;
   /** Default: loopback only. */
   readonly host?: string | undefined;
   /** JSONL file of brands; default: the sample catalogue. */
-  readonly catalogue?: string | undefined;
+  readonly catalogue?: string | null | undefined;
   /** Accounts file (`accounts.ts`); default: one demo account whose usage is kept in memory. */
-  readonly accounts?: string | undefined;
-  readonly ownDomain?: string | undefined;
+  readonly accounts?: string | null | undefined;
+  readonly ownDomain?: string | null | undefined;
   /** A line per billed request is appended here. */
-  readonly journal?: string | undefined;
+  readonly journal?: string | null | undefined;
   /** `KEY=VALUE` texts (`faults.ts`). */
   readonly faults?: readonly string[] | undefined;
   /** Counts billed requests per identifier. */
@@ -61,15 +62,14 @@ export interface Serving {
 export async function serve(options: ServeOptions): Promise<Serving> {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
   const faults = parseFaults(options.faults ?? []);
-  const accounts = options.accounts === undefined ? demoAccounts() : loadAccounts(options.accounts);
-  for (const { name: account } of accounts.all.filter(({ isInClear }) => isInClear)) {
+  const accounts = options.accounts ? loadAccounts(options.accounts) : demoAccounts();
+  for (const { name: account } of accounts.all.filter(({ isInClear }) => isInClear))
     log.warn({ account }, 'the accounts file holds this token in clear; write its SHA-256 as tokenSha256');
-  }
   const catalogue = await loadCatalogue(options.catalogue ?? sampleCatalogue());
   const { size } = catalogue;
   const releasers = createReleasers();
   try {
-    if (options.accounts !== undefined) releasers.push(await lockUsage(options.accounts));
+    if (options.accounts) releasers.push(await lockUsage(options.accounts));
     const service = new LocalService({
       catalogue,
       accounts,
@@ -77,7 +77,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
       clock,
       log,
       ...(options.accounts && filesBeside(options.accounts)),
-      journalFile: options.journal,
+      journalFile: options.journal ?? undefined,
       trace: options.trace,
     });
     releasers.push(() => service.close());
@@ -106,11 +106,12 @@ export async function serve(options: ServeOptions): Promise<Serving> {
  */
 export async function readStatements(options: {
   readonly accounts: string;
-  readonly month?: string | undefined;
+  readonly month?: string | null | undefined;
   readonly clock?: Clock | undefined;
 }): Promise<Statement[]> {
   const current = monthOf((options.clock ?? systemClock).now());
-  const { accounts: path, month = current } = options;
+  const { accounts: path } = options;
+  const month = options.month ?? current;
   const accounts = loadAccounts(path).all.filter(({ period }) => period === 'month');
   const unlock = await lockUsage(path).catch(() => null);
   try {
@@ -144,11 +145,10 @@ export function demoAccounts(): Accounts {
 }
 
 function firstLine(url: string, brands: number, accounts: Accounts, options: ServeOptions): string {
-  const who =
-    options.accounts === undefined
-      ? `account demo, token ${DEMO_TOKEN}, usage kept in memory`
-      : `${countOf(accounts.all.length, 'account')} of ${options.accounts}`;
-  const sample = options.catalogue === undefined ? ' sample' : '';
+  const who = options.accounts
+    ? `${countOf(accounts.all.length, 'account')} of ${options.accounts}`
+    : `account demo, token ${DEMO_TOKEN}, usage kept in memory`;
+  const sample = options.catalogue ? '' : ' sample';
   const faulty = options.faults?.length ? `; faults: ${options.faults.join(' ')}` : '';
   return `serving ${brands}${sample} brands at ${url} (${who})${faulty}`;
 }
@@ -159,10 +159,7 @@ export function sampleCatalogue(): string {
     const path = fileURLToPath(new URL(`${root}fixtures/catalogue.jsonl`, import.meta.url));
     if (existsSync(path)) return path;
   }
-  throw new FailFileError({
-    code: 'input-missing',
-    what: 'the sample catalogue is not there',
-    subject: 'fixtures/catalogue.jsonl',
-    todo: 'install the package again, or name a catalogue with --catalogue',
-  });
+  const what = 'the sample catalogue is not there';
+  const todo = 'install the package again, or name a catalogue with --catalogue';
+  throw new FailFileError({ code: 'input-missing', what, subject: 'fixtures/catalogue.jsonl', todo });
 }

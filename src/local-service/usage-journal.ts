@@ -1,12 +1,9 @@
 /**
  * How many requests each account was served in each period, in a file that survives `kill -9`. The
- * changes of one turn of the event loop are one append, acknowledged when the operating system has
- * it: an answer that waits for `written()` is never sent uncounted. A crash in between leaves a
- * request counted that nobody saw answered, never the other way round. What the disk does not take
- * stays in memory and goes with the next ones. A loss of power can take the last second.
- *
- * Lines carry whole counts and the greatest one wins, so a line that is read twice or torn does no
- * harm. The file is rewritten small when it is opened and when it has grown. One process at a time.
+ * changes of one turn of the event loop are one append: an answer that waits for `written()` is
+ * never sent uncounted. What the disk does not take goes with the next ones; a loss of power can
+ * take the last second. Lines carry whole counts and the greatest one wins, so a line that is read
+ * twice or torn does no harm. One process at a time.
  */
 import { fdatasync, fsyncSync, openSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -48,7 +45,7 @@ const COMPACT_CHARS = 8 * 1024 * 1024;
 const SYNC_MS = 1_000;
 
 export class UsageJournal {
-  readonly #counts: Map<string, UsageCount>;
+  readonly #counts = new Map<string, UsageCount>();
   readonly #dirty = new Map<string, UsageCount>();
   #file: LineFile | null;
   #batch: Promise<void> | null = null;
@@ -57,13 +54,13 @@ export class UsageJournal {
 
   /** `path` null: in memory only. Throws `FailFileError` when the file cannot be kept. */
   constructor(private readonly path: string | null) {
-    this.#counts = path === null ? new Map() : readCounts(path);
+    for (const count of path === null ? [] : readUsageCounts(path)) this.#counts.set(countKey(count), count);
     this.#file = path === null ? null : rewrite(path, this.#counts);
   }
 
   /** The count so far; zero for an account and period that were never seen. */
   read(account: string, period: string): UsageCount {
-    return this.#counts.get(countKey(account, period)) ?? { account, period, requests: 0, notice: null };
+    return this.#counts.get(countKey({ account, period })) ?? { account, period, requests: 0, notice: null };
   }
 
   list(): UsageCount[] {
@@ -72,7 +69,7 @@ export class UsageJournal {
 
   /** Takes effect at once; in the file after the next `written()`. */
   change(count: UsageCount): void {
-    const key = countKey(count.account, count.period);
+    const key = countKey(count);
     this.#counts.set(key, count);
     if (this.#file !== null) this.#dirty.set(key, count);
   }
@@ -120,18 +117,14 @@ export class UsageJournal {
 
 /** The counts of a journal, read without opening it for writing; empty when there is none. */
 export function readUsageCounts(path: string): UsageCount[] {
-  return [...readCounts(path).values()];
-}
-
-function readCounts(path: string): Map<string, UsageCount> {
   const counts = new Map<string, UsageCount>();
   for (const count of attempt(path, () => readLines(path, countSchema))) {
-    const key = countKey(count.account, count.period);
+    const key = countKey(count);
     const earlier = counts.get(key) ?? count;
     const requests = Math.max(count.requests, earlier.requests);
     counts.set(key, { ...count, requests, notice: latestNotice(earlier.notice, count.notice) });
   }
-  return counts;
+  return [...counts.values()];
 }
 
 /** What has gone one way is not owed again, whichever line is read last. */
@@ -155,7 +148,7 @@ function linesOf(counts: ReadonlyMap<string, UsageCount>): string {
   return [...counts.values()].map((count) => `${JSON.stringify(count)}\n`).join('');
 }
 
-function countKey(account: string, period: string): string {
+function countKey({ account, period }: Pick<UsageCount, 'account' | 'period'>): string {
   return `${period} ${account}`;
 }
 

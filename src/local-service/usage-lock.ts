@@ -1,7 +1,6 @@
 /**
- * One process meters an accounts file at a time: two would serve a quota twice. The lock is a
- * listening socket named after the file, which the kernel frees when its owner dies. It guards one
- * machine (one network namespace), not a file shared between machines.
+ * One process of a machine meters an accounts file at a time: two would serve a quota twice. The
+ * lock is a listening socket named after the file, which the kernel frees when its owner dies.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,12 +16,9 @@ export async function lockUsage(accountsPath: string): Promise<Release> {
   const name = socketName(await realpath(accountsPath));
   const server = (await tryListen(name)) ?? ((await removeIfDead(name)) ? await tryListen(name) : null);
   if (server === null) {
-    throw new FailFileError({
-      code: 'engine-held',
-      what: 'another service counts the usage of these accounts',
-      subject: accountsPath,
-      todo: 'stop it, or serve a copy of the accounts file',
-    });
+    const what = 'another service counts the usage of these accounts';
+    const todo = 'stop it, or serve a copy of the accounts file';
+    throw new FailFileError({ code: 'engine-held', what, subject: accountsPath, todo });
   }
   return () => new Promise<void>((resolve) => server.close(() => resolve()));
 }

@@ -1,7 +1,6 @@
 /**
- * The client: one identifier, one request, one answer. It does not wait, retry or account; the
- * governor and the worker do. The token never gets past it: a service that echoes the token has it
- * removed here, where answers come in, so no row, report, log, trace or notification can hold it.
+ * The client: one identifier, one request, one answer; governor and worker wait, retry and account.
+ * A token that a service echoes is removed here, so no row, report, log or trace can hold it.
  */
 import type { Identifier } from '../core/identifier.js';
 import { createRedact } from '../core/secrets.js';
@@ -45,9 +44,8 @@ function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   /** For a token of digits that stands as a number. */
   const redactNumbers = createRedact([token], '0');
   return (meaning) => {
-    if (meaning.type !== 'matched') {
+    if (meaning.type !== 'matched')
       return 'reason' in meaning ? { ...meaning, reason: redact(meaning.reason) } : meaning;
-    }
     const text = meaning.body.toString('utf8');
     if (token.length < SHORTEST_IN_BRANDS || redact(text) === text) return meaning;
     for (const redacted of [redact(text), redactNumbers(text)]) {

@@ -1,7 +1,4 @@
-/**
- * What client and local service share: the five routes of the specification, which the client builds
- * and the service reads, and the headers of answers, read strictly.
- */
+/** What client and local service share: the five routes, and the headers of answers. */
 import type { Identifier } from '../core/identifier.js';
 
 /** The `allowNsfw` query parameter: left out, or one of its two values (Endpoints rules 4 to 6). */

@@ -53,14 +53,11 @@ export interface HttpSendOptions {
   readonly maxBodyBytes?: number;
 }
 
-export interface HttpSend {
-  readonly send: Send;
-  close(): Promise<void>;
-}
+export type HttpSend = ReturnType<typeof createHttpSend>;
 
 const STOPPED = 'stopped before an answer came';
 
-export function createHttpSend(options: HttpSendOptions): HttpSend {
+export function createHttpSend(options: HttpSendOptions) {
   // Loaded when a client is made: commands that only look start sooner.
   const { Pool } = createRequire(import.meta.url)('undici') as typeof import('undici');
   const { connections, timeoutMs, maxBodyBytes = 1_048_576 } = options;
@@ -86,7 +83,7 @@ export function createHttpSend(options: HttpSendOptions): HttpSend {
       const headers = { authorization, accept: 'application/json' };
       pool.dispatch({ method: 'GET', path: prefix + path, headers }, exchange);
     });
-  return { send, close: () => pool.destroy() };
+  return { send, close: (): Promise<void> => pool.destroy() };
 }
 
 /** One request on its way: collects what undici reports and settles once. */
@@ -125,9 +122,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     // Interim answers (RFC 9110, section 15.2) announce, they do not answer.
     if (status < 200) return;
     this.#status = status;
-    for (const [name, value] of Object.entries(headers)) {
+    for (const [name, value] of Object.entries(headers))
       this.#headers[name.toLowerCase()] = Array.isArray(value) ? value[0] : value;
-    }
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

@@ -1,7 +1,6 @@
 /**
- * Deliveries under way: nobody waits for one, each failure is a line in the log, and those that are
- * still under way at the end are waited for a short while. Each is tried again for days; that it
- * outlives the process is up to its owner.
+ * Deliveries under way: each failure is a line in the log, and each is tried again for days; that
+ * it outlives the process is up to its owner.
  */
 import { type Clock, systemClock } from '../core/clock.js';
 import { withinDeadline } from '../core/lifecycle.js';

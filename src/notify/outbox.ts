@@ -1,25 +1,15 @@
 /**
- * Messages that must arrive, kept as files until they have: a process writes each one down before
- * its first try, and what it still owes when it ends, however it ends, is taken over by the next
- * one that has the same receiver. A file belongs to whoever touched it within the last minute. A
- * message that was delivered in the moment of a kill may go twice, under the same id. Receivers are
- * known by a hash, so that no file holds an address with a secret in it.
+ * Messages that must arrive, kept as files until they have: what a process still owes when it ends,
+ * however it ends, is taken over by the next one that has the same receiver. A file belongs to
+ * whoever touched it within the last minute. A message that was delivered in the moment of a kill
+ * may go twice, under the same id. Receivers are known by a hash: an address may hold a secret.
  */
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
+import { readJson } from '../core/json-text.js';
 import { type Deliveries, KEPT_MS } from './deliveries.js';
-
-interface Outbox {
-  /**
-   * Keeps the message and begins its delivery. `isOnce`: unless one of that id was ever posted to
-   * this folder. Where nothing can be written it is tried without being kept. Never rejects.
-   */
-  post(message: OutboxMessage, isOnce: boolean): Promise<void>;
-  /** Takes over nothing more, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
-  close(atMostMs: number): Promise<void>;
-}
 
 interface OutboxOptions {
   readonly folder: string;
@@ -49,7 +39,7 @@ const messageSchema = z.object({
 export type OutboxMessage = Readonly<z.infer<typeof messageSchema>>;
 
 /** Begins at once with what others left. */
-export function openOutbox(options: OutboxOptions): Outbox {
+export function openOutbox(options: OutboxOptions) {
   const { folder, deliveries, clock, sendOf, factsOf } = options;
   const owned = new Map<string, string>();
   const closing = new AbortController();
@@ -72,7 +62,7 @@ export function openOutbox(options: OutboxOptions): Outbox {
     if (name.endsWith('.told') && age > MARK_KEPT_MS) await rm(path, { force: true });
     const [, id, owners] = /^([\w-]+)\.(\d+)\.json$/.exec(name) ?? [];
     if (id === undefined || owned.has(id) || Math.abs(age) < LEASE_MS) return;
-    const message = readMessage(await readFile(path, 'utf8'));
+    const message = readJson(await readFile(path, 'utf8'), messageSchema);
     if (message === null || clock.now() - message.at > KEPT_MS) return rm(path, { force: true });
     if (sendOf(message) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
@@ -100,7 +90,11 @@ export function openOutbox(options: OutboxOptions): Outbox {
   })();
 
   return {
-    async post(message, isOnce) {
+    /**
+     * Keeps the message and begins its delivery. `isOnce`: unless one of that id was ever posted to
+     * this folder. Where nothing can be written it is tried without being kept. Never rejects.
+     */
+    async post(message: OutboxMessage, isOnce: boolean): Promise<void> {
       const path = join(folder, `${message.id}.0.json`);
       const mark = join(folder, `${message.id}.told`);
       try {
@@ -118,7 +112,8 @@ export function openOutbox(options: OutboxOptions): Outbox {
         begin(message, null);
       }
     },
-    async close(atMostMs) {
+    /** Takes over nothing more, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
+    async close(atMostMs: number): Promise<void> {
       // The shortest command tries once what is owed.
       await firstRound;
       closing.abort();
@@ -137,13 +132,5 @@ async function createFile(path: string, text: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
-  }
-}
-
-function readMessage(text: string): OutboxMessage | null {
-  try {
-    return messageSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
   }
 }

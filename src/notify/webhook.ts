@@ -1,7 +1,4 @@
-/**
- * One message to one webhook: JSON by POST, signed when there is a secret, tried again after a
- * passing failure, and given up in time.
- */
+/** One message to one webhook: signed, tried again after a passing failure, given up in time. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../core/clock.js';
 import { systemFault } from '../core/system-error.js';
@@ -49,12 +46,8 @@ export async function postWebhook(
   const body = JSON.stringify(content);
   for (const waitMs of [...waitsMs, null]) {
     const headers = signatureHeaders({ id, sentAt: clock.now(), body }, secret);
-    const failure = await postOnce(
-      url,
-      body,
-      headers,
-      AbortSignal.any([deadline, AbortSignal.timeout(tryMs)]),
-    );
+    const signal = AbortSignal.any([deadline, AbortSignal.timeout(tryMs)]);
+    const failure = await postOnce(url, body, headers, signal);
     if (failure === null) return;
     const isLast = !failure.isPassing || waitMs === null || deadline.aborted;
     if (!isLast) await clock.sleep(waitMs, deadline).catch(() => undefined);
@@ -62,18 +55,8 @@ export async function postWebhook(
   }
 }
 
-interface Failure {
-  readonly what: string;
-  readonly isPassing: boolean;
-}
-
 /** null: delivered. */
-async function postOnce(
-  url: string,
-  body: string,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Promise<Failure | null> {
+async function postOnce(url: string, body: string, headers: Record<string, string>, signal: AbortSignal) {
   try {
     const answer = await fetch(url, {
       method: 'POST',

@@ -1,7 +1,4 @@
-/**
- * Heartbeats of the watchers of one folder: each touches a file in its own folder under
- * `processing`. When one is old, another watcher adopts the jobs of the dead one.
- */
+/** Heartbeats of the watchers of one folder: when one is old, another adopts the jobs of the dead. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

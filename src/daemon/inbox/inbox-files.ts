@@ -1,8 +1,7 @@
 /**
  * The files in the inbox, look by look: which are complete, and links that are refused. A file is
- * complete when size and time have not changed for long enough and nobody has it open for writing.
- * An empty file has to be unchanged for longer: some programs create it first and fill it later. A
- * file that grew in fits and starts has to be unchanged for twice its longest pause.
+ * complete when size and time have not changed for long enough and nobody has it open for writing:
+ * for longer when it is empty, and for twice its longest pause when it grew in fits and starts.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,9 +1,7 @@
 /**
  * The settings of one inbox: `brand-enrich.json` in the watched folder, for people who drop files
- * and have no command line. Read again for each file, with the keys of the config file. It decides
- * how files are read, written and capped; whoever runs the watcher decides on service, account and
- * engine. An inbox whose settings cannot be used is closed: noted in the engine's key-value store,
- * so that `status` and the dashboard of any process show it.
+ * and have no command line. Read again for each file, with the keys of the config file. An inbox
+ * whose settings cannot be used is closed, which `status` and the dashboard of any process show.
  *
  * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower
  * applies.
@@ -54,13 +52,10 @@ export async function readFolderSettings(folder: string, base: LoadedSettings): 
     text = await readPlainFile(path);
   } catch (error) {
     if (isErrorCode(error, 'ENOENT')) return base.settings;
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: 'the settings of this inbox cannot be read',
-      subject: `${path} (${errorText(error)})`,
-      todo: 'put a readable file there (no link), or remove it',
-      cause: error,
-    });
+    const what = 'the settings of this inbox cannot be read';
+    const todo = 'put a readable file there (no link), or remove it';
+    const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
+    throw new NeverStartError({ ...problem, cause: error });
   }
   return applyFolderSettings(parseConfigFile(path, text), base);
 }

@@ -28,13 +28,10 @@ export type WatcherFolders = InboxFolders & { readonly own: string };
  */
 export async function openFolders(folder: string): Promise<InboxFolders> {
   const root = await realpath(folder).catch((error: unknown) => {
-    throw new FailFileError({
-      code: 'input-missing',
-      what: 'the folder to watch cannot be opened',
-      subject: `${folder} (${systemWords(error)})`,
-      todo: 'create it, or name another one',
-      cause: error,
-    });
+    const what = 'the folder to watch cannot be opened';
+    const subject = `${folder} (${systemWords(error)})`;
+    const todo = 'create it, or name another one';
+    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
   });
   const { dev } = await lstat(root);
   const folders: Record<string, string> = { root };

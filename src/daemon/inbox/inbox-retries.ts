@@ -8,6 +8,7 @@
  *   the service was down           all try again after a minute
  */
 import { z } from 'zod';
+import { readJson } from '../../core/json-text.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../../ledger/period.js';
 import { roomOf } from '../../ledger/policy.js';
@@ -47,7 +48,7 @@ export function chooseRetries(
   view: AccountView,
 ): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
   const { state, settings, now } = view;
-  const memos = new Map(parked.map((job) => [job, readMemo(job.memo)]));
+  const memos = new Map(parked.map((job) => [job, readJson(job.memo, memoShape) ?? ACCOUNT_MEMO]));
   const limited = parked.filter((job) => memos.get(job)?.why === 'limit');
   const unavailable = parked.filter(
     (job) => memos.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
@@ -95,12 +96,4 @@ export function memoOf(
 function capMarkOf(settings: RunSettings, { quota }: LedgerState, now: number): string {
   const { maxRequests, maxOverageRequests, overage, quotaCap, period } = settings;
   return JSON.stringify([maxRequests, maxOverageRequests, overage, quotaCap, quota, periodOf(now, period)]);
-}
-
-function readMemo(text: string): ParkedMemo {
-  try {
-    return memoShape.parse(JSON.parse(text));
-  } catch {
-    return ACCOUNT_MEMO;
-  }
 }

@@ -1,8 +1,6 @@
 /**
- * The scheduler of one watcher: what it begins next, what is running, and where each file goes when
- * it has ended. `watch-inbox.ts` offers the files.
- *
- * Order: what has to be tried again, then parked files that may go on, then files from the inbox.
+ * The scheduler of one watcher: what it begins next (what has to be tried again, then parked files,
+ * then files from the inbox), what is running, and where each file goes when it has ended.
  */
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../../context/daemon-context.js';

@@ -1,9 +1,7 @@
 /**
- * What becomes of a file of the inbox, from how its run ended or what prevented it, and what
- * `reason.txt` says: flags of a message are given as lines for the inbox's settings file, because
- * people who drop files have no command line. Pure.
+ * What becomes of a file of the inbox, and what `reason.txt` says: flags of a message are given as
+ * lines for the inbox's settings file, because people who drop files have no command line. Pure.
  */
-
 import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
 import {

@@ -1,7 +1,6 @@
 /**
  * How the files of an inbox are processed: each is a run like any other, with the folder's own
- * settings, on an engine and a worker that all of them share. What becomes of it is judged in
- * `inbox-verdict.ts`, when a parked one goes on in `inbox-retries.ts`. Nothing here rejects.
+ * settings, on an engine and a worker that all of them share. Nothing here rejects.
  */
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';

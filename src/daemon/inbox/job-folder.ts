@@ -11,6 +11,7 @@ import { link, mkdir, readdir, rename, rm, unlink, writeFile } from 'node:fs/pro
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { readJson } from '../../core/json-text.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, isSameFile, jobName, lookAt, type SeenFile, withFreeName } from './inbox-file.js';
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
@@ -165,9 +166,7 @@ async function writeAnew(path: string, text: string | undefined): Promise<void> 
 /** Without a readable record it is derived from the files. null: there is no original. */
 async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
-  const noted = await readPlainFile(join(folder, NOTE))
-    .then((text) => recordShape.parse(JSON.parse(text)))
-    .catch(() => null);
+  const noted = readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
   if (noted !== null) return names.includes(noted.file) ? noted : null;
   const [file, ...others] = names.filter((name) => !isOurs(name));
   return file === undefined || others.length > 0 ? null : { file, adoptions: 0, parked: null };

@@ -1,6 +1,5 @@
 /**
- * One watcher of one inbox. It takes files while it has room, has them processed, several at once,
- * and moves each to where it belongs.
+ * One watcher of one inbox, in one of these states:
  *
  *   watching     takes files from the inbox, of dead watchers, and waiting ones that may go on
  *   holding      a fault that every file would meet (disk full, engine or service down): takes

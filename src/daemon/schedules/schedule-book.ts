@@ -1,9 +1,9 @@
 /**
- * The schedules of an engine: added, listed, removed, run by hand. What they are is in the
- * key-value store, when they are due in scheduled jobs; the store decides, and a runner sets a
- * clock that is missing. Moments are milliseconds since 1970.
+ * The schedules of an engine. What they are is in the key-value store, when they are due in
+ * scheduled jobs; a runner sets a clock that is missing. Moments are milliseconds since 1970.
  */
 import { z } from 'zod';
+import { readJson } from '../../core/json-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { Entry } from '../../stores/key-value-store.js';
 
@@ -51,15 +51,6 @@ const passedShape = z.object({
 /** A tick without a run. */
 export type PassedTick = z.infer<typeof passedShape>;
 
-/** null for a text of another shape, such as one of a later release. */
-function read<T>(shape: z.ZodType<T>, entry: Entry | undefined): T | null {
-  try {
-    return shape.parse(JSON.parse(entry?.text ?? ''));
-  } catch {
-    return null;
-  }
-}
-
 /** Letters, digits, `.`, `_` and `-`, 64 at most, the first a letter or a digit. */
 export function isScheduleName(text: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
@@ -104,7 +95,7 @@ export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
 
   async function schedules(): Promise<Schedule[]> {
     const found = await keyValues.list(SCOPES.schedule);
-    return found.map((entry) => read(scheduleShape, entry)).filter((each) => each !== null);
+    return found.flatMap(({ text }) => readJson(text, scheduleShape) ?? []);
   }
   async function find(name: string): Promise<Schedule | null> {
     return (await schedules()).find((each) => each.name === name) ?? null;
@@ -142,8 +133,8 @@ export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
         nextAt: clocks.get(schedule.host)?.find(({ name }) => name === schedule.name)?.nextAt ?? null,
         isRunning: isAlive(running, schedule.name),
         isHostAway: !isAlive(runners, schedule.host),
-        ended: read(endedShape, entryOf(ended, schedule.id)),
-        passed: read(passedShape, entryOf(passed, schedule.id)),
+        ended: readJson(entryOf(ended, schedule.id)?.text ?? '', endedShape),
+        passed: readJson(entryOf(passed, schedule.id)?.text ?? '', passedShape),
       }));
     },
     /** A run in progress continues; the next tick is removed. False: there is none of this name. */

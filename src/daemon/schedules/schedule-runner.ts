@@ -1,7 +1,4 @@
-/**
- * Runs the schedules of one host when they are due. With several runners each tick goes to one of
- * them, and a schedule whose run is still going is not started twice.
- */
+/** Runs the schedules of one host when they are due, each tick on one of its runners. */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
 import type { DaemonContext } from '../../context/daemon-context.js';
@@ -152,10 +149,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
   };
 }
 
-/**
- * Whether a tick counts as missed. A run by hand (`lateMs` null) is never late; one that was begun
- * before and interrupted continues, however late. Pure.
- */
+/** Whether a tick was missed: never one by hand (`lateMs` null), or one begun before. Pure. */
 export function isMissed(
   { lateMs, hasBegun, catchesUp }: { lateMs: number | null; hasBegun: boolean; catchesUp: boolean },
   lateAfterMs: number,

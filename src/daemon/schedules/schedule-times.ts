@@ -1,7 +1,4 @@
-/**
- * The times of schedules: cron expressions in a time zone, read by the library that BullMQ uses,
- * and `{date}` and `{time}` in the names of outputs. Moments are milliseconds since 1970.
- */
+/** The times of schedules, and in the names of outputs. Moments are milliseconds since 1970. */
 import { CronExpressionParser } from 'cron-parser';
 import { errorText } from '../../core/errors.js';
 
@@ -27,9 +24,8 @@ export function isTimeZone(tz: string): boolean {
 export function findCronProblem(cron: string, tz: string, now: number): string | null {
   const text = cron.trim();
   const fields = text.split(/\s+/);
-  if (!text.startsWith('@') && fields.length !== 5 && fields.length !== 6) {
+  if (!text.startsWith('@') && fields.length !== 5 && fields.length !== 6)
     return `${fields.length} fields instead of 5 (minute, hour, day of the month, month, day of the week), or 6 with seconds first`;
-  }
   // The library replaces it by a random value at each reading.
   if (fields.some((field) => /(^|,)H/i.test(field))) return 'H, which means another time on every machine';
   try {

@@ -1,7 +1,4 @@
-/**
- * Reads the command of a schedule when it is added, by the table of the command line. Paths become
- * absolute, secrets are refused, and so are flags that the process decides which runs it.
- */
+/** The command of a schedule, read when it is added: paths become absolute, secrets are refused. */
 import { resolve } from 'node:path';
 import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';

@@ -1,7 +1,4 @@
-/**
- * The runner of schedules with what it runs: each tick is a run like any other, with the settings
- * of its schedule, on the engine of the process. `schedule serve` hosts it, and so does `up`.
- */
+/** The runner of schedules with what it runs; `schedule serve` hosts it, and so does `up`. */
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
