@@ -10,9 +10,8 @@ import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
-import { type AskContext, type Asked, ask, BUSY, later } from './ask.js';
+import { type AskContext, type Asked, ask, BUSY, later, unasked } from './ask.js';
 import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
-import type { Halts } from './halts.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
@@ -23,8 +22,6 @@ export interface ChunkContext extends AskContext {
   readonly worker: string;
   /** The one gate of the process: so many lookups at once, whatever the number of chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
-  /** Runs that must not be asked for any more, as far as this process knows. */
-  readonly halts: Pick<Halts, 'get'>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
   /** What this worker reports to runs of their progress. */
@@ -135,10 +132,6 @@ async function askUnlessHalted(
     await context.halt(run.id, asked.result.halt);
   }
   return asked;
-}
-
-function unasked(result: Asked['result']): Asked {
-  return { result, requests: 0, billed: 0 };
 }
 
 /** Recording drops a claim; whatever ended otherwise gives it back. */

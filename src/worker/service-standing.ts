@@ -48,7 +48,7 @@ interface Unproven {
   readonly run: string;
   readonly billed: boolean;
   /** It was none of a brand that is not there: it is counted, and nothing comes of it. */
-  readonly isFailure?: true;
+  readonly isFailure?: boolean;
 }
 
 /** One per process and service. Engine trouble is waited out or logged, never thrown. */
