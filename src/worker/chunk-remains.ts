@@ -7,7 +7,8 @@ import type { LookupFailure } from '../stores/run-store.js';
 import type { Asked } from './ask.js';
 import { LONGEST_PARK_MS, parkMs } from './retry-policy.js';
 
-type AskedTexts = readonly (readonly [string, Asked])[];
+/** What became of identifier texts. */
+export type AskedTexts = readonly (readonly [string, Asked])[];
 
 /** The lookups that nobody asks for again in this run. */
 export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
@@ -18,9 +19,8 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
       return [isDeferred === true ? { key, reason, billed, isDeferred } : { key, reason, billed }];
     }
     if (result.type !== 'again' || !givesUp(data, text, result)) return [];
-    return [
-      { key, reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`, billed: false },
-    ];
+    const reason = `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`;
+    return [{ key, reason, billed: false }];
   });
 }
 
@@ -28,11 +28,7 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
  * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer than was asked for when the
  * chunk was parked: a clock that was set back since would make it wait by as much longer.
  */
-export function dueInMs(
-  { due, parkedAt }: Pick<ChunkData, 'due' | 'parkedAt'>,
-  text: string,
-  now: number,
-): number {
+export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
   if (at === undefined) return 0;
   return Math.min(at - now, parkedAt === undefined ? LONGEST_PARK_MS : at - parkedAt);
@@ -42,11 +38,7 @@ export function dueInMs(
  * The chunk as it comes back and the wait until the first of its identifiers is due; null when nothing is left. An
  * identifier that is due later is not asked for sooner because another one is.
  */
-export function whatIsLeft(
-  data: ChunkData,
-  asked: AskedTexts,
-  now: number,
-): { readonly data: ChunkData; readonly waitMs: number } | null {
+export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
   const identifiers: string[] = [];
   const attempts: Record<string, number> = {};
   const due: Record<string, number> = {};

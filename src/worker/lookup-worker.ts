@@ -21,13 +21,13 @@ import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
 import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
 import { weigh } from './answer-worth.js';
 import { Breaker } from './breaker.js';
-import { FailureKeeper } from './failure-keeper.js';
+import { createFailureKeeper } from './failure-keeper.js';
 import { Halts } from './halts.js';
 import { countInFlight } from './in-flight.js';
 import { Recorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
-import { RunTallies } from './run-tallies.js';
+import { createRunTallies } from './run-tallies.js';
 import { ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
@@ -78,7 +78,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     ...{ store: engine.outcomes, worker: name, clock, log },
     ...{ spoolFolder: ownSpool, room: concurrency },
   });
-  const failures = new FailureKeeper(engine.runs, clock, log);
+  const failures = createFailureKeeper(engine.runs, clock, log);
   const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
   const standingOf = oneFor(
     (service) => new ServiceStanding({ ...basics, keyValues: engine.keyValues, service }),
@@ -114,7 +114,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
-    tallies: new RunTallies(engine.runs, clock),
+    tallies: createRunTallies(engine.runs, clock),
   };
 
   /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */

@@ -5,6 +5,7 @@
  * When the store refuses, answers go to the local spool first and are offered again until it takes them;
  * whoever wants to send waits meanwhile (`untilRoom`), so that not much is ever at stake.
  */
+import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
@@ -31,18 +32,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** One that the store did not take at once is dated when it was fetched, not when the store takes it. */
-function withAge({ outcome, fetchedAt }: Waiting, now: number): NewOutcome {
-  return { ...outcome, ageMs: Math.max(0, Math.round(now - fetchedAt)) };
-}
-
 const FLUSH_AT_MOST = 500;
 const RETRY_MS = 1_000;
 
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #waiting: Waiting[] = [];
-  readonly #forRoom: (() => void)[] = [];
+  readonly #flushes = new EventEmitter().setMaxListeners(0);
   readonly #closing = new AbortController();
   #flushing: Promise<void> | null = null;
   #inFlush = 0;
@@ -72,15 +68,7 @@ export class Recorder {
   /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
   async untilRoom(signal: AbortSignal): Promise<void> {
     while (this.#waiting.length + this.#inFlush >= this.#options.room) {
-      signal.throwIfAborted();
-      await new Promise<void>((resolve, reject) => {
-        const onAbort = () => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        this.#forRoom.push(() => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        });
-      });
+      await once(this.#flushes, 'flushed', { signal }).catch(() => Promise.reject(signal.reason));
     }
   }
 
@@ -99,7 +87,7 @@ export class Recorder {
       this.#inFlush = batch.length;
       await this.#keep(batch);
       this.#inFlush = 0;
-      for (const wake of this.#forRoom.splice(0)) wake();
+      this.#flushes.emit('flushed');
     }
     this.#flushing = null;
   }
@@ -108,7 +96,11 @@ export class Recorder {
     const { store, worker, clock, log, spoolFolder } = this.#options;
     let spooled: string | null = null;
     for (let isFirst = true; ; isFirst = false) {
-      const outcomes = batch.map((each) => (isFirst ? each.outcome : withAge(each, clock.monotonic())));
+      // What the store did not take at once is dated when it was fetched, not when the store takes it.
+      const ageOf = ({ fetchedAt }: Waiting) => Math.max(0, Math.round(clock.monotonic() - fetchedAt));
+      const outcomes = batch.map((each) =>
+        isFirst ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
+      );
       try {
         const fetchedAt = await store.record(worker, outcomes);
         for (const [at, each] of batch.entries()) each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0));

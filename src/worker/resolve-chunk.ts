@@ -11,7 +11,7 @@ import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
 import { type AskContext, type Asked, ask, BUSY, later, unasked } from './ask.js';
-import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
+import { type AskedTexts, dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
@@ -135,20 +135,16 @@ async function askUnlessHalted(
 }
 
 /** Recording drops a claim; whatever ended otherwise gives it back. */
-async function release(
-  context: ChunkContext,
-  asked: readonly (readonly [string, Asked])[],
-  prefix: string,
-): Promise<void> {
-  const unanswered = asked.filter(
-    ([, { result }]) => result.type !== 'matched' && result.type !== 'not_found',
+async function release({ engine, worker }: ChunkContext, asked: AskedTexts, prefix: string): Promise<void> {
+  const keys = asked.flatMap(
+    ([
+      text,
+      {
+        result: { type },
+      },
+    ]) => (type === 'matched' || type === 'not_found' ? [] : [prefix + text]),
   );
-  if (unanswered.length > 0) {
-    await context.engine.outcomes.release(
-      context.worker,
-      unanswered.map(([text]) => prefix + text),
-    );
-  }
+  if (keys.length > 0) await engine.outcomes.release(worker, keys);
 }
 
 /** Nothing is left to do for this chunk, or nobody waits for it. */

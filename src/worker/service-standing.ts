@@ -74,25 +74,26 @@ export class ServiceStanding {
   /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
   async enter(signal: AbortSignal): Promise<() => Promise<void>> {
     if (this.#isProven) return NO_TURN;
+    const { worker, timeoutMs, clock } = this.#options;
+    const aloneMs = timeoutMs + 10_000;
     const before = this.#turn;
     let leave: () => void = () => undefined;
     this.#turn = new Promise((resolve) => {
       leave = resolve;
     });
+    let isAlone = false;
     try {
       await before;
       for (;;) {
         signal.throwIfAborted();
-        if (await this.isProven()) break;
-        if (await this.#claimTurn()) return () => this.#leaveTurn().finally(leave);
-        await this.#options.clock.sleep(BUSY_RETRY_MS, signal);
+        if (await this.isProven()) return NO_TURN;
+        isAlone = await this.#asked((keyValues) => keyValues.claim(ALONE, this.#tag, worker, aloneMs), false);
+        if (isAlone) return () => this.#leaveTurn().finally(leave);
+        await clock.sleep(BUSY_RETRY_MS, signal);
       }
-    } catch (error) {
-      leave();
-      throw error;
+    } finally {
+      if (!isAlone) leave();
     }
-    leave();
-    return NO_TURN;
   }
 
   /** Whether the address ever gave a good answer, to any worker. */
@@ -113,7 +114,16 @@ export class ServiceStanding {
       (keyValues) => keyValues.put(PROVEN, this.#tag, service).then(() => true),
       false,
     );
-    return this.#isProofKept ? this.#believe() : [];
+    if (!this.#isProofKept) return [];
+    const scope = unprovenOf(this.#tag);
+    const all = await this.#asked((keyValues) => keyValues.list(scope), []);
+    await this.#clear(scope);
+    return all
+      .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
+      .flatMap(({ name, text }) => {
+        const { billed, isFailure } = JSON.parse(text) as Unproven;
+        return isFailure ? [] : [{ key: name, status: 'not_found', packed: null, billed, freshMs: null }];
+      });
   }
 
   /** The service gave a good answer: whatever was of no use before is forgiven. */
@@ -132,10 +142,7 @@ export class ServiceStanding {
   async noteUseless(permit: string): Promise<number> {
     this.#hasSeenUseless = true;
     const scope = uselessOf(this.#tag);
-    const row = await this.#asked(async (keyValues) => {
-      await keyValues.put(scope, permit, this.#options.worker);
-      return keyValues.list(scope);
-    }, []);
+    const row = await this.#add(scope, permit, this.#options.worker);
     const recent = row.filter(({ ageMs }) => ageMs <= STREAK_MS);
     if (recent.length < row.length) await this.#clear(scope, (ageMs) => ageMs > STREAK_MS);
     return recent.length;
@@ -143,14 +150,8 @@ export class ServiceStanding {
 
   /** Remembers an answer that nobody can believe yet: how many there are in this run. */
   async noteUnproven(key: OutcomeKey, answer: Unproven): Promise<number> {
-    const scope = unprovenOf(this.#tag);
-    const { run } = answer;
-    const text = JSON.stringify(answer);
-    const all = await this.#asked(async (keyValues) => {
-      await keyValues.put(scope, key, text);
-      return keyValues.list(scope);
-    }, []);
-    return all.filter((entry) => (JSON.parse(entry.text) as Unproven).run === run).length;
+    const all = await this.#add(unprovenOf(this.#tag), key, JSON.stringify(answer));
+    return all.filter(({ text }) => (JSON.parse(text) as Unproven).run === answer.run).length;
   }
 
   /** Forgets what a run that stopped for it was answered, and what killed runs left. */
@@ -161,21 +162,12 @@ export class ServiceStanding {
     );
   }
 
-  async #believe(): Promise<NewOutcome[]> {
-    const scope = unprovenOf(this.#tag);
-    const all = await this.#asked((keyValues) => keyValues.list(scope), []);
-    await this.#clear(scope);
-    return all
-      .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
-      .flatMap(({ name, text }) => {
-        const { billed, isFailure } = JSON.parse(text) as Unproven;
-        return isFailure ? [] : [{ key: name, status: 'not_found', packed: null, billed, freshMs: null }];
-      });
-  }
-
-  async #claimTurn(): Promise<boolean> {
-    const { worker, timeoutMs } = this.#options;
-    return this.#asked((keyValues) => keyValues.claim(ALONE, this.#tag, worker, timeoutMs + 10_000), false);
+  /** All in the scope, with what is added. */
+  #add(scope: string, name: string, text: string): ReturnType<KeyValueStore['list']> {
+    return this.#asked(async (keyValues) => {
+      await keyValues.put(scope, name, text);
+      return keyValues.list(scope);
+    }, []);
   }
 
   async #leaveTurn(): Promise<void> {

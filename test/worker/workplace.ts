@@ -22,7 +22,7 @@ import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-w
 import { Recorder } from '../../src/worker/recorder.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
-import { RunTallies } from '../../src/worker/run-tallies.js';
+import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { ServiceStanding } from '../../src/worker/service-standing.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
@@ -171,7 +171,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
           await engine.runs.halt(run, halt);
         },
         underWay: new Set(),
-        tallies: new RunTallies(engine.runs, systemClock),
+        tallies: createRunTallies(engine.runs, systemClock),
         limit: pLimit(64),
         ...shared,
         ...some,
