@@ -24,7 +24,7 @@ import { FailFileError } from '../../core/errors.js';
 const PREFIX = 'lock-';
 const SUFFIX = '.sock';
 /** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
-const LONGEST_PATH = 100;
+export const LONGEST_PATH = 100;
 const ANSWER_DEADLINE_MS = 2_000;
 const LOOK_AGAIN_MS = 25;
 

@@ -3,6 +3,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,13 +11,12 @@ import { FailFileError } from '../../core/errors.js';
 import { isRunning } from '../../core/lifecycle.js';
 import { machineIdentity } from '../../core/process-identity.js';
 import { OWNER_FILE, type ServerFolders } from './data-folder.js';
+import { LONGEST_PATH } from './folder-lock.js';
 import type { ServerBinaries } from './server-binaries.js';
-import type { ServerUser } from './server-user.js';
+import { type ServerUser, unfit } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
 export const SOCKET_PORT = 5432;
-/** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
-const LONGEST_PATH = 100;
 const LOG_BYTES_AT_MOST = 1_048_576;
 
 /** What the server is started with, beside its folders. Sizes are PostgreSQL's own words. */
@@ -72,12 +72,8 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
     if (isNew && user !== null) await chown(path, user.uid, user.gid);
     const facts = await lstat(path);
     if (!facts.isDirectory() || facts.uid !== uid) {
-      throw new FailFileError({
-        code: 'engine-unfit',
-        what: 'the folder for the socket of the embedded engine belongs to somebody else',
-        subject: path,
-        todo: 'remove it, or name a state folder with a shorter path with --state',
-      });
+      const what = 'the folder for the socket of the embedded engine belongs to somebody else';
+      throw unfit(what, path, 'remove it, or name a state folder with a shorter path with --state');
     }
     await chmod(path, 0o700);
   }
@@ -86,8 +82,7 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
 
 /** How a start came out: `running` when the process lives on, `taken` when another server has the data at this moment. */
 export type StartResult =
-  | { readonly type: 'running' }
-  | { readonly type: 'taken' }
+  | { readonly type: 'running' | 'taken' }
   | { readonly type: 'failed'; readonly reason: string };
 
 /** Starts the server and waits until `answers` is true, or until it has ended. */
@@ -120,7 +115,9 @@ export async function startServer(
     for (;;) {
       if (await answers()) return { type: 'running' };
       const end = await Promise.race([ended, wait(10, null)]);
-      if (end !== null) return await failedStart(folders.log, logFrom, end);
+      if (end === null) continue;
+      const text = await readFile(folders.log).catch(() => Buffer.alloc(0));
+      return judgeStart(text.subarray(logFrom).toString('utf8'), end);
     }
   } finally {
     await handle.close();
@@ -135,11 +132,6 @@ async function openableLog(log: string, user: ServerUser | null): Promise<number
   if (user !== null) await handle.chown(user.uid, user.gid);
   await handle.close();
   return size > LOG_BYTES_AT_MOST ? 0 : size;
-}
-
-async function failedStart(log: string, from: number, end: string): Promise<StartResult> {
-  const text = await readFile(log).catch(() => Buffer.alloc(0));
-  return judgeStart(text.subarray(from).toString('utf8'), end);
 }
 
 /** What the log of an ended start means. Pure, for tests. */
@@ -168,19 +160,12 @@ const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
  * Sees that no server of another machine or container works on these data: neither its processes nor its locks can be seen from here,
  * but its heartbeat can. Throws {@link FailFileError} `engine-held`.
  */
-export async function assertNoForeignServer(
-  { home, data }: ServerFolders,
-  onWait: () => void,
-): Promise<void> {
+export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
   const owner = (await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')).trim();
   if (owner === '' || owner === machineIdentity()) return;
   // A server that was stopped leaves no such file.
-  if ((await stat(join(data, 'postmaster.pid')).catch(() => null)) === null) return;
-  const beat = () =>
-    stat(join(home, HEARTBEAT_FILE)).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    );
+  if (!existsSync(join(data, 'postmaster.pid'))) return;
+  const beat = async () => (await stat(join(home, HEARTBEAT_FILE)).catch(() => null))?.mtimeMs ?? 0;
   const before = await beat();
   onWait();
   await wait(FOREIGN_LOOK_MS);
@@ -201,8 +186,7 @@ export async function clearTheWay({ data }: ServerFolders, sockets: string): Pro
   const pidFile = join(data, 'postmaster.pid');
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 1) return;
-  if (!isRunning(pid)) return;
+  if (!Number.isSafeInteger(pid) || pid <= 1 || !isRunning(pid)) return;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
   // Where processes cannot be looked at, PostgreSQL's own judgement stands.
   if (command === null) return;

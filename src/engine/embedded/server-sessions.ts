@@ -64,11 +64,7 @@ export async function openSession(connection: ClientConfig, { home }: ServerFold
   const session = newSession(connection, `${CLIENT_NAME}${process.pid}`);
   try {
     await session.connect();
-    const { rows } = await session.query<{ has: boolean }>(
-      'SELECT pg_try_advisory_lock_shared($1, $2) AS has',
-      [LOCKS, IN_USE],
-    );
-    if (rows[0]?.has === true) {
+    if (await tryLock(session, 'pg_try_advisory_lock_shared')) {
       beginWatch(connection, join(home, HEARTBEAT_FILE));
       return { type: 'open', session };
     }
@@ -80,11 +76,16 @@ export async function openSession(connection: ClientConfig, { home }: ServerFold
   }
 }
 
-function newSession(connection: ClientConfig, name: string): Client {
+async function tryLock(session: Client, lock: `pg_try_advisory_lock${'' | '_shared'}`): Promise<boolean> {
+  const { rows } = await session.query(`SELECT ${lock}($1, $2) AS has`, [LOCKS, IN_USE]);
+  return rows[0]?.has === true;
+}
+
+function newSession(connection: ClientConfig, application_name: string): Client {
   const session = new Client({
-    ...connection,
-    application_name: name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...connection,
+    application_name,
   });
   // It ends with an error when the server is killed; what follows is the listener's for `end`.
   session.on('error', () => undefined);
@@ -126,21 +127,14 @@ export async function leaveServer(session: Client, { data }: ServerFolders): Pro
 
 /** Ends the server when no process uses it; false when one does. */
 async function endUnused(session: Client, data: string): Promise<boolean> {
-  const { rows } = await session.query<{ has: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS has', [
-    LOCKS,
-    IN_USE,
-  ]);
-  if (rows[0]?.has !== true) return false;
+  if (!(await tryLock(session, 'pg_try_advisory_lock'))) return false;
   await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
   await untilStopped(data);
   return true;
 }
 
-function closeQuietly(session: Client): Promise<unknown> {
-  return withinDeadline(
-    session.end().catch(() => undefined),
-    1_000,
-  );
+async function closeQuietly(session: Client): Promise<void> {
+  await withinDeadline(session.end(), 1_000).catch(() => undefined);
 }
 
 /** What can be seen of the private server without starting it. */
@@ -203,12 +197,8 @@ async function untilStopped(data: string): Promise<void> {
 /** Begins the loop unless it runs. Its session outlives this process: the server does not look for the client of a running statement. */
 function beginWatch(connection: ClientConfig, heartbeat: string): void {
   const socket = new Socket();
-  const session = new Client({
-    ...connection,
-    application_name: WATCH_NAME,
-    stream: () => socket,
-  });
-  session.on('error', () => undefined);
+  const unhurried = { ...connection, connectionTimeoutMillis: 0, stream: () => socket };
+  const session = newSession(unhurried, WATCH_NAME);
   void (async () => {
     await session.connect();
     // The loop alone does not keep this process running.
@@ -219,9 +209,7 @@ function beginWatch(connection: ClientConfig, heartbeat: string): void {
     .finally(() => void session.end().catch(() => undefined));
 }
 
-/**
- * Ends the server from within, where its number and its user are known, whatever this process may see of them.
- */
+/** Ends the server from within, where its number and its user are known, whatever this process may see of them. */
 const END_SERVER = `EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
   'kill -INT ' || split_part(pg_read_file('postmaster.pid'), E'\\n', 1))`;
 
