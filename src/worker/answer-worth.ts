@@ -35,32 +35,30 @@ function showsService({ meaning, quota, usage }: Answer): boolean {
 
 /** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
 async function worthOf(
-  { meaning }: Pick<Answer, 'meaning'>,
-  { settings }: Pick<RunRecord, 'settings'>,
+  { meaning }: Answer,
+  allowsUnknown: boolean,
   standing: ServiceStanding,
 ): Promise<AnswerWorth | null> {
   if (meaning.type === 'matched') return 'own';
-  if (meaning.type !== 'not_found' && meaning.type !== 'failed' && meaning.type !== 'wasted') return null;
-  const { type, sign } = meaning;
-  if (sign === undefined) return null;
-  const isProven = sign !== 'own' && (await standing.isProven());
-  const worth = worthOfSign(sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
+  if (!('sign' in meaning) || meaning.sign === undefined) return null;
+  const isProven = meaning.sign !== 'own' && (await standing.isProven());
+  const worth = worthOfSign(meaning.sign, { isProven, allowsUnknown });
   // What is of no use is asked for once more, and proves nothing.
-  return type === 'wasted' && worth !== 'foreign' ? null : worth;
+  return meaning.type === 'wasted' && worth !== 'foreign' ? null : worth;
 }
 
 /** What an answer is worth and says of the account. One that proves the address has the answers recorded that it makes believed. */
 export async function weigh(
   answer: Answer,
-  run: Pick<RunRecord, 'settings'>,
+  { settings }: Pick<RunRecord, 'settings'>,
   standing: ServiceStanding,
   recorder: { record(believed: NewOutcome): Promise<unknown> },
 ) {
   if (showsService(answer)) {
     for (const believed of await standing.prove()) await recorder.record(believed);
   }
-  const worth = await worthOf(answer, run, standing);
-  return { worth, observation: observe(answer, run.settings.period, worth) };
+  const worth = await worthOf(answer, settings.allowUnknown ?? false, standing);
+  return { worth, observation: observe(answer, settings.period, worth) };
 }
 
 /**

@@ -22,13 +22,13 @@ import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
 import { weigh } from './answer-worth.js';
 import { Breaker } from './breaker.js';
 import { createFailureKeeper } from './failure-keeper.js';
-import { Halts } from './halts.js';
+import { createHalts } from './halts.js';
 import { countInFlight } from './in-flight.js';
-import { Recorder } from './recorder.js';
+import { createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 import { createRunTallies } from './run-tallies.js';
-import { ServiceStanding } from './service-standing.js';
+import { createServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
@@ -74,14 +74,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
-  const recorder = new Recorder({
+  const recorder = createRecorder({
     ...{ store: engine.outcomes, worker: name, clock, log },
     ...{ spoolFolder: ownSpool, room: concurrency },
   });
   const failures = createFailureKeeper(engine.runs, clock, log);
   const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
-  const standingOf = oneFor(
-    (service) => new ServiceStanding({ ...basics, keyValues: engine.keyValues, service }),
+  const standingOf = oneFor((service) =>
+    createServiceStanding({ ...basics, keyValues: engine.keyValues, service }),
   );
   const governors = new Map<string, Governor>();
   const governorOf = oneFor(
@@ -90,7 +90,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     governors,
   );
   const contexts = new Map<string, ChunkContext>();
-  const halts = new Halts(clock);
+  const halts = createHalts(clock);
   const sent = new Map<string, typeof NOTHING_SENT>();
   const shared = {
     engine,
@@ -276,7 +276,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       return { answer, worth };
     },
     /** A halted run may be asked for again. */
-    resumeRun: (run: string) => halts.forget(run),
+    resumeRun: (run: string): void => halts.forget(run),
     /**
      * Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. Called again it is
      * the same stop, with the deadline of the first call.

@@ -160,12 +160,6 @@ export function assertUsable(finding: DataFinding, { data }: ServerFolders): voi
   );
 }
 
-/** A name that was given in a folder stays after a loss of power. */
-async function onDisk(folder: string): Promise<void> {
-  const handle = await open(folder);
-  await handle.sync().finally(() => handle.close());
-}
-
 /** Puts aside what is there; nothing is deleted. Gives the new place, null when nothing was there. */
 export async function setAside({ state, home, data }: ServerFolders): Promise<string | null> {
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
@@ -216,7 +210,9 @@ export async function makeData(
     });
     if (user !== null) await giveAway(draft, user);
     await rename(draft, folders.data);
-    await onDisk(folders.home);
+    // A name that was given in a folder stays after a loss of power.
+    const home = await open(folders.home);
+    await home.sync().finally(() => home.close());
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     const words = initdbFailure(stderr);

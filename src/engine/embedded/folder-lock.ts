@@ -69,9 +69,10 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<Fo
 }
 
 function heldError(folder: string, pid: string | null): FailFileError {
+  const what = `${pid ? `process ${pid}` : 'a process'} is starting the embedded engine and does not get on`;
   return new FailFileError({
     code: 'engine-held',
-    what: `${pid === null || pid === '' ? 'a process' : `process ${pid}`} is starting the embedded engine and does not get on`,
+    what,
     subject: folder,
     todo: 'end that process, then run again',
   });
@@ -82,12 +83,8 @@ async function whoIsBefore(folder: string, name: string): Promise<string | null>
   const names = await readdir(folder);
   const others = names.filter((one) => one !== name && one.startsWith(PREFIX) && one.endsWith(SUFFIX));
   const answers = await Promise.all(others.map((other) => ask(folder, other, name)));
-  for (const answer of answers) {
-    if (answer === null) continue;
-    const [standing, pid = ''] = answer.split(' ');
-    if (standing !== 'gives-way') return pid;
-  }
-  return null;
+  const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
+  return before === undefined || before === null ? null : (before.split(' ')[1] ?? '');
 }
 
 /** The line that the process behind a socket answers; empty when it gives none; null: nobody is there, and the socket is removed. */

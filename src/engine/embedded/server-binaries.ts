@@ -51,7 +51,8 @@ export async function findServerBinaries(
       majors.add(major);
       if (major >= OLDEST_MAJOR && major === (wanted ?? major)) return { ...candidate, major };
     } catch (error) {
-      failures.push(`${candidate.postgres}: ${firstLine(error)}`);
+      const words = (error as { stderr?: string }).stderr || errorText(error);
+      failures.push(`${candidate.postgres}: ${words.split('\n')[0]}`);
     }
   }
   if (wanted !== null && majors.size > 0) {
@@ -183,10 +184,4 @@ async function provenMajor({ postgres, initdb, env }: Candidate, user: ServerUse
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (major === undefined) throw new Error(`it says ${stdout.trim()}`);
   return Number(major);
-}
-
-function firstLine(error: unknown): string {
-  const { stderr } = error as { stderr?: string };
-  const text = stderr === undefined || stderr === '' ? errorText(error) : stderr;
-  return text.split('\n')[0] ?? '';
 }

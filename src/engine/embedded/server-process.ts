@@ -62,14 +62,12 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
   const base = `/tmp/brand-enrich-${uid}`;
   const folder = join(base, createHash('sha256').update(data).digest('hex').slice(0, 16));
   for (const path of [base, folder]) {
-    const isNew = await mkdir(path, { mode: 0o700 }).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'EEXIST') return false;
-        throw error;
-      },
-    );
-    if (isNew && user !== null) await chown(path, user.uid, user.gid);
+    try {
+      await mkdir(path, { mode: 0o700 });
+      if (user !== null) await chown(path, user.uid, user.gid);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
     const facts = await lstat(path);
     if (!facts.isDirectory() || facts.uid !== uid) {
       const what = 'the folder for the socket of the embedded engine belongs to somebody else';
@@ -93,16 +91,23 @@ export async function startServer(
   user: ServerUser | null,
   answers: () => Promise<boolean>,
 ): Promise<StartResult> {
-  await noteOwner(folders, user);
-  const logFrom = await openableLog(folders.log, user);
-  const handle = await open(folders.log, 'a', 0o600);
+  const { data, log, home } = folders;
+  // For other machines and containers that see the same folder.
+  const ownerFile = join(home, OWNER_FILE);
+  await writeFile(ownerFile, `${machineIdentity()}\n`, { mode: 0o600 });
+  const { size } = await stat(log).catch(() => ({ size: 0 }));
+  const isFull = size > LOG_BYTES_AT_MOST;
+  if (isFull) await rename(log, `${log}.1`);
+  const handle = await open(log, 'a', 0o600);
   try {
+    if (user !== null) await handle.chown(user.uid, user.gid);
+    if (user !== null) await chown(ownerFile, user.uid, user.gid);
     const settings = { ...serverSettings(binaries.major), unix_socket_directories: sockets };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // Its output goes to a file and never to ours: whoever waits for the end of our output would wait for the server.
-    const child = spawn(binaries.postgres, ['-D', folders.data, ...args], {
+    const child = spawn(binaries.postgres, ['-D', data, ...args], {
       ...user,
-      cwd: folders.data,
+      cwd: data,
       env: binaries.env,
       detached: true,
       stdio: ['ignore', handle.fd, handle.fd],
@@ -116,22 +121,12 @@ export async function startServer(
       if (await answers()) return { type: 'running' };
       const end = await Promise.race([ended, wait(10, null)]);
       if (end === null) continue;
-      const text = await readFile(folders.log).catch(() => Buffer.alloc(0));
-      return judgeStart(text.subarray(logFrom).toString('utf8'), end);
+      const text = await readFile(log).catch(() => Buffer.alloc(0));
+      return judgeStart(text.subarray(isFull ? 0 : size).toString('utf8'), end);
     }
   } finally {
     await handle.close();
   }
-}
-
-/** Gives the size of the log, which is begun anew when it has grown. */
-async function openableLog(log: string, user: ServerUser | null): Promise<number> {
-  const { size } = await stat(log).catch(() => ({ size: 0 }));
-  if (size > LOG_BYTES_AT_MOST) await rename(log, `${log}.1`);
-  const handle = await open(log, 'a', 0o600);
-  if (user !== null) await handle.chown(user.uid, user.gid);
-  await handle.close();
-  return size > LOG_BYTES_AT_MOST ? 0 : size;
 }
 
 /** What the log of an ended start means. Pure, for tests. */
@@ -142,13 +137,6 @@ export function judgeStart(log: string, end: string): StartResult {
   const words = [...log.matchAll(reason)].map(([, text]) => text ?? '');
   const lastLine = log.trim().split('\n').at(-1) ?? '';
   return { type: 'failed', reason: words.at(-1) ?? (lastLine === '' ? end : lastLine) };
-}
-
-/** Notes which machine the server runs on, for other machines and containers that see the same folder. */
-async function noteOwner({ home }: ServerFolders, user: ServerUser | null): Promise<void> {
-  const path = join(home, OWNER_FILE);
-  await writeFile(path, `${machineIdentity()}\n`, { mode: 0o600 });
-  if (user !== null) await chown(path, user.uid, user.gid);
 }
 
 /** Written by the server every {@link HEARTBEAT_MS} as long as it lives. */
@@ -191,10 +179,9 @@ export async function clearTheWay({ data }: ServerFolders, sockets: string): Pro
   // Where processes cannot be looked at, PostgreSQL's own judgement stands.
   if (command === null) return;
   const words = command.split('\0');
-  if (words.includes(data) && words.some((word) => word.startsWith('unix_socket_directories='))) {
-    process.kill(pid, 'SIGINT');
-    return;
-  }
-  await rm(pidFile, { force: true });
-  await rm(join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`), { force: true });
+  const isOurs = words.includes(data) && words.some((word) => word.startsWith('unix_socket_directories='));
+  if (isOurs) process.kill(pid, 'SIGINT');
+  else
+    for (const path of [pidFile, join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`)])
+      await rm(path, { force: true });
 }

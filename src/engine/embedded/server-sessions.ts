@@ -1,7 +1,6 @@
 /**
  * Sessions on the private server, and its end. Each process holds a session with a shared advisory lock as long as it uses the server;
- * who can have that lock alone is the last one, and stops the server. A loop inside the server does the same a minute after the last
- * process was killed.
+ * who can have that lock alone is the last one, and stops it. A loop inside it does the same a minute after the last one was killed.
  */
 import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -129,7 +128,8 @@ export async function leaveServer(session: Client, { data }: ServerFolders): Pro
 async function endUnused(session: Client, data: string): Promise<boolean> {
   if (!(await tryLock(session, 'pg_try_advisory_lock'))) return false;
   await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
-  await untilStopped(data);
+  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
+  while (existsSync(join(data, 'postmaster.pid')) && performance.now() < giveUpAt) await wait(LOOK_AGAIN_MS);
   return true;
 }
 
@@ -138,11 +138,9 @@ async function closeQuietly(session: Client): Promise<void> {
 }
 
 /** What can be seen of the private server without starting it. */
-export interface ServerLook {
-  readonly folders: ServerFolders;
+interface ServerLook {
   /** `17` of the data, `18.4` of a server that runs; null: there are no data. */
   readonly version: string | null;
-  readonly isRunning: boolean;
   /** Numbers of the processes that use it. */
   readonly users: readonly number[];
   /** Of all sessions, those of this look left aside. */
@@ -150,30 +148,25 @@ export interface ServerLook {
 }
 
 /** Looks, and with `stops` ends a server that nobody uses. Throws {@link FailFileError} `engine-unreachable` when it does not answer. */
-export async function lookAtServer(
-  state: string,
-  { stops }: { readonly stops: boolean },
-): Promise<ServerLook> {
+export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(state);
-  const none = { folders, version: null, isRunning: false, users: [], sessions: 0 };
-  if (!existsSync(folders.home)) return none;
+  const none: ServerLook = { version: null, users: [], sessions: 0 };
+  if (!existsSync(folders.home)) return { folders, ...none, isRunning: false };
   const finding = await findData(folders);
-  const still = { ...none, version: finding.type === 'ready' ? String(finding.major) : null };
+  const version = finding.type === 'ready' ? String(finding.major) : null;
   const connection = connectionTo(await socketFolder(folders, await serverUser([folders.home, state])));
   const giveUpAt = performance.now() + STOP_DEADLINE_MS;
   for (;;) {
     const session = newSession(connection, 'brand-enrich look');
     try {
       await session.connect();
-      const { rows } = await session.query<Pick<ServerLook, 'users' | 'sessions'> & { version: string }>(
-        LOOK,
-      );
-      const [seen = { version: '', users: [], sessions: 0 }] = rows;
+      const { rows } = await session.query<ServerLook>(LOOK);
+      const [seen = none] = rows;
       const isEnded = stops && seen.users.length === 0 && (await endUnused(session, folders.data));
       return { folders, ...seen, isRunning: !isEnded };
     } catch (error) {
       const { type, reason } = judgeAttempt(error);
-      if (type === 'absent') return still;
+      if (type === 'absent') return { folders, ...none, version, isRunning: false };
       if (type === 'refused' || performance.now() > giveUpAt) throw unreachable(folders, reason);
       await wait(LOOK_AGAIN_MS);
     } finally {
@@ -188,11 +181,6 @@ SELECT current_setting('server_version') AS version,
   ARRAY(SELECT DISTINCT substr(a.application_name, ${CLIENT_NAME.length + 1})::int FROM pg_locks l JOIN pg_stat_activity a USING (pid)
          WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE} AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
          ORDER BY 1) AS users`;
-
-async function untilStopped(data: string): Promise<void> {
-  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
-  while (existsSync(join(data, 'postmaster.pid')) && performance.now() < giveUpAt) await wait(LOOK_AGAIN_MS);
-}
 
 /** Begins the loop unless it runs. Its session outlives this process: the server does not look for the client of a running statement. */
 function beginWatch(connection: ClientConfig, heartbeat: string): void {
