@@ -48,7 +48,7 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
  */
 export async function bringInAnswers(
   folder: string,
-  record: (outcomes: readonly NewOutcome[]) => Promise<void>,
+  record: (outcomes: readonly NewOutcome[]) => Promise<unknown>,
   now = Date.now(),
 ): Promise<number> {
   let count = 0;

@@ -105,9 +105,10 @@ export async function ask(
   identifier: Identifier,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  let leave: () => Promise<void>;
+  let leave = NO_TURN;
+  const needsNoTurn = run.settings.allowUnknown || context.halts.get(run.id);
   try {
-    leave = run.settings.allowUnknown ? NO_TURN : await context.standing.enter(signals.stop);
+    if (!needsNoTurn) leave = await context.standing.enter(signals.stop);
   } catch {
     return unasked(STOPPED);
   }

@@ -2,7 +2,6 @@
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and stops so that
  * nothing paid is lost. Here meet the queue's at-least-once and our own signals.
  */
-
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
@@ -17,7 +16,7 @@ import { type Governor, SharedGovernor } from '../ledger/governor.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
-import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
+import type { RunHalt, RunRecord } from '../stores/run-store.js';
 import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
 import { weigh } from './answer-worth.js';
 import { Breaker } from './breaker.js';
@@ -38,6 +37,7 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
+const PROMOTED = 'the clock was set back, or that of another worker is ahead: parked chunks go on';
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
@@ -74,12 +74,10 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
-  const recorder = createRecorder({
-    ...{ store: engine.outcomes, worker: name, clock, log },
-    ...{ spoolFolder: ownSpool, room: concurrency },
-  });
-  const failures = createFailureKeeper(engine.runs, clock, log);
   const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
+  const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
+  const recorder = createRecorder({ ...basics, ...spool });
+  const failures = createFailureKeeper(engine.runs, clock, log);
   const standingOf = oneFor((service) =>
     createServiceStanding({ ...basics, keyValues: engine.keyValues, service }),
   );
@@ -102,7 +100,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     worker: name,
     limit: pLimit(concurrency),
     halts,
-    keepFailure: (run: string, failure: LookupFailure) => failures.keep(run, failure),
+    keepFailure: failures.keep,
     onSent(run: string, isBilled: boolean) {
       const { requests, billed } = sent.get(run) ?? NOTHING_SENT;
       sent.set(run, { requests: requests + 1, billed: billed + (isBilled ? 1 : 0) });
@@ -141,10 +139,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
     const context = contextOf(run);
     if (context === null) {
-      log.warn(
-        { run: run.id, service: run.settings.service },
-        'this worker does not ask that service; its chunk is left to others',
-      );
+      const facts = { run: run.id, service: run.settings.service };
+      log.warn(facts, 'this worker does not ask that service; its chunk is left to others');
       return { type: 'parked', data, waitMs: NOT_OURS_MS };
     }
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
@@ -204,10 +200,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
-    await withinDeadline(
-      engine.outcomes.deregister(name).catch(() => undefined),
-      1_000,
-    );
+    await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
     await releasers.releaseAll();
   }
 
@@ -238,22 +231,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
           .heartbeat(name)
           .catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
         promoteParked(queue, clock.now()).then(
-          (chunks) => {
-            if (chunks > 0)
-              log.warn(
-                { chunks },
-                'the clock was set back, or that of another worker is ahead: parked chunks go on',
-              );
-          },
+          (chunks) => chunks > 0 && log.warn({ chunks }, PROMOTED),
           (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
         );
       }, RULES.workerHeartbeatMs);
       releasers.push(() => queue.close());
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
-      const record = async (outcomes: readonly NewOutcome[]) => {
-        await engine.outcomes.record(name, outcomes);
-      };
+      const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
       let found = 0;
       // Beside the folders of engines lie answers of versions that did not name the engine.
       for (const folder of [ownSpool, options.spoolFolder])

@@ -5,7 +5,6 @@
  * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice, and every report
  * to the run's store is idempotent or says what was just done.
  */
-
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
@@ -107,7 +106,7 @@ async function claimAndAsk(
       const claim = claims[index];
       if (claim === 'fresh') return null;
       if (claim !== 'ours') return [text, unasked(BUSY)];
-      const asked = await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals));
+      const asked = await context.limit(() => askAndHalt(context, run, prefix + text, text, signals));
       tally.addAsked(asked);
       return [text, asked];
     }),
@@ -118,19 +117,17 @@ async function claimAndAsk(
   });
 }
 
-async function askUnlessHalted(
+/** Asks, and halts the run where the answer says so. */
+async function askAndHalt(
   context: ChunkContext,
   run: RunRecord,
   key: string,
   text: string,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  const known = context.halts.get(run.id);
-  if (known) return unasked({ type: 'halted', halt: known });
   const asked = await ask(context, run, key, parseIdentifierText(text), signals);
-  if (asked.result.type === 'halted' && !context.halts.get(run.id)) {
-    await context.halt(run.id, asked.result.halt);
-  }
+  const { result } = asked;
+  if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
   return asked;
 }
 
