@@ -17,7 +17,6 @@ import {
   THROTTLED_GIVE_UP_SILENT_MS,
 } from '../ledger/policy.js';
 import type { Client } from '../lookup/client.js';
-import type { Answer } from '../lookup/read-answer.js';
 import { COME_BACK_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
@@ -205,7 +204,9 @@ async function askInTurn(
     const isWrong =
       meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
     // A wrong address is no outage to be waited out: it is said when it ends the run.
-    context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
+    const trouble =
+      meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
+    context.gauge.trouble = breaker.isOpen && !isWrong ? trouble : null;
     const isSlow = admission.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
     const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
 
@@ -283,7 +284,8 @@ async function askInTurn(
     const { reason, retryAfterMs } = meaning;
     if (meaning.isUnsent && !breaker.hasBeenGood && badForMs > UNREACHABLE_MS)
       return halted(unreached(reason));
-    if (meaning.isRefused && badForMs > REFUSED_MS && !(await isKnown(context, run)))
+    const isUnknown = !hasEverAnswered(context, run);
+    if (meaning.isRefused && badForMs > REFUSED_MS && isUnknown && !(await standing.isProven()))
       return halted(refused(reason));
     if (isWrong && badForMs > LASTING_MS) return halted(unreachableForGood(reason));
     const again = later(retryAfterMs ?? 0, reason);
@@ -337,19 +339,9 @@ function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord
   return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
 }
 
-/** Whether anything good is known of the address: here, of the account, or on this engine. */
-async function isKnown(context: AskContext, run: RunRecord): Promise<boolean> {
-  return hasEverAnswered(context, run) || context.standing.isProven();
-}
-
 /** What the ledger counts of the quota; null while none is known. */
 function ownCountOf({ state }: Governor): UsageOfQuota | null {
   if (state === null) return null;
   const quota = limitOf({ ...state, overage: 0 });
   return quota === null ? null : { usage: state.sent + state.others, quota };
-}
-
-function troubleOf({ meaning }: Answer): string {
-  if (meaning.type === 'unavailable') return meaning.reason;
-  return 'the service refuses requests as too many';
 }

@@ -7,16 +7,15 @@ import type { LookupFailure } from '../stores/run-store.js';
 import type { Asked } from './ask.js';
 import { LONGEST_PARK_MS, parkMs } from './retry-policy.js';
 
-/** What became of identifier texts. */
-export type AskedTexts = readonly (readonly [string, Asked])[];
+type AskedTexts = readonly (readonly [string, Asked])[];
 
 /** The lookups that nobody asks for again in this run. */
 export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
   return asked.flatMap(([text, { result }]) => {
     const key = prefix + text;
     if (result.type === 'failed') {
-      const { reason, billed, isDeferred } = result;
-      return [isDeferred === true ? { key, reason, billed, isDeferred } : { key, reason, billed }];
+      const { type: _type, ...failure } = result;
+      return [{ key, ...failure }];
     }
     if (result.type !== 'again' || !givesUp(data, text, result)) return [];
     const reason = `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`;

@@ -10,7 +10,7 @@ import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
 import { type AskContext, type Asked, ask, BUSY, later, unasked } from './ask.js';
-import { type AskedTexts, dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
+import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
@@ -61,7 +61,10 @@ export async function resolveChunk(
   const tally = context.tallies.of(run.id);
   try {
     const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
-    await release(context, ours, prefix);
+    // Recording drops a claim; whatever ended otherwise gives it back.
+    const isAnswered = ({ result: { type } }: Asked) => type === 'matched' || type === 'not_found';
+    const keys = ours.flatMap(([text, each]) => (isAnswered(each) ? [] : [prefix + text]));
+    if (keys.length > 0) await context.engine.outcomes.release(context.worker, keys);
     asked.push(...ours);
   } finally {
     for (const text of free) underWay.delete(prefix + text);
@@ -106,7 +109,12 @@ async function claimAndAsk(
       const claim = claims[index];
       if (claim === 'fresh') return null;
       if (claim !== 'ours') return [text, unasked(BUSY)];
-      const asked = await context.limit(() => askAndHalt(context, run, prefix + text, text, signals));
+      const asked = await context.limit(async () => {
+        const one = await ask(context, run, prefix + text, parseIdentifierText(text), signals);
+        const { result } = one;
+        if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
+        return one;
+      });
       tally.addAsked(asked);
       return [text, asked];
     }),
@@ -115,33 +123,6 @@ async function claimAndAsk(
     if (each.status === 'rejected') throw each.reason;
     return each.value === null ? [] : [each.value];
   });
-}
-
-/** Asks, and halts the run where the answer says so. */
-async function askAndHalt(
-  context: ChunkContext,
-  run: RunRecord,
-  key: string,
-  text: string,
-  signals: { stop: AbortSignal; abort: AbortSignal },
-): Promise<Asked> {
-  const asked = await ask(context, run, key, parseIdentifierText(text), signals);
-  const { result } = asked;
-  if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
-  return asked;
-}
-
-/** Recording drops a claim; whatever ended otherwise gives it back. */
-async function release({ engine, worker }: ChunkContext, asked: AskedTexts, prefix: string): Promise<void> {
-  const keys = asked.flatMap(
-    ([
-      text,
-      {
-        result: { type },
-      },
-    ]) => (type === 'matched' || type === 'not_found' ? [] : [prefix + text]),
-  );
-  if (keys.length > 0) await engine.outcomes.release(worker, keys);
 }
 
 /** Nothing is left to do for this chunk, or nobody waits for it. */

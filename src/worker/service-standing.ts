@@ -37,7 +37,7 @@ export interface ServiceStandingOptions {
 }
 
 /** What ends a turn that nobody needed. */
-export const NO_TURN = async (): Promise<void> => undefined;
+export const NO_TURN = async (): Promise<unknown> => undefined;
 
 /** An answer as it was when nobody could believe it. */
 interface Unproven {
@@ -104,7 +104,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
     isProven,
 
     /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
-    async enter(signal: AbortSignal): Promise<() => Promise<void>> {
+    async enter(signal: AbortSignal): Promise<() => Promise<unknown>> {
       if (isKnownProven) return NO_TURN;
       const before = turn;
       let leave: () => void = () => undefined;
@@ -118,10 +118,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
           signal.throwIfAborted();
           if (await isProven()) return NO_TURN;
           isAlone = await asked(() => keyValues.claim(ALONE, tag, worker, timeoutMs + 10_000), false);
-          if (isAlone)
-            return async () => {
-              await asked(() => keyValues.remove(ALONE, tag, worker), false).finally(leave);
-            };
+          if (isAlone) return () => asked(() => keyValues.remove(ALONE, tag, worker), false).finally(leave);
           await clock.sleep(BUSY_RETRY_MS, signal);
         }
       } finally {
