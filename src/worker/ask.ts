@@ -22,21 +22,7 @@ import { packProfile } from '../stores/profile-codec.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
 import { weigh } from './answer-worth.js';
 import type { Breaker } from './breaker.js';
-import {
-  DOUBTFUL_REASON,
-  foreign,
-  foreignReason,
-  overstated,
-  refused,
-  throttled,
-  UNPROVEN_AT_MOST,
-  unproven,
-  unprovenReason,
-  unreachableForGood,
-  unreached,
-  useless,
-  WASTED_AT_MOST,
-} from './halt-reasons.js';
+import * as reasons from './halt-reasons.js';
 import type { Halts } from './halts.js';
 import type { Recorder } from './recorder.js';
 import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
@@ -211,13 +197,12 @@ async function askInTurn(
     const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
 
     if (worth === 'unproven' || worth === 'foreign') {
-      const reason = worth === 'foreign' ? foreignReason(answer) : unprovenReason(answer);
+      const reason = worth === 'foreign' ? reasons.foreignReason(answer) : reasons.unprovenReason(answer);
       await context.keepFailure(run.id, { key, reason, billed: isBilled });
-      const { service } = standing;
       const note = { run: run.id, billed: isBilled, isFailure: meaning.type !== 'not_found' };
-      let halt = worth === 'foreign' ? foreign(service, answer) : null;
-      if (halt === null && (await standing.noteUnproven(key, note)) >= UNPROVEN_AT_MOST)
-        halt = unproven(service);
+      let halt = worth === 'foreign' ? reasons.foreign(standing.service, answer) : null;
+      if (halt === null && (await standing.noteUnproven(key, note)) >= reasons.UNPROVEN_AT_MOST)
+        halt = reasons.unproven(standing.service);
       if (halt !== null) {
         await context.halt(run.id, halt);
         await standing.forgetUnproven(run.id);
@@ -248,10 +233,10 @@ async function askInTurn(
       if (admission.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
-        if (usedUp !== null) return halted(overstated(usedUp));
+        if (usedUp !== null) return halted(reasons.overstated(usedUp));
         const isSilent = meaning.code === null && retryAfterMs === null && answer.usage === null;
         const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
-        if (breaker.badForMs(clock.monotonic()) > patienceMs) return halted(throttled(patienceMs));
+        if (breaker.badForMs(clock.monotonic()) > patienceMs) return halted(reasons.throttled(patienceMs));
       }
       // A refusal costs no attempt; for quota the next take says what there is to say.
       tries = 0;
@@ -283,11 +268,11 @@ async function askInTurn(
     const badForMs = breaker.badForMs(clock.monotonic());
     const { reason, retryAfterMs } = meaning;
     if (meaning.isUnsent && !breaker.hasBeenGood && badForMs > UNREACHABLE_MS)
-      return halted(unreached(reason));
+      return halted(reasons.unreached(reason));
     const isUnknown = !hasEverAnswered(context, run);
     if (meaning.isRefused && badForMs > REFUSED_MS && isUnknown && !(await standing.isProven()))
-      return halted(refused(reason));
-    if (isWrong && badForMs > LASTING_MS) return halted(unreachableForGood(reason));
+      return halted(reasons.refused(reason));
+    if (isWrong && badForMs > LASTING_MS) return halted(reasons.unreachableForGood(reason));
     const again = later(retryAfterMs ?? 0, reason);
     const waitMs = quickRetryMs(tries, retryAfterMs, Math.random());
     if (waitMs === null)
@@ -308,9 +293,10 @@ async function haltOfUseless(
   reason: string,
 ): Promise<RunHalt | null> {
   const count = await standing.noteUseless(permit);
-  if (count < UNPROVEN_AT_MOST) return null;
+  if (count < reasons.UNPROVEN_AT_MOST) return null;
   const isTrusted = settings.allowUnknown || (await standing.isProven());
-  return count >= (isTrusted ? WASTED_AT_MOST : UNPROVEN_AT_MOST) ? useless(count, reason) : null;
+  const atMost = isTrusted ? reasons.WASTED_AT_MOST : reasons.UNPROVEN_AT_MOST;
+  return count < atMost ? null : reasons.useless(count, reason);
 }
 
 function withoutPermit(
@@ -323,7 +309,7 @@ function withoutPermit(
     case 'spent':
       // Twice in vain, and now by an answer that was there: another run would fare no better.
       if (damage !== null) return { type: 'failed', reason: damage, billed: true };
-      return { type: 'failed', reason: DOUBTFUL_REASON, billed: true, isDeferred: true };
+      return { type: 'failed', reason: reasons.DOUBTFUL_REASON, billed: true, isDeferred: true };
     case 'exhausted':
       return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
     case 'revoked':

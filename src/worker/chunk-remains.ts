@@ -3,9 +3,10 @@
  * time. Pure.
  */
 import type { ChunkData } from '../engine/engine.js';
+import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import type { LookupFailure } from '../stores/run-store.js';
 import type { Asked } from './ask.js';
-import { LONGEST_PARK_MS, parkMs } from './retry-policy.js';
+import { parkMs } from './retry-policy.js';
 
 type AskedTexts = readonly (readonly [string, Asked])[];
 
@@ -30,7 +31,8 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
 export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
   if (at === undefined) return 0;
-  return Math.min(at - now, parkedAt === undefined ? LONGEST_PARK_MS : at - parkedAt);
+  // Nothing is parked for longer than the longest Retry-After that is believed.
+  return Math.min(at - now, parkedAt === undefined ? RETRY_AFTER_AT_MOST_MS : at - parkedAt);
 }
 
 /**

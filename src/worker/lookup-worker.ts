@@ -69,7 +69,8 @@ export type LookupWorker = ReturnType<typeof createLookupWorker>;
 
 export function createLookupWorker(options: LookupWorkerOptions) {
   const { engine, clock, log, concurrency } = options;
-  const name = workerName();
+  const host = hostname().replaceAll(/[^A-Za-z0-9-]/g, '-');
+  const name = `${host.slice(0, 40)}-${process.pid}-${randomBytes(4).toString('hex')}`;
   const stopping = new AbortController();
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
@@ -253,8 +254,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       const { client, governor, standing } = context;
       const { allowNsfw, freeStatuses } = run.settings;
       const identifier = { kind: 'domain', value: ownDomain } as const;
-      const signal = stopping.signal;
-      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand: true });
+      const request = { allowNsfw, freeStatuses, signal: stopping.signal, isOwnBrand: true };
+      const answer = await client.lookup(identifier, request);
       const { worth, observation } = await weigh(answer, run, standing, recorder);
       governor.note(observation);
       await governor.flushed(USAGE_TOLD_MS);
@@ -280,11 +281,4 @@ function oneFor<T>(make: (name: string) => T, made = new Map<string, T>()): (nam
     made.set(name, one);
     return one;
   };
-}
-
-function workerName(): string {
-  const host = hostname()
-    .replaceAll(/[^A-Za-z0-9-]/g, '-')
-    .slice(0, 40);
-  return `${host}-${process.pid}-${randomBytes(4).toString('hex')}`;
 }

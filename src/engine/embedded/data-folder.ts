@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
-import { type ServerBinaries, UnusableDataError } from './server-binaries.js';
+import type { ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
   giveAway,
@@ -96,14 +96,7 @@ async function refuseNetwork(folder: string): Promise<void> {
   throw unfit(what, folder, `name a folder on a local disk with --state, ${OR_A_SERVER}`);
 }
 
-/** What is in the place of the data. */
-export type DataFinding =
-  | { readonly type: 'none' }
-  | { readonly type: 'ready'; readonly major: number }
-  /** Something that must not be replaced by an empty database. */
-  | { readonly type: 'unusable'; readonly what: string };
-
-/** What the names and the version file say. Pure, for tests. */
+/** What is in the place of the data: `unusable` is something that must not be replaced by an empty database. Pure, for tests. */
 export function judgeData(facts: {
   /** Names in the data folder; null: there is no such folder. */
   readonly data: readonly string[] | null;
@@ -113,19 +106,19 @@ export function judgeData(facts: {
   readonly wasUsed: boolean;
   /** Where an engine of an earlier release left its database; null: nowhere. */
   readonly olderEngine: string | null;
-}): DataFinding {
+}) {
   const { data, version, wasUsed, olderEngine } = facts;
   const unusable = (what: string) => ({ type: 'unusable', what }) as const;
   if (data === null) {
     if (wasUsed) return unusable('the database of this state folder was used before and is gone');
-    if (olderEngine === null) return { type: 'none' };
+    if (olderEngine === null) return { type: 'none' } as const;
     return unusable(
       `${olderEngine} holds answers and spending of an earlier release, which this one cannot read`,
     );
   }
   const major = /^(\d+)\s*$/.exec(version ?? '')?.[1];
   if (major !== undefined && data.includes('global') && data.includes('base'))
-    return { type: 'ready', major: Number(major) };
+    return { type: 'ready', major: Number(major) } as const;
   return unusable('the data folder of the embedded engine is damaged, or not ours');
 }
 
@@ -141,23 +134,13 @@ function olderFolders(state: string): string[] {
   return [join(state, 'embedded'), ...(state === ROOT_STATE_FOLDER ? [ofRoot] : [])];
 }
 
-export async function findData({ state, home, data }: ServerFolders): Promise<DataFinding> {
+export async function findData({ state, home, data }: ServerFolders) {
   return judgeData({
     data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
     version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
     wasUsed: existsSync(join(home, OWNER_FILE)),
     olderEngine: olderFolders(state).find((path) => existsSync(join(path, OLDER_MARK))) ?? null,
   });
-}
-
-/** Throws {@link UnusableDataError} for what must not be replaced by an empty database. */
-export function assertUsable(finding: DataFinding, { data }: ServerFolders): void {
-  if (finding.type !== 'unusable') return;
-  throw new UnusableDataError(
-    finding.what,
-    data,
-    'restore it from a backup, name another folder with --state, or begin without what it knew with --start-empty: then every identifier is bought again, and `brand-enrich ledger observe --usage N` says what the period has cost so far',
-  );
 }
 
 /** Puts aside what is there; nothing is deleted. Gives the new place, null when nothing was there. */

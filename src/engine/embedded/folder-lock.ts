@@ -28,15 +28,11 @@ export const LONGEST_PATH = 100;
 const ANSWER_DEADLINE_MS = 2_000;
 const LOOK_AGAIN_MS = 25;
 
-export interface FolderLock {
-  release(): Promise<void>;
-}
-
 /** A candidate sends its name; the answer is one of these, with the number of the process. */
 type Standing = 'holds' | 'stays' | 'gives-way';
 
 /** Waits up to `patienceMs` for the lock. Throws {@link FailFileError} `engine-held` after it, and errors of the file system. */
-export async function lockFolder(folder: string, patienceMs: number): Promise<FolderLock> {
+export async function lockFolder(folder: string, patienceMs: number) {
   const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
   let holds = false;
   let hasGivenWay = false;
@@ -57,7 +53,11 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<Fo
       hasGivenWay = false;
       const before = await whoIsBefore(folder, name);
       if (before === null && !hasGivenWay) break;
-      if (performance.now() > giveUpAt) throw heldError(folder, before);
+      if (performance.now() > giveUpAt) {
+        const what = `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does not get on`;
+        const todo = 'end that process, then run again';
+        throw new FailFileError({ code: 'engine-held', what, subject: folder, todo });
+      }
       await wait(LOOK_AGAIN_MS);
     }
     holds = true;
@@ -66,16 +66,6 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<Fo
     throw error;
   }
   return { release: close };
-}
-
-function heldError(folder: string, pid: string | null): FailFileError {
-  const what = `${pid ? `process ${pid}` : 'a process'} is starting the embedded engine and does not get on`;
-  return new FailFileError({
-    code: 'engine-held',
-    what,
-    subject: folder,
-    todo: 'end that process, then run again',
-  });
 }
 
 /** The number of a process that has to be waited for, empty when it does not say; null: nobody. */

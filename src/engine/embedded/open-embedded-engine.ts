@@ -1,6 +1,4 @@
-/**
- * The engine without a server of the user's own: a private PostgreSQL server in the state folder, and the postgres engine on it.
- */
+/** The engine without a server of the user's own: a private PostgreSQL server in the state folder, and the postgres engine on it. */
 import type { Engine, EngineOptions } from '../engine.js';
 import { openEngineOn } from '../postgres/open-postgres-engine.js';
 import { joinServer } from './shared-server.js';

@@ -1,6 +1,4 @@
-/**
- * One start of the private server, and what is known of a server that does not answer. Only for who holds the start lock.
- */
+/** One start of the private server, and what is known of a server that does not answer. Only for who holds the start lock. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -158,12 +156,9 @@ export async function assertNoForeignServer({ home, data }: ServerFolders, onWai
   onWait();
   await wait(FOREIGN_LOOK_MS);
   if ((await beat()) === before) return;
-  throw new FailFileError({
-    code: 'engine-held',
-    what: `a server on another machine or in another container (${owner.split(' ')[0]}) works in this state folder`,
-    subject: home,
-    todo: 'stop what runs there, or let both use one server with --engine redis://... or postgres://...',
-  });
+  const what = `a server on another machine or in another container (${owner.split(' ')[0]}) works in this state folder`;
+  const todo = 'stop what runs there, or let both use one server with --engine redis://... or postgres://...';
+  throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
 }
 
 /**

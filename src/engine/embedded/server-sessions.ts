@@ -45,12 +45,9 @@ export function connectionTo(sockets: string): ClientConfig {
 
 /** What is said when the server gives no session; `reason`: why. */
 export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
-  return new FailFileError({
-    code: 'engine-unreachable',
-    what: `the embedded engine does not answer (${reason})`,
-    subject: home,
-    todo: `run again; its log is ${log}`,
-  });
+  const what = `the embedded engine does not answer (${reason})`;
+  const todo = `run again; its log is ${log}`;
+  return new FailFileError({ code: 'engine-unreachable', what, subject: home, todo });
 }
 
 export type Attempt =
@@ -187,12 +184,11 @@ function beginWatch(connection: ClientConfig, heartbeat: string): void {
   const socket = new Socket();
   const unhurried = { ...connection, connectionTimeoutMillis: 0, stream: () => socket };
   const session = newSession(unhurried, WATCH_NAME);
-  void (async () => {
-    await session.connect();
+  void session
+    .connect()
     // The loop alone does not keep this process running.
-    socket.unref();
-    await session.query(watchLoop(heartbeat));
-  })()
+    .then(() => void socket.unref())
+    .then(() => session.query(watchLoop(heartbeat)))
     .catch(() => undefined)
     .finally(() => void session.end().catch(() => undefined));
 }

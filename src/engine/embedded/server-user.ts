@@ -38,12 +38,9 @@ export const SERVER_ID = 54_329;
  */
 export async function serverUser(folders: readonly string[]): Promise<ServerUser | null> {
   if (process.getuid?.() !== 0) return null;
-  for (const folder of folders) {
-    const facts = await stat(folder).catch(() => null);
-    if (facts === null) continue;
-    if (facts.uid !== 0) return { uid: facts.uid, gid: facts.gid };
-    break;
-  }
+  const known = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
+  const first = known.find((facts) => facts !== null);
+  if (first && first.uid !== 0) return { uid: first.uid, gid: first.gid };
   return { uid: SERVER_ID, gid: SERVER_ID };
 }
 

@@ -9,7 +9,6 @@ import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import {
-  assertUsable,
   findData,
   makeData,
   prepareServerFolders,
@@ -124,11 +123,8 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
       await startLocked(place, giveUpAt);
     } catch (error) {
       if (!startsEmpty || !(error instanceof UnusableDataError)) throw error;
-      const aside = await setAside(folders);
-      log.warn(
-        { folder: aside, reason: error.message },
-        'what the embedded engine held is put aside; it begins empty',
-      );
+      const facts = { folder: await setAside(folders), reason: error.message };
+      log.warn(facts, 'what the embedded engine held is put aside; it begins empty');
       await startLocked(place, giveUpAt);
     }
   } finally {
@@ -139,12 +135,10 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
 async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   const { folders, user, sockets, connection, log } = place;
   const finding = await findData(folders);
-  assertUsable(finding, folders);
-  await assertNoForeignServer(folders, () =>
-    log.warn(
-      'this state folder was used on another machine or in another container; looking whether it still is',
-    ),
-  );
+  if (finding.type === 'unusable') throw new UnusableDataError(finding.what, folders.data, UNUSABLE_TODO);
+  const looking =
+    'this state folder was used on another machine or in another container; looking whether it still is';
+  await assertNoForeignServer(folders, () => log.warn(looking));
   const major = finding.type === 'ready' ? finding.major : null;
   const binaries = await findServerBinaries(user, major, folders.home);
   if (finding.type === 'none') await makeData(folders, binaries, user);
@@ -159,6 +153,9 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
     await wait(LOOK_AGAIN_MS * 4);
   }
 }
+
+const UNUSABLE_TODO =
+  'restore it from a backup, name another folder with --state, or begin without what it knew with --start-empty: then every identifier is bought again, and `brand-enrich ledger observe --usage N` says what the period has cost so far';
 
 const START_FAILURES: readonly (readonly [pattern: RegExp, todo: string])[] = [
   [/No space left|quota exceeded/i, 'make room on that disk, then run again'],
