@@ -16,9 +16,7 @@ const PARTIAL = '.answers.part';
 const WRITTEN_WITHIN_MS = 60_000;
 const RECORD_AT_ONCE = 200;
 
-interface SpoolLine extends Omit<NewOutcome, 'packed'> {
-  readonly packed: string | null;
-}
+type SpoolLine = Omit<NewOutcome, 'packed'> & { readonly packed: string | null };
 
 /** The folder of an engine's answers. */
 export function spoolFolderOf(spool: string, engineId: string): string {
@@ -50,7 +48,7 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
  */
 export async function bringInAnswers(
   folder: string,
-  record: (outcomes: readonly NewOutcome[]) => Promise<void>,
+  record: (outcomes: readonly NewOutcome[]) => Promise<unknown>,
   now = Date.now(),
 ): Promise<number> {
   let count = 0;
@@ -101,31 +99,21 @@ export async function purgeSpooled(spool: string, now: number): Promise<void> {
   }
 }
 
-async function foldersOf(
-  spool: string,
-): Promise<{ readonly engine: string | null; readonly folder: string }[]> {
+async function foldersOf(spool: string): Promise<Pick<SpooledAnswers, 'engine' | 'folder'>[]> {
   const engines = (await entriesOf(spool)).filter((entry) => entry.isDirectory());
-  return [
-    { engine: null, folder: spool },
-    ...engines.map(({ name }) => ({ engine: name, folder: spoolFolderOf(spool, name) })),
-  ];
+  const folders = engines.map(({ name }) => ({ engine: name, folder: spoolFolderOf(spool, name) }));
+  return [{ engine: null, folder: spool }, ...folders];
 }
 
 /** Whole files, and those whose writer was killed, oldest first. */
-async function spooledFiles(
-  folder: string,
-  now: number,
-): Promise<{ readonly path: string; readonly at: number }[]> {
+async function spooledFiles(folder: string, now: number) {
   const found: { path: string; at: number }[] = [];
   for (const entry of (await entriesOf(folder)).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const isPartial = entry.name.endsWith(PARTIAL);
     if (!entry.isFile() || !(isPartial || entry.name.endsWith(SUFFIX))) continue;
     const path = join(folder, entry.name);
-    const at = await stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => null,
-    );
-    if (at === null || (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS)) continue;
+    const at = (await stat(path).catch(() => null))?.mtimeMs;
+    if (at === undefined || (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS)) continue;
     found.push({ path, at });
   }
   return found;
@@ -137,17 +125,15 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
 
 /** None when somebody else has just brought the file in. */
 async function readAnswers(path: string): Promise<NewOutcome[]> {
-  try {
-    return (await readFile(path, 'utf8')).split('\n').flatMap(readLine);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
     throw error;
-  }
+  });
+  return text.split('\n').flatMap(readLine);
 }
 
-/** A line that was cut off by a crash in mid-write is no answer. */
+/** A line that was cut off by a crash in mid-write is no answer, nor is the end of a file. */
 function readLine(line: string): NewOutcome[] {
-  if (line === '') return [];
   try {
     const parsed = JSON.parse(line) as SpoolLine;
     return [{ ...parsed, packed: parsed.packed === null ? null : Buffer.from(parsed.packed, 'base64') }];

@@ -2,6 +2,7 @@
 import type { Observation } from '../ledger/outbox.js';
 import { periodOf } from '../ledger/period.js';
 import type { Answer, AnswerSign } from '../lookup/read-answer.js';
+import type { NewOutcome } from '../stores/outcome-store.js';
 import type { RunRecord } from '../stores/run-store.js';
 import type { ServiceStanding } from './service-standing.js';
 
@@ -27,25 +28,37 @@ export function worthOfSign(
 }
 
 /** Whether an answer can only be the service's: a brand, a refusal with a sign of it, or a usage header with whatever it is. */
-export function showsService({ meaning, quota, usage }: Answer): boolean {
+function showsService({ meaning, quota, usage }: Answer): boolean {
   if (quota !== null || usage !== null || meaning.type === 'matched') return true;
   return (meaning.type === 'not_found' || meaning.type === 'failed') && meaning.sign === 'own';
 }
 
 /** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
-export async function worthOf(
-  { meaning }: Pick<Answer, 'meaning'>,
-  { settings }: Pick<RunRecord, 'settings'>,
+async function worthOf(
+  { meaning }: Answer,
+  allowsUnknown: boolean,
   standing: ServiceStanding,
 ): Promise<AnswerWorth | null> {
   if (meaning.type === 'matched') return 'own';
-  if (meaning.type !== 'not_found' && meaning.type !== 'failed' && meaning.type !== 'wasted') return null;
-  const { type, sign } = meaning;
-  if (sign === undefined) return null;
-  const isProven = sign !== 'own' && (await standing.isProven());
-  const worth = worthOfSign(sign, { isProven, allowsUnknown: settings.allowUnknown ?? false });
+  if (!('sign' in meaning) || meaning.sign === undefined) return null;
+  const isProven = meaning.sign !== 'own' && (await standing.isProven());
+  const worth = worthOfSign(meaning.sign, { isProven, allowsUnknown });
   // What is of no use is asked for once more, and proves nothing.
-  return type === 'wasted' && worth !== 'foreign' ? null : worth;
+  return meaning.type === 'wasted' && worth !== 'foreign' ? null : worth;
+}
+
+/** What an answer is worth and says of the account. One that proves the address has the answers recorded that it makes believed. */
+export async function weigh(
+  answer: Answer,
+  { settings }: Pick<RunRecord, 'settings'>,
+  standing: ServiceStanding,
+  recorder: { record(believed: NewOutcome): Promise<unknown> },
+) {
+  if (showsService(answer)) {
+    for (const believed of await standing.prove()) await recorder.record(believed);
+  }
+  const worth = await worthOf(answer, settings.allowUnknown ?? false, standing);
+  return { worth, observation: observe(answer, settings.period, worth) };
 }
 
 /**

@@ -17,27 +17,12 @@ import {
   THROTTLED_GIVE_UP_SILENT_MS,
 } from '../ledger/policy.js';
 import type { Client } from '../lookup/client.js';
-import type { Answer } from '../lookup/read-answer.js';
 import { COME_BACK_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
-import { observe, showsService, worthOf } from './answer-worth.js';
+import { weigh } from './answer-worth.js';
 import type { Breaker } from './breaker.js';
-import {
-  DOUBTFUL_REASON,
-  foreign,
-  foreignReason,
-  overstated,
-  refused,
-  throttled,
-  UNPROVEN_AT_MOST,
-  unproven,
-  unprovenReason,
-  unreachableForGood,
-  unreached,
-  useless,
-  WASTED_AT_MOST,
-} from './halt-reasons.js';
+import * as reasons from './halt-reasons.js';
 import type { Halts } from './halts.js';
 import type { Recorder } from './recorder.js';
 import { type RefusalSeries, SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
@@ -105,19 +90,25 @@ export async function ask(
   identifier: Identifier,
   signals: { stop: AbortSignal; abort: AbortSignal },
 ): Promise<Asked> {
-  let leave: () => Promise<void>;
+  let leave = NO_TURN;
+  const needsNoTurn = run.settings.allowUnknown || context.halts.get(run.id);
   try {
-    leave = run.settings.allowUnknown ? NO_TURN : await context.standing.enter(signals.stop);
+    if (!needsNoTurn) leave = await context.standing.enter(signals.stop);
   } catch {
-    return { result: STOPPED, requests: 0, billed: 0 };
+    return unasked(STOPPED);
   }
   try {
     const halt = context.halts.get(run.id);
-    if (halt) return { result: { type: 'halted', halt }, requests: 0, billed: 0 };
+    if (halt) return unasked({ type: 'halted', halt });
     return await askInTurn(context, run, key, identifier, signals);
   } finally {
     await leave();
   }
+}
+
+/** What it comes to when nothing is sent. */
+export function unasked(result: Asked['result']): Asked {
+  return { result, requests: 0, billed: 0 };
 }
 
 /** To be asked for again later; no attempt of its own is used up. */
@@ -145,43 +136,36 @@ async function askInTurn(
   let damage: string | null = null;
   let tries = 0;
   const came = (result: Asked['result']): Asked => ({ result, requests, billed });
+  const halted = (halt: RunHalt) => came({ type: 'halted', halt });
 
   for (;;) {
     const admission = breaker.enter(clock.monotonic());
     if (admission.type === 'rejected') {
-      if (breaker.badForMs(clock.monotonic()) > HOPELESS_MS) {
-        return came({ type: 'failed', reason: HOPELESS_REASON, billed: false });
-      }
+      const isHopeless = breaker.badForMs(clock.monotonic()) > HOPELESS_MS;
+      if (isHopeless) return came({ type: 'failed', reason: HOPELESS_REASON, billed: false });
       return came(later(admission.retryInMs, 'the service is unavailable'));
     }
     let permit: string;
     try {
       await recorder.untilRoom(signals.stop);
-      const grant = await governor.take(
-        { id: run.id, period, maxRate: run.settings.maxRate ?? null },
-        key,
-        signals.stop,
-      );
+      const asker = { id: run.id, period, maxRate: run.settings.maxRate ?? null };
+      const grant = await governor.take(asker, key, signals.stop);
       if (grant.type !== 'granted') {
         breaker.cancel(admission);
         return came(withoutPermit(grant, damage));
-      }
-      const halt = halts.get(run.id);
-      if (halt) {
-        // Halted while this one waited for its permit: a refused token must not be shown again.
-        breaker.cancel(admission);
-        governor.settle(grant.permit, 'free', { reading: null, heard: false });
-        return came({ type: 'halted', halt });
-      }
-      if (breaker.isOpen && !admission.isProbe) {
-        // Opened while this one waited for its permit.
-        governor.settle(grant.permit, 'free', { reading: null, heard: false });
-        continue;
       }
       permit = grant.permit;
     } catch {
       breaker.cancel(admission);
       return came(STOPPED);
+    }
+    // Halted, or opened, while this one waited for its permit: a refused token must not be shown again.
+    const known = halts.get(run.id);
+    if (known || (breaker.isOpen && !admission.isProbe)) {
+      breaker.cancel(admission);
+      governor.settle(permit, 'free', NO_OBSERVATION);
+      if (known) return halted(known);
+      continue;
     }
 
     context.gauge.inFlight += 1;
@@ -189,8 +173,9 @@ async function askInTurn(
     context.gauge.inFlight -= 1;
     requests += 1;
     tries += 1;
-    if (answer.cost !== 'free') billed += 1;
-    context.onSent?.(run.id, answer.cost !== 'free');
+    const isBilled = answer.cost !== 'free';
+    if (isBilled) billed += 1;
+    context.onSent?.(run.id, isBilled);
     const { meaning } = answer;
     if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
       // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
@@ -198,33 +183,28 @@ async function askInTurn(
       governor.settle(permit, answer.cost, NO_OBSERVATION);
       return came(STOPPED);
     }
-    if (showsService(answer)) {
-      for (const believed of await standing.prove()) await recorder.record(believed);
-    }
-    const worth = await worthOf(answer, run, standing);
-    const heard = observe(answer, period, worth);
-    const isGood = meaning.type !== 'unavailable' && !isThroughputRefusal(answer, governor);
+    const { worth, observation: heard } = await weigh(answer, run, standing, recorder);
+    const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
+    const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
     breaker.note(admission, isGood, clock.monotonic());
     const isWrong =
       meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
     // A wrong address is no outage to be waited out: it is said when it ends the run.
-    context.gauge.trouble = breaker.isOpen && !isWrong ? troubleOf(answer) : null;
+    const trouble =
+      meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
+    context.gauge.trouble = breaker.isOpen && !isWrong ? trouble : null;
     const isSlow = admission.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
     const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
 
     if (worth === 'unproven' || worth === 'foreign') {
-      const isBilled = answer.cost !== 'free';
-      const reason = worth === 'foreign' ? foreignReason(answer) : unprovenReason(answer);
+      const reason = worth === 'foreign' ? reasons.foreignReason(answer) : reasons.unprovenReason(answer);
       await context.keepFailure(run.id, { key, reason, billed: isBilled });
-      const note = {
-        run: run.id,
-        billed: isBilled,
-        ...(meaning.type === 'not_found' ? {} : ({ isFailure: true } as const)),
-      };
-      const count = worth === 'foreign' ? 0 : await standing.noteUnproven(key, note);
-      if (worth === 'foreign' || count >= UNPROVEN_AT_MOST) {
-        const { service } = standing;
-        await context.halt(run.id, worth === 'foreign' ? foreign(service, answer) : unproven(service));
+      const note = { run: run.id, billed: isBilled, isFailure: meaning.type !== 'not_found' };
+      let halt = worth === 'foreign' ? reasons.foreign(standing.service, answer) : null;
+      if (halt === null && (await standing.noteUnproven(key, note)) >= reasons.UNPROVEN_AT_MOST)
+        halt = reasons.unproven(standing.service);
+      if (halt !== null) {
+        await context.halt(run.id, halt);
         await standing.forgetUnproven(run.id);
       }
       // Settled at last: whoever waits for the permit, in another process too, must meet the halt first.
@@ -239,7 +219,7 @@ async function askInTurn(
         key,
         status: meaning.type,
         packed: meaning.type === 'matched' ? packProfile(meaning.body, context.compress) : null,
-        billed: answer.cost !== 'free',
+        billed: isBilled,
         freshMs: comeBack ? COME_BACK_FRESH_MS : null,
       });
       governor.settle(permit, answer.cost, heard);
@@ -248,17 +228,15 @@ async function askInTurn(
       return came({ type: meaning.type });
     }
     if (meaning.type === 'refused') {
-      const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
       const { retryAfterMs } = meaning;
       // A service that refuses even one request in ten seconds is not asked too fast: the pace would only fall to nothing.
       if (admission.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
-        if (usedUp !== null) return came({ type: 'halted', halt: overstated(usedUp) });
-        const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
+        if (usedUp !== null) return halted(reasons.overstated(usedUp));
+        const isSilent = meaning.code === null && retryAfterMs === null && answer.usage === null;
         const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
-        if (breaker.badForMs(clock.monotonic()) > patienceMs)
-          return came({ type: 'halted', halt: throttled(patienceMs) });
+        if (breaker.badForMs(clock.monotonic()) > patienceMs) return halted(reasons.throttled(patienceMs));
       }
       // A refusal costs no attempt; for quota the next take says what there is to say.
       tries = 0;
@@ -268,7 +246,7 @@ async function askInTurn(
       const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
       // Known before the permit is given back: whoever waits for it, anywhere, would show the same token.
       await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
-      return came({ type: 'halted', halt });
+      return halted(halt);
     }
     const isUseless = meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand);
     const halt = isUseless ? await haltOfUseless(context, run, permit, meaning.reason) : null;
@@ -282,32 +260,28 @@ async function askInTurn(
       return came({ type: 'failed', ...failure });
     }
     governor.settle(permit, answer.cost, heard);
-    switch (meaning.type) {
-      case 'wasted':
-        wasted += 1;
-        damage = meaning.reason;
-        if (halt) return came({ type: 'halted', halt });
-        break;
-      case 'unavailable': {
-        const badForMs = breaker.badForMs(clock.monotonic());
-        if (meaning.isUnsent && !breaker.hasBeenGood && badForMs > UNREACHABLE_MS)
-          return came({ type: 'halted', halt: unreached(meaning.reason) });
-        if (meaning.isRefused && badForMs > REFUSED_MS && !(await isKnown(context, run)))
-          return came({ type: 'halted', halt: refused(meaning.reason) });
-        if (isWrong && badForMs > LASTING_MS)
-          return came({ type: 'halted', halt: unreachableForGood(meaning.reason) });
-        const waitMs = quickRetryMs(tries, meaning.retryAfterMs, Math.random());
-        const again = later(meaning.retryAfterMs ?? 0, meaning.reason);
-        if (waitMs === null) {
-          const countsAsAttempt = tries >= QUICK_TRIES || meaning.retryAfterMs !== null;
-          return came({ ...again, countsAsAttempt });
-        }
-        try {
-          await clock.sleep(waitMs, signals.stop);
-        } catch {
-          return came(again);
-        }
-      }
+    if (meaning.type === 'wasted') {
+      if (halt) return halted(halt);
+      wasted += 1;
+      damage = meaning.reason;
+      continue;
+    }
+    const badForMs = breaker.badForMs(clock.monotonic());
+    const { reason, retryAfterMs } = meaning;
+    if (meaning.isUnsent && !breaker.hasBeenGood && badForMs > UNREACHABLE_MS)
+      return halted(reasons.unreached(reason));
+    const isUnknown = !hasEverAnswered(context, run);
+    if (meaning.isRefused && badForMs > REFUSED_MS && isUnknown && !(await standing.isProven()))
+      return halted(reasons.refused(reason));
+    if (isWrong && badForMs > LASTING_MS) return halted(reasons.unreachableForGood(reason));
+    const again = later(retryAfterMs ?? 0, reason);
+    const waitMs = quickRetryMs(tries, retryAfterMs, Math.random());
+    if (waitMs === null)
+      return came({ ...again, countsAsAttempt: tries >= QUICK_TRIES || retryAfterMs !== null });
+    try {
+      await clock.sleep(waitMs, signals.stop);
+    } catch {
+      return came(again);
     }
   }
 }
@@ -320,9 +294,10 @@ async function haltOfUseless(
   reason: string,
 ): Promise<RunHalt | null> {
   const count = await standing.noteUseless(permit);
-  if (count < UNPROVEN_AT_MOST) return null;
+  if (count < reasons.UNPROVEN_AT_MOST) return null;
   const isTrusted = settings.allowUnknown || (await standing.isProven());
-  return count >= (isTrusted ? WASTED_AT_MOST : UNPROVEN_AT_MOST) ? useless(count, reason) : null;
+  const atMost = isTrusted ? reasons.WASTED_AT_MOST : reasons.UNPROVEN_AT_MOST;
+  return count < atMost ? null : reasons.useless(count, reason);
 }
 
 function withoutPermit(
@@ -335,7 +310,7 @@ function withoutPermit(
     case 'spent':
       // Twice in vain, and now by an answer that was there: another run would fare no better.
       if (damage !== null) return { type: 'failed', reason: damage, billed: true };
-      return { type: 'failed', reason: DOUBTFUL_REASON, billed: true, isDeferred: true };
+      return { type: 'failed', reason: reasons.DOUBTFUL_REASON, billed: true, isDeferred: true };
     case 'exhausted':
       return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
     case 'revoked':
@@ -351,23 +326,9 @@ function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord
   return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
 }
 
-/** Whether anything good is known of the address: here, of the account, or on this engine. */
-async function isKnown(context: AskContext, run: RunRecord): Promise<boolean> {
-  return hasEverAnswered(context, run) || context.standing.isProven();
-}
-
 /** What the ledger counts of the quota; null while none is known. */
 function ownCountOf({ state }: Governor): UsageOfQuota | null {
   if (state === null) return null;
   const quota = limitOf({ ...state, overage: 0 });
   return quota === null ? null : { usage: state.sent + state.others, quota };
-}
-
-function isThroughputRefusal(answer: Answer, governor: Governor): boolean {
-  return answer.meaning.type === 'refused' && !isQuotaRefusal(answer.meaning.code, answer, governor.state);
-}
-
-function troubleOf({ meaning }: Answer): string {
-  if (meaning.type === 'unavailable') return meaning.reason;
-  return 'the service refuses requests as too many';
 }

@@ -19,8 +19,6 @@ export interface Pass {
   readonly isProbe: boolean;
 }
 
-type Admission = Pass | { readonly type: 'rejected'; readonly retryInMs: number };
-
 export class Breaker {
   #recent: boolean[] = [];
   #isOpen = false;
@@ -45,7 +43,7 @@ export class Breaker {
   }
 
   /** Asked before each request. Who passes must `note` the answer, or `cancel` when nothing was sent. */
-  enter(now: number): Admission {
+  enter(now: number): Pass | { readonly type: 'rejected'; readonly retryInMs: number } {
     if (!this.#isOpen) return { type: 'pass', isProbe: false };
     if (this.#probe !== null)
       return { type: 'rejected', retryInMs: Math.max(500, Math.min(this.#probeMs, 5_000)) };

@@ -3,9 +3,10 @@
  * time. Pure.
  */
 import type { ChunkData } from '../engine/engine.js';
+import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import type { LookupFailure } from '../stores/run-store.js';
 import type { Asked } from './ask.js';
-import { LONGEST_PARK_MS, parkMs } from './retry-policy.js';
+import { parkMs } from './retry-policy.js';
 
 type AskedTexts = readonly (readonly [string, Asked])[];
 
@@ -14,13 +15,12 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
   return asked.flatMap(([text, { result }]) => {
     const key = prefix + text;
     if (result.type === 'failed') {
-      const { reason, billed, isDeferred } = result;
-      return [isDeferred === true ? { key, reason, billed, isDeferred } : { key, reason, billed }];
+      const { type: _type, ...failure } = result;
+      return [{ key, ...failure }];
     }
     if (result.type !== 'again' || !givesUp(data, text, result)) return [];
-    return [
-      { key, reason: `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`, billed: false },
-    ];
+    const reason = `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`;
+    return [{ key, reason, billed: false }];
   });
 }
 
@@ -28,25 +28,18 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
  * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer than was asked for when the
  * chunk was parked: a clock that was set back since would make it wait by as much longer.
  */
-export function dueInMs(
-  { due, parkedAt }: Pick<ChunkData, 'due' | 'parkedAt'>,
-  text: string,
-  now: number,
-): number {
+export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
   if (at === undefined) return 0;
-  return Math.min(at - now, parkedAt === undefined ? LONGEST_PARK_MS : at - parkedAt);
+  // Nothing is parked for longer than the longest Retry-After that is believed.
+  return Math.min(at - now, parkedAt === undefined ? RETRY_AFTER_AT_MOST_MS : at - parkedAt);
 }
 
 /**
  * The chunk as it comes back and the wait until the first of its identifiers is due; null when nothing is left. An
  * identifier that is due later is not asked for sooner because another one is.
  */
-export function whatIsLeft(
-  data: ChunkData,
-  asked: AskedTexts,
-  now: number,
-): { readonly data: ChunkData; readonly waitMs: number } | null {
+export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
   const identifiers: string[] = [];
   const attempts: Record<string, number> = {};
   const due: Record<string, number> = {};

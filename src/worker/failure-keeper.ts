@@ -7,73 +7,42 @@ import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { LookupFailure, RunStore } from '../stores/run-store.js';
 
-interface Waiting {
-  readonly run: string;
-  readonly failure: LookupFailure;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
 const RETRY_MS = 1_000;
 
-export class FailureKeeper {
-  readonly #runs: Pick<RunStore, 'fail'>;
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #closing = new AbortController();
-  #waiting: Waiting[] = [];
-  #isFlushing = false;
+export function createFailureKeeper(runs: Pick<RunStore, 'fail'>, clock: Clock, log: Log) {
+  const closing = new AbortController();
+  /** What has to wait for an earlier call, by run. */
+  const waiting = new Map<string, { readonly failures: LookupFailure[]; readonly kept: Promise<void> }>();
+  let last: Promise<void> = Promise.resolve();
 
-  constructor(runs: Pick<RunStore, 'fail'>, clock: Clock, log: Log) {
-    this.#runs = runs;
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  /** Resolves when the failure is as durable as the engine promises. Rejects only after `close`. */
-  keep(run: string, failure: LookupFailure): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ run, failure, resolve, reject });
-      if (!this.#isFlushing) void this.#flush();
-    });
-  }
-
-  /** Ends waiting for an engine that is unavailable. */
-  close(): void {
-    this.#closing.abort(new Error('closing'));
-  }
-
-  async #flush(): Promise<void> {
-    this.#isFlushing = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      for (const run of new Set(batch.map((each) => each.run))) {
-        const ofRun = batch.filter((each) => each.run === run);
-        await this.#keepAll(run, ofRun);
-      }
-    }
-    this.#isFlushing = false;
-  }
-
-  async #keepAll(run: string, batch: readonly Waiting[]): Promise<void> {
-    const failures = batch.map(({ failure }) => failure);
+  async function keepAll(run: string, failures: readonly LookupFailure[]): Promise<void> {
     for (;;) {
       try {
-        await this.#runs.fail(run, failures);
-        for (const each of batch) each.resolve();
-        return;
+        return await runs.fail(run, failures);
       } catch (error) {
-        this.#log.error(
-          { reason: errorText(error), failures: failures.length },
-          'the engine keeps no failures',
-        );
-        if (this.#closing.signal.aborted) {
-          for (const each of batch) each.reject(error);
-          return;
-        }
-        await this.#clock.sleep(RETRY_MS, this.#closing.signal).catch(() => undefined);
+        log.error({ reason: errorText(error), failures: failures.length }, 'the engine keeps no failures');
+        if (closing.signal.aborted) throw error;
+        await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
       }
     }
   }
+
+  return {
+    /** Resolves when the failure is as durable as the engine promises. Rejects only after `close`. */
+    keep(run: string, failure: LookupFailure): Promise<void> {
+      const known = waiting.get(run);
+      known?.failures.push(failure);
+      if (known) return known.kept;
+      const failures = [failure];
+      const kept = last.then(() => {
+        waiting.delete(run);
+        return keepAll(run, failures);
+      });
+      waiting.set(run, { failures, kept });
+      last = kept.catch(() => undefined);
+      return kept;
+    },
+    /** Ends waiting for an engine that is unavailable. */
+    close: () => closing.abort(new Error('closing')),
+  };
 }

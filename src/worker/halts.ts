@@ -9,27 +9,20 @@ import type { RunHalt } from '../stores/run-store.js';
 /** The run looks three times a second, and parks for half a minute at least. */
 const REMEMBERED_MS = 10_000;
 
-export class Halts {
-  readonly #clock: Clock;
-  readonly #halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();
+export type Halts = ReturnType<typeof createHalts>;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  get(run: string): RunHalt | undefined {
-    const known = this.#halts.get(run);
-    if (known === undefined || this.#clock.monotonic() < known.until) return known?.halt;
-    this.#halts.delete(run);
-    return undefined;
-  }
-
-  set(run: string, halt: RunHalt): void {
-    this.#halts.set(run, { halt, until: this.#clock.monotonic() + REMEMBERED_MS });
-  }
-
-  /** The run may be asked for again. */
-  forget(run: string): void {
-    this.#halts.delete(run);
-  }
+export function createHalts(clock: Clock) {
+  const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();
+  return {
+    get(run: string): RunHalt | undefined {
+      const known = halts.get(run);
+      if (known === undefined || clock.monotonic() < known.until) return known?.halt;
+      halts.delete(run);
+      return undefined;
+    },
+    set: (run: string, halt: RunHalt) =>
+      void halts.set(run, { halt, until: clock.monotonic() + REMEMBERED_MS }),
+    /** The run may be asked for again. */
+    forget: (run: string) => void halts.delete(run),
+  };
 }

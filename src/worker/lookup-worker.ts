@@ -2,7 +2,6 @@
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and stops so that
  * nothing paid is lost. Here meet the queue's at-least-once and our own signals.
  */
-
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
@@ -14,23 +13,21 @@ import type { Log } from '../core/log.js';
 import { promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkJob, Engine } from '../engine/engine.js';
 import { type Governor, SharedGovernor } from '../ledger/governor.js';
-import type { LedgerState } from '../ledger/ledger.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
-import type { Answer } from '../lookup/read-answer.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
-import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
+import type { RunHalt, RunRecord } from '../stores/run-store.js';
 import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
-import { type AnswerWorth, observe, showsService, worthOf } from './answer-worth.js';
+import { weigh } from './answer-worth.js';
 import { Breaker } from './breaker.js';
-import { FailureKeeper } from './failure-keeper.js';
-import { Halts } from './halts.js';
+import { createFailureKeeper } from './failure-keeper.js';
+import { createHalts } from './halts.js';
 import { countInFlight } from './in-flight.js';
-import { Recorder } from './recorder.js';
+import { createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
-import { RunTallies } from './run-tallies.js';
-import { ServiceStanding } from './service-standing.js';
+import { createRunTallies } from './run-tallies.js';
+import { createServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
 /** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
@@ -40,6 +37,7 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
+const PROMOTED = 'the clock was set back, or that of another worker is ahead: parked chunks go on';
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
@@ -63,64 +61,36 @@ export interface LookupWorkerOptions {
 const USAGE_TOLD_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
-interface SentCount {
-  readonly requests: number;
-  readonly billed: number;
-}
-
-const NOTHING_SENT: SentCount = { requests: 0, billed: 0 };
+const NOTHING_SENT = { requests: 0, billed: 0 };
 /** Of a process that stays the runs of long ago are forgotten. */
 const RUNS_COUNTED = 1_000;
 
-export interface LookupWorker {
-  /** Unique over all workers and time. */
-  readonly name: string;
-  /** Requests under way. */
-  readonly inFlight: number;
-  /** What the service does instead of answering, while the breaker is open; null otherwise. */
-  readonly trouble: string | null;
-  start(): Promise<void>;
-  /** What this worker sent for a run, by its own count. */
-  sentFor(run: string): SentCount;
-  /** Paid answers that the engine did not take before the worker was stopped: they wait on disk for the next one. */
-  readonly leftOnDisk: number;
-  /** The account of a run as this worker last saw it; null before its first exchange. */
-  ledgerState(account: string): LedgerState | null;
-  /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
-  readUsage(
-    ownDomain: string,
-    run: Pick<RunRecord, 'settings'>,
-  ): Promise<{ readonly answer: Answer; readonly worth: AnswerWorth | null } | null>;
-  /** A halted run may be asked for again. */
-  resumeRun(run: string): void;
-  /**
-   * Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. Called again it is the
-   * same stop, with the deadline of the first call.
-   */
-  stop(deadlineMs: number): Promise<void>;
-}
+export type LookupWorker = ReturnType<typeof createLookupWorker>;
 
-export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
+export function createLookupWorker(options: LookupWorkerOptions) {
   const { engine, clock, log, concurrency } = options;
-  const name = workerName();
+  const host = hostname().replaceAll(/[^A-Za-z0-9-]/g, '-');
+  const name = `${host.slice(0, 40)}-${process.pid}-${randomBytes(4).toString('hex')}`;
   const stopping = new AbortController();
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
-  const recorder = new Recorder({
-    store: engine.outcomes,
-    worker: name,
-    clock,
-    log,
-    spoolFolder: ownSpool,
-    room: concurrency,
-  });
-  const failures = new FailureKeeper(engine.runs, clock, log);
-  const standings = new Map<string, ServiceStanding>();
+  const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
+  const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
+  const recorder = createRecorder({ ...basics, ...spool });
+  const failures = createFailureKeeper(engine.runs, clock, log);
+  const standingOf = oneFor((service) =>
+    createServiceStanding({ ...basics, keyValues: engine.keyValues, service }),
+  );
   const governors = new Map<string, Governor>();
+  const governorOf = oneFor(
+    (account) =>
+      new SharedGovernor({ ...basics, ledger: engine.ledger, account, usageLagMs: options.usageLagMs }),
+    governors,
+  );
   const contexts = new Map<string, ChunkContext>();
-  const halts = new Halts(clock);
-  const sent = new Map<string, SentCount>();
+  const halts = createHalts(clock);
+  const sent = new Map<string, typeof NOTHING_SENT>();
   const shared = {
     engine,
     recorder,
@@ -131,7 +101,7 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     worker: name,
     limit: pLimit(concurrency),
     halts,
-    keepFailure: (run: string, failure: LookupFailure) => failures.keep(run, failure),
+    keepFailure: failures.keep,
     onSent(run: string, isBilled: boolean) {
       const { requests, billed } = sent.get(run) ?? NOTHING_SENT;
       sent.set(run, { requests: requests + 1, billed: billed + (isBilled ? 1 : 0) });
@@ -143,37 +113,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
-    tallies: new RunTallies(engine.runs, clock),
+    tallies: createRunTallies(engine.runs, clock),
   };
-
-  function governorOf(account: string): Governor {
-    let governor = governors.get(account);
-    if (!governor) {
-      const { timeoutMs, usageLagMs } = options;
-      governor = new SharedGovernor({
-        ledger: engine.ledger,
-        account,
-        worker: name,
-        clock,
-        log,
-        timeoutMs,
-        usageLagMs,
-      });
-      governors.set(account, governor);
-    }
-    return governor;
-  }
-
-  function standingOf(service: string): ServiceStanding {
-    let standing = standings.get(service);
-    if (!standing) {
-      const { keyValues } = engine;
-      const { timeoutMs } = options;
-      standing = new ServiceStanding({ keyValues, service, worker: name, timeoutMs, clock, log });
-      standings.set(service, standing);
-    }
-    return standing;
-  }
 
   /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */
   function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
@@ -199,18 +140,14 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
     const context = contextOf(run);
     if (context === null) {
-      log.warn(
-        { run: run.id, service: run.settings.service },
-        'this worker does not ask that service; its chunk is left to others',
-      );
+      const facts = { run: run.id, service: run.settings.service };
+      log.warn(facts, 'this worker does not ask that service; its chunk is left to others');
       return { type: 'parked', data, waitMs: NOT_OURS_MS };
     }
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
     // Every identifier of the chunk listens to it.
     setMaxListeners(0, stop);
-    // Somebody had it before and did not come to its end.
-    const isRepeat = job.stalledCounter > 0;
-    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, isRepeat);
+    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, job.stalledCounter > 0);
   }
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
@@ -229,11 +166,8 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
   /** Resolves when no request has been under way for a while: what holds up the queue then is an engine that is away. */
   async function whenIdle(signal: AbortSignal): Promise<void> {
     for (let idleMs = 0; idleMs < IDLE_MS; idleMs = shared.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
-      const isOver = await clock.sleep(LOOK_MS, signal).then(
-        () => false,
-        () => true,
-      );
-      if (isOver) return;
+      await clock.sleep(LOOK_MS, signal).catch(() => undefined);
+      if (signal.aborted) return;
     }
   }
 
@@ -267,27 +201,30 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
-    await withinDeadline(
-      engine.outcomes.deregister(name).catch(() => undefined),
-      1_000,
-    );
+    await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
     await releasers.releaseAll();
   }
 
   return {
+    /** Unique over all workers and time. */
     name,
-    get inFlight() {
+    /** Requests under way. */
+    get inFlight(): number {
       return shared.gauge.inFlight;
     },
-    get trouble() {
+    /** What the service does instead of answering, while the breaker is open; null otherwise. */
+    get trouble(): string | null {
       return shared.gauge.trouble;
     },
-    ledgerState: (account) => governors.get(account)?.state ?? null,
-    sentFor: (run) => sent.get(run) ?? NOTHING_SENT,
-    get leftOnDisk() {
+    /** The account of a run as this worker last saw it; null before its first exchange. */
+    ledgerState: (account: string) => governors.get(account)?.state ?? null,
+    /** What this worker sent for a run, by its own count. */
+    sentFor: (run: string) => sent.get(run) ?? NOTHING_SENT,
+    /** Paid answers that the engine did not take before the worker was stopped: they wait on disk for the next one. */
+    get leftOnDisk(): number {
       return recorder.left;
     },
-    async start() {
+    async start(): Promise<void> {
       await engine.outcomes.heartbeat(name);
       const queue = engine.openQueue(options.queueName);
       const heartbeats = setInterval(() => {
@@ -295,58 +232,53 @@ export function createLookupWorker(options: LookupWorkerOptions): LookupWorker {
           .heartbeat(name)
           .catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
         promoteParked(queue, clock.now()).then(
-          (chunks) => {
-            if (chunks > 0)
-              log.warn(
-                { chunks },
-                'the clock was set back, or that of another worker is ahead: parked chunks go on',
-              );
-          },
+          (chunks) => chunks > 0 && log.warn({ chunks }, PROMOTED),
           (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
         );
       }, RULES.workerHeartbeatMs);
       releasers.push(() => queue.close());
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
-      const record = async (outcomes: readonly NewOutcome[]) => {
-        await engine.outcomes.record(name, outcomes);
-      };
+      const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
+      let found = 0;
       // Beside the folders of engines lie answers of versions that did not name the engine.
-      const found =
-        (await bringInAnswers(ownSpool, record, clock.now())) +
-        (await bringInAnswers(options.spoolFolder, record, clock.now()));
+      for (const folder of [ownSpool, options.spoolFolder])
+        found += await bringInAnswers(folder, record, clock.now());
       if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
-    async readUsage(ownDomain, run) {
+    /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
+    async readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>) {
       const context = contextOf(run);
       if (context === null) return null;
       const { client, governor, standing } = context;
-      const { allowNsfw, freeStatuses, period } = run.settings;
+      const { allowNsfw, freeStatuses } = run.settings;
       const identifier = { kind: 'domain', value: ownDomain } as const;
-      const signal = stopping.signal;
-      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand: true });
-      if (showsService(answer)) {
-        for (const believed of await standing.prove()) await recorder.record(believed);
-      }
-      const worth = await worthOf(answer, run, standing);
-      governor.note(observe(answer, period, worth));
+      const request = { allowNsfw, freeStatuses, signal: stopping.signal, isOwnBrand: true };
+      const answer = await client.lookup(identifier, request);
+      const { worth, observation } = await weigh(answer, run, standing, recorder);
+      governor.note(observation);
       await governor.flushed(USAGE_TOLD_MS);
       return { answer, worth };
     },
-    resumeRun(run) {
-      halts.forget(run);
-    },
-    stop(deadlineMs) {
+    /** A halted run may be asked for again. */
+    resumeRun: (run: string): void => halts.forget(run),
+    /**
+     * Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. Called again it is
+     * the same stop, with the deadline of the first call.
+     */
+    stop(deadlineMs: number): Promise<void> {
       ending ??= end(deadlineMs);
       return ending;
     },
   };
 }
 
-function workerName(): string {
-  const host = hostname()
-    .replaceAll(/[^A-Za-z0-9-]/g, '-')
-    .slice(0, 40);
-  return `${host}-${process.pid}-${randomBytes(4).toString('hex')}`;
+/** What was made for a name, or is made at its first use. */
+function oneFor<T>(make: (name: string) => T, made = new Map<string, T>()): (name: string) => T {
+  return (name) => {
+    const one = made.get(name) ?? make(name);
+    made.set(name, one);
+    return one;
+  };
 }

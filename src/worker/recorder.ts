@@ -5,6 +5,7 @@
  * When the store refuses, answers go to the local spool first and are offered again until it takes them;
  * whoever wants to send waits meanwhile (`untilRoom`), so that not much is ever at stake.
  */
+import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
@@ -31,84 +32,39 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** One that the store did not take at once is dated when it was fetched, not when the store takes it. */
-function withAge({ outcome, fetchedAt }: Waiting, now: number): NewOutcome {
-  return { ...outcome, ageMs: Math.max(0, Math.round(now - fetchedAt)) };
-}
-
 const FLUSH_AT_MOST = 500;
 const RETRY_MS = 1_000;
 
-export class Recorder {
-  readonly #options: RecorderOptions;
-  readonly #waiting: Waiting[] = [];
-  readonly #forRoom: (() => void)[] = [];
-  readonly #closing = new AbortController();
-  #flushing: Promise<void> | null = null;
-  #inFlush = 0;
-  #left = 0;
+export type Recorder = ReturnType<typeof createRecorder>;
 
-  constructor(options: RecorderOptions) {
-    this.#options = options;
-  }
+export function createRecorder(options: RecorderOptions) {
+  const { store, worker, clock, log, spoolFolder, room } = options;
+  const waiting: Waiting[] = [];
+  const flushes = new EventEmitter().setMaxListeners(0);
+  const closing = new AbortController();
+  let flushing: Promise<void> | null = null;
+  let inFlush = 0;
+  let left = 0;
 
-  /** Answers that the store did not take before the end: they are in the spool. */
-  get left(): number {
-    return this.#left;
-  }
-
-  /**
-   * Resolves when the answer is as durable as the engine promises, with the store's date of it. Rejects only after `close`, when
-   * it is in the spool.
-   */
-  record(outcome: NewOutcome): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ outcome, fetchedAt: this.#options.clock.monotonic(), resolve, reject });
-      // One turn of the loop collects what arrived together.
-      this.#flushing ??= new Promise<void>((done) => setImmediate(done)).then(() => this.#flushAll());
-    });
-  }
-
-  /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
-  async untilRoom(signal: AbortSignal): Promise<void> {
-    while (this.#waiting.length + this.#inFlush >= this.#options.room) {
-      signal.throwIfAborted();
-      await new Promise<void>((resolve, reject) => {
-        const onAbort = () => reject(signal.reason);
-        signal.addEventListener('abort', onAbort, { once: true });
-        this.#forRoom.push(() => {
-          signal.removeEventListener('abort', onAbort);
-          resolve();
-        });
-      });
+  async function flushAll(): Promise<void> {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, FLUSH_AT_MOST);
+      inFlush = batch.length;
+      await keep(batch);
+      inFlush = 0;
+      flushes.emit('flushed');
     }
+    flushing = null;
   }
 
-  /**
-   * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is
-   * being written; may be called again.
-   */
-  async close(): Promise<void> {
-    this.#closing.abort(new Error('closing'));
-    await this.#flushing;
-  }
-
-  async #flushAll(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, FLUSH_AT_MOST);
-      this.#inFlush = batch.length;
-      await this.#keep(batch);
-      this.#inFlush = 0;
-      for (const wake of this.#forRoom.splice(0)) wake();
-    }
-    this.#flushing = null;
-  }
-
-  async #keep(batch: readonly Waiting[]): Promise<void> {
-    const { store, worker, clock, log, spoolFolder } = this.#options;
+  async function keep(batch: readonly Waiting[]): Promise<void> {
     let spooled: string | null = null;
     for (let isFirst = true; ; isFirst = false) {
-      const outcomes = batch.map((each) => (isFirst ? each.outcome : withAge(each, clock.monotonic())));
+      // What the store did not take at once is dated when it was fetched, not when the store takes it.
+      const ageOf = ({ fetchedAt }: Waiting) => Math.max(0, Math.round(clock.monotonic() - fetchedAt));
+      const outcomes = batch.map((each) =>
+        isFirst ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
+      );
       try {
         const fetchedAt = await store.record(worker, outcomes);
         for (const [at, each] of batch.entries()) each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0));
@@ -119,25 +75,52 @@ export class Recorder {
           );
         return;
       } catch (error) {
-        log.error(
-          { err: error, answers: outcomes.length },
-          'the engine does not take answers; nothing is sent until it does',
-        );
+        const answers = outcomes.length;
+        log.error({ err: error, answers }, 'the engine does not take answers; nothing is sent until it does');
         spooled ??= await spoolAnswers(spoolFolder, outcomes).catch((failure) => {
-          log.fatal(
-            { err: failure, folder: spoolFolder },
-            'paid answers could be written neither to the engine nor to disk',
-          );
+          const facts = { err: failure, folder: spoolFolder };
+          log.fatal(facts, 'paid answers could be written neither to the engine nor to disk');
           return null;
         });
-        if (this.#closing.signal.aborted) {
+        if (closing.signal.aborted) {
           const lost = new Error(`paid answers wait in ${spoolFolder}: ${errorText(error)}`);
-          this.#left += batch.length;
+          left += batch.length;
           for (const each of batch) each.reject(lost);
           return;
         }
-        await clock.sleep(RETRY_MS, this.#closing.signal).catch(() => undefined);
+        await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
       }
     }
   }
+  return {
+    /** Answers that the store did not take before the end: they are in the spool. */
+    get left(): number {
+      return left;
+    },
+    /**
+     * Resolves when the answer is as durable as the engine promises, with the store's date of it. Rejects only after `close`, when
+     * it is in the spool.
+     */
+    record(outcome: NewOutcome): Promise<number> {
+      return new Promise((resolve, reject) => {
+        waiting.push({ outcome, fetchedAt: clock.monotonic(), resolve, reject });
+        // One turn of the loop collects what arrived together.
+        flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
+      });
+    },
+    /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
+    async untilRoom(signal: AbortSignal): Promise<void> {
+      while (waiting.length + inFlush >= room) {
+        await once(flushes, 'flushed', { signal }).catch(() => Promise.reject(signal.reason));
+      }
+    },
+    /**
+     * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is being
+     * written; may be called again.
+     */
+    async close(): Promise<void> {
+      closing.abort(new Error('closing'));
+      await flushing;
+    },
+  };
 }

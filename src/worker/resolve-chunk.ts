@@ -5,14 +5,12 @@
  * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice, and every report
  * to the run's store is idempotent or says what was just done.
  */
-
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
-import { type AskContext, type Asked, ask, BUSY, later } from './ask.js';
+import { type AskContext, type Asked, ask, BUSY, later, unasked } from './ask.js';
 import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
-import type { Halts } from './halts.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
@@ -23,8 +21,6 @@ export interface ChunkContext extends AskContext {
   readonly worker: string;
   /** The one gate of the process: so many lookups at once, whatever the number of chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
-  /** Runs that must not be asked for any more, as far as this process knows. */
-  readonly halts: Pick<Halts, 'get'>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
   /** What this worker reports to runs of their progress. */
@@ -66,7 +62,10 @@ export async function resolveChunk(
   const tally = context.tallies.of(run.id);
   try {
     const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
-    await release(context, ours, prefix);
+    // Recording drops a claim; whatever ended otherwise gives it back.
+    const isAnswered = ({ result: { type } }: Asked) => type === 'matched' || type === 'not_found';
+    const keys = ours.flatMap(([text, each]) => (isAnswered(each) ? [] : [prefix + text]));
+    if (keys.length > 0) await context.engine.outcomes.release(context.worker, keys);
     asked.push(...ours);
   } finally {
     for (const text of free) underWay.delete(prefix + text);
@@ -111,7 +110,12 @@ async function claimAndAsk(
       const claim = claims[index];
       if (claim === 'fresh') return null;
       if (claim !== 'ours') return [text, unasked(BUSY)];
-      const asked = await context.limit(() => askUnlessHalted(context, run, prefix + text, text, signals));
+      const asked = await context.limit(async () => {
+        const one = await ask(context, run, prefix + text, parseIdentifierText(text), signals);
+        const { result } = one;
+        if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
+        return one;
+      });
       tally.addAsked(asked);
       return [text, asked];
     }),
@@ -120,43 +124,6 @@ async function claimAndAsk(
     if (each.status === 'rejected') throw each.reason;
     return each.value === null ? [] : [each.value];
   });
-}
-
-async function askUnlessHalted(
-  context: ChunkContext,
-  run: RunRecord,
-  key: string,
-  text: string,
-  signals: { stop: AbortSignal; abort: AbortSignal },
-): Promise<Asked> {
-  const known = context.halts.get(run.id);
-  if (known) return unasked({ type: 'halted', halt: known });
-  const asked = await ask(context, run, key, parseIdentifierText(text), signals);
-  if (asked.result.type === 'halted' && !context.halts.get(run.id)) {
-    await context.halt(run.id, asked.result.halt);
-  }
-  return asked;
-}
-
-function unasked(result: Asked['result']): Asked {
-  return { result, requests: 0, billed: 0 };
-}
-
-/** Recording drops a claim; whatever ended otherwise gives it back. */
-async function release(
-  context: ChunkContext,
-  asked: readonly (readonly [string, Asked])[],
-  prefix: string,
-): Promise<void> {
-  const unanswered = asked.filter(
-    ([, { result }]) => result.type !== 'matched' && result.type !== 'not_found',
-  );
-  if (unanswered.length > 0) {
-    await context.engine.outcomes.release(
-      context.worker,
-      unanswered.map(([text]) => prefix + text),
-    );
-  }
 }
 
 /** Nothing is left to do for this chunk, or nobody waits for it. */

@@ -4,7 +4,6 @@
  * Blips are asked again at once, inside the job; what lasts longer goes back to the queue and comes
  * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the breaker's.
  */
-import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 
 /** The service has been unavailable for so long that waiting is over. */
 export const HOPELESS_MS = 1_800_000;
@@ -19,9 +18,6 @@ const QUICK_WAITS_MS = [100, 500] as const;
 
 /** Waits before each later attempt, milliseconds. After the last the lookup has failed. */
 const PARK_MS = [2_000, 5_000, 15_000, 30_000, 60_000] as const;
-
-/** Nothing is parked for longer: the longest Retry-After that is believed. */
-export const LONGEST_PARK_MS = RETRY_AFTER_AT_MOST_MS;
 
 /** The longest Retry-After that is waited for inside a job. */
 const HOLD_AT_MOST_MS = 1_500;

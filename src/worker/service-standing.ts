@@ -17,10 +17,6 @@ import { BUSY_RETRY_MS } from './retry-policy.js';
 const PROVEN = 'services';
 /** By `serviceTag`: the worker whose request goes alone. */
 const ALONE = 'services-alone';
-/** Of one service, by outcome key: answers that nobody can believe yet. */
-const unprovenOf = (tag: string) => `unproven-${tag}`;
-/** Of one service, by permit: answers of no use since the last good one. */
-const uselessOf = (tag: string) => `useless-${tag}`;
 
 /** Older ones are of another trouble. */
 const STREAK_MS = 600_000;
@@ -41,167 +37,142 @@ export interface ServiceStandingOptions {
 }
 
 /** What ends a turn that nobody needed. */
-export const NO_TURN = async (): Promise<void> => undefined;
+export const NO_TURN = async (): Promise<unknown> => undefined;
 
 /** An answer as it was when nobody could believe it. */
 interface Unproven {
   readonly run: string;
   readonly billed: boolean;
   /** It was none of a brand that is not there: it is counted, and nothing comes of it. */
-  readonly isFailure?: true;
+  readonly isFailure?: boolean;
 }
 
+export type ServiceStanding = ReturnType<typeof createServiceStanding>;
+
 /** One per process and service. Engine trouble is waited out or logged, never thrown. */
-export class ServiceStanding {
-  readonly #options: ServiceStandingOptions;
-  readonly #tag: string;
-  #isProven = false;
-  #isProofKept = false;
-  #hasSeenUseless = false;
-  #clearedAt = Number.NEGATIVE_INFINITY;
+export function createServiceStanding(options: ServiceStandingOptions) {
+  const { keyValues, service, worker, timeoutMs, clock, log } = options;
+  const tag = serviceTag(service);
+  /** Of this service, by outcome key: answers that nobody can believe yet. */
+  const unproven = `unproven-${tag}`;
+  /** Of this service, by permit: answers of no use since the last good one. */
+  const useless = `useless-${tag}`;
+  let isKnownProven = false;
+  let isProofKept = false;
+  let hasSeenUseless = false;
+  let clearedAt = Number.NEGATIVE_INFINITY;
   /** Resolves when whoever is alone in this process has left. */
-  #turn: Promise<void> = Promise.resolve();
-
-  constructor(options: ServiceStandingOptions) {
-    this.#options = options;
-    this.#tag = serviceTag(options.service);
-  }
-
-  get service(): string {
-    return this.#options.service;
-  }
-
-  /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
-  async enter(signal: AbortSignal): Promise<() => Promise<void>> {
-    if (this.#isProven) return NO_TURN;
-    const before = this.#turn;
-    let leave: () => void = () => undefined;
-    this.#turn = new Promise((resolve) => {
-      leave = resolve;
-    });
-    try {
-      await before;
-      for (;;) {
-        signal.throwIfAborted();
-        if (await this.isProven()) break;
-        if (await this.#claimTurn()) return () => this.#leaveTurn().finally(leave);
-        await this.#options.clock.sleep(BUSY_RETRY_MS, signal);
-      }
-    } catch (error) {
-      leave();
-      throw error;
-    }
-    leave();
-    return NO_TURN;
-  }
-
-  /** Whether the address ever gave a good answer, to any worker. */
-  async isProven(): Promise<boolean> {
-    if (this.#isProven) return true;
-    const known = await this.#asked((keyValues) => keyValues.list(PROVEN), []);
-    this.#isProven = known.some(({ name }) => name === this.#tag);
-    this.#isProofKept = this.#isProven;
-    return this.#isProven;
-  }
-
-  /** An answer showed that the address is right. Gives the 404s that can be believed from now on, for their recorder. */
-  async prove(): Promise<NewOutcome[]> {
-    this.#isProven = true;
-    if (this.#isProofKept) return [];
-    const { service } = this.#options;
-    this.#isProofKept = await this.#asked(
-      (keyValues) => keyValues.put(PROVEN, this.#tag, service).then(() => true),
-      false,
-    );
-    return this.#isProofKept ? this.#believe() : [];
-  }
-
-  /** The service gave a good answer: whatever was of no use before is forgiven. */
-  async noteGood(): Promise<void> {
-    const now = this.#options.clock.monotonic();
-    const isOwnRow = this.#hasSeenUseless;
-    if (!isOwnRow && now - this.#clearedAt < CLEAR_EVERY_MS) return;
-    this.#hasSeenUseless = false;
-    this.#clearedAt = now;
-    const cleared = this.#clear(uselessOf(this.#tag));
-    // Others' rows may end a moment later; one's own has ended before the next answer is judged.
-    if (isOwnRow) await cleared;
-  }
-
-  /** Counts an answer of no use, once per permit: how many there are in a row, whoever had them. */
-  async noteUseless(permit: string): Promise<number> {
-    this.#hasSeenUseless = true;
-    const scope = uselessOf(this.#tag);
-    const row = await this.#asked(async (keyValues) => {
-      await keyValues.put(scope, permit, this.#options.worker);
-      return keyValues.list(scope);
-    }, []);
-    const recent = row.filter(({ ageMs }) => ageMs <= STREAK_MS);
-    if (recent.length < row.length) await this.#clear(scope, (ageMs) => ageMs > STREAK_MS);
-    return recent.length;
-  }
-
-  /** Remembers an answer that nobody can believe yet: how many there are in this run. */
-  async noteUnproven(key: OutcomeKey, answer: Unproven): Promise<number> {
-    const scope = unprovenOf(this.#tag);
-    const { run } = answer;
-    const text = JSON.stringify(answer);
-    const all = await this.#asked(async (keyValues) => {
-      await keyValues.put(scope, key, text);
-      return keyValues.list(scope);
-    }, []);
-    return all.filter((entry) => (JSON.parse(entry.text) as Unproven).run === run).length;
-  }
-
-  /** Forgets what a run that stopped for it was answered, and what killed runs left. */
-  async forgetUnproven(run: string): Promise<void> {
-    await this.#clear(
-      unprovenOf(this.#tag),
-      (ageMs, text) => ageMs > UNPROVEN_KEPT_MS || (JSON.parse(text) as Unproven).run === run,
-    );
-  }
-
-  async #believe(): Promise<NewOutcome[]> {
-    const scope = unprovenOf(this.#tag);
-    const all = await this.#asked((keyValues) => keyValues.list(scope), []);
-    await this.#clear(scope);
-    return all
-      .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
-      .flatMap(({ name, text }) => {
-        const { billed, isFailure } = JSON.parse(text) as Unproven;
-        return isFailure ? [] : [{ key: name, status: 'not_found', packed: null, billed, freshMs: null }];
-      });
-  }
-
-  async #claimTurn(): Promise<boolean> {
-    const { worker, timeoutMs } = this.#options;
-    return this.#asked((keyValues) => keyValues.claim(ALONE, this.#tag, worker, timeoutMs + 10_000), false);
-  }
-
-  async #leaveTurn(): Promise<void> {
-    await this.#asked((keyValues) => keyValues.remove(ALONE, this.#tag, this.#options.worker), false);
-  }
-
-  async #clear(scope: string, isGone: (ageMs: number, text: string) => boolean = () => true): Promise<void> {
-    await this.#asked(async (keyValues) => {
-      const all = await keyValues.list(scope);
-      const gone = all.filter(({ ageMs, text }) => isGone(ageMs, text));
-      await Promise.all(gone.map(({ name }) => keyValues.remove(scope, name, null)));
-    }, undefined);
-  }
+  let turn: Promise<void> = Promise.resolve();
 
   /** The engine's answer, or `otherwise` after a moment: nothing is sent while it is away anyway. */
-  async #asked<T>(ask: (keyValues: KeyValueStore) => Promise<T>, otherwise: T): Promise<T> {
-    const { keyValues, clock, log } = this.#options;
+  async function asked<T>(answer: () => Promise<T>, otherwise: T): Promise<T> {
     try {
-      return await ask(keyValues);
+      return await answer();
     } catch (error) {
-      log.warn(
-        { reason: errorText(error) },
-        'what the engine knows of the service could not be read or kept',
-      );
+      const reason = errorText(error);
+      log.warn({ reason }, 'what the engine knows of the service could not be read or kept');
       await clock.sleep(ENGINE_RETRY_MS);
       return otherwise;
     }
   }
+
+  /** All in the scope, with what is added. */
+  const add = (scope: string, name: string, text: string) =>
+    asked(async () => {
+      await keyValues.put(scope, name, text);
+      return keyValues.list(scope);
+    }, []);
+
+  const clear = (scope: string, isGone: (ageMs: number, text: string) => boolean = () => true) =>
+    asked(async () => {
+      const all = await keyValues.list(scope);
+      const gone = all.filter(({ ageMs, text }) => isGone(ageMs, text));
+      await Promise.all(gone.map(({ name }) => keyValues.remove(scope, name, null)));
+    }, undefined);
+
+  /** Whether the address ever gave a good answer, to any worker. */
+  async function isProven(): Promise<boolean> {
+    if (isKnownProven) return true;
+    const known = await asked(() => keyValues.list(PROVEN), []);
+    isKnownProven = known.some(({ name }) => name === tag);
+    isProofKept = isKnownProven;
+    return isKnownProven;
+  }
+
+  return {
+    service,
+    isProven,
+
+    /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
+    async enter(signal: AbortSignal): Promise<() => Promise<unknown>> {
+      if (isKnownProven) return NO_TURN;
+      const before = turn;
+      let leave: () => void = () => undefined;
+      turn = new Promise((resolve) => {
+        leave = resolve;
+      });
+      let isAlone = false;
+      try {
+        await before;
+        for (;;) {
+          signal.throwIfAborted();
+          if (await isProven()) return NO_TURN;
+          isAlone = await asked(() => keyValues.claim(ALONE, tag, worker, timeoutMs + 10_000), false);
+          if (isAlone) return () => asked(() => keyValues.remove(ALONE, tag, worker), false).finally(leave);
+          await clock.sleep(BUSY_RETRY_MS, signal);
+        }
+      } finally {
+        if (!isAlone) leave();
+      }
+    },
+
+    /** An answer showed that the address is right. Gives the 404s that can be believed from now on, for their recorder. */
+    async prove(): Promise<NewOutcome[]> {
+      isKnownProven = true;
+      if (isProofKept) return [];
+      isProofKept = await asked(() => keyValues.put(PROVEN, tag, service).then(() => true), false);
+      if (!isProofKept) return [];
+      const all = await asked(() => keyValues.list(unproven), []);
+      await clear(unproven);
+      return all
+        .filter(({ ageMs }) => ageMs <= UNPROVEN_KEPT_MS)
+        .flatMap(({ name, text }) => {
+          const { billed, isFailure } = JSON.parse(text) as Unproven;
+          return isFailure ? [] : [{ key: name, status: 'not_found', packed: null, billed, freshMs: null }];
+        });
+    },
+
+    /** The service gave a good answer: whatever was of no use before is forgiven. */
+    async noteGood(): Promise<void> {
+      const isOwnRow = hasSeenUseless;
+      if (!isOwnRow && clock.monotonic() - clearedAt < CLEAR_EVERY_MS) return;
+      hasSeenUseless = false;
+      clearedAt = clock.monotonic();
+      const cleared = clear(useless);
+      // Others' rows may end a moment later; one's own has ended before the next answer is judged.
+      if (isOwnRow) await cleared;
+    },
+
+    /** Counts an answer of no use, once per permit: how many there are in a row, whoever had them. */
+    async noteUseless(permit: string): Promise<number> {
+      hasSeenUseless = true;
+      const row = await add(useless, permit, worker);
+      const recent = row.filter(({ ageMs }) => ageMs <= STREAK_MS);
+      if (recent.length < row.length) await clear(useless, (ageMs) => ageMs > STREAK_MS);
+      return recent.length;
+    },
+
+    /** Remembers an answer that nobody can believe yet: how many there are in this run. */
+    async noteUnproven(key: OutcomeKey, answer: Unproven): Promise<number> {
+      const all = await add(unproven, key, JSON.stringify(answer));
+      return all.filter(({ text }) => (JSON.parse(text) as Unproven).run === answer.run).length;
+    },
+
+    /** Forgets what a run that stopped for it was answered, and what killed runs left. */
+    forgetUnproven: (run: string): Promise<void> =>
+      clear(
+        unproven,
+        (ageMs, text) => ageMs > UNPROVEN_KEPT_MS || (JSON.parse(text) as Unproven).run === run,
+      ),
+  };
 }

@@ -1,7 +1,4 @@
-/**
- * What a lookup worker reports to the runs of its own process, so that they need not ask the engine. Nothing depends on it:
- * everything is in the stores.
- */
+/** What a lookup worker reports to the runs of its own process. Nothing depends on it: everything is in the stores. */
 import type { Brand } from '../lookup/brand.js';
 import type { OutcomeKey } from '../stores/outcome-store.js';
 

@@ -34,7 +34,7 @@ export async function startPostgres(
   const user = process.getuid?.() === 0 ? namedUser({ uid: SERVER_ID, gid: SERVER_ID }) : null;
   const folder = await mkdtemp('/tmp/brand-enrich-pg-');
   await chmod(folder, 0o755);
-  const binaries = await findServerBinaries({ user, major: null, folder });
+  const binaries = await findServerBinaries(user, null, folder);
   if (user !== null) await chown(folder, user.uid, user.gid);
   const data = join(folder, 'data');
   const made = spawnSync(

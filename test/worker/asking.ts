@@ -14,7 +14,7 @@ import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store
 import type { AskContext } from '../../src/worker/ask.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
-import { ServiceStanding } from '../../src/worker/service-standing.js';
+import { createServiceStanding } from '../../src/worker/service-standing.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 
@@ -160,7 +160,7 @@ export function createAsking(options: AskingOptions): Asking {
       untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
     },
     breaker: new Breaker(),
-    standing: new ServiceStanding({
+    standing: createServiceStanding({
       keyValues: options.keyValues ?? createMemoryKeyValues(clock.now),
       service: 'http://service.example',
       worker: 'worker',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Halts } from '../../src/worker/halts.js';
+import { createHalts } from '../../src/worker/halts.js';
 
 const SPENT = { why: 'limit', sentence: 'the quota is used up' } as const;
 
@@ -7,7 +7,7 @@ function haltsAt() {
   const time = { now: 1_000_000 };
   return {
     time,
-    halts: new Halts({ now: () => time.now, monotonic: () => time.now, sleep: async () => undefined }),
+    halts: createHalts({ now: () => time.now, monotonic: () => time.now, sleep: async () => undefined }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome, OutcomeStore } from '../../src/stores/outcome-store.js';
 import { bringInAnswers } from '../../src/worker/answer-spool.js';
-import { Recorder } from '../../src/worker/recorder.js';
+import { createRecorder, type Recorder } from '../../src/worker/recorder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted } from './asking.js';
 
@@ -76,7 +76,7 @@ async function createRecording(room = 4): Promise<Recording> {
     },
   };
   const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room };
-  return { flushes, store, recorder: new Recorder(options), folder, slept, time, wake: () => wake() };
+  return { flushes, store, recorder: createRecorder(options), folder, slept, time, wake: () => wake() };
 }
 
 async function flushNumber(recording: Recording, number: number): Promise<Flush> {

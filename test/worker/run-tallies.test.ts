@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { NO_TALLY, type Tally } from '../../src/stores/run-store.js';
 import type { Asked } from '../../src/worker/ask.js';
-import { RunTallies } from '../../src/worker/run-tallies.js';
+import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { createPassingClock } from './asking.js';
 
 const MATCHED: Asked = { result: { type: 'matched' }, requests: 1, billed: 1 };
@@ -11,7 +11,7 @@ function createTallying() {
   const clock = createPassingClock();
   const told: { run: string; part: string; sum: Tally }[] = [];
   let isRefusing = false;
-  const tallies = new RunTallies(
+  const tallies = createRunTallies(
     {
       async addTally(run: string, part: string, sum: Tally) {
         if (isRefusing) throw new Error('the engine is away');

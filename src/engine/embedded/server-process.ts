@@ -1,8 +1,7 @@
-/**
- * One start of the private server, and what is known of a server that does not answer. Only for who holds the start lock.
- */
+/** One start of the private server, and what is known of a server that does not answer. Only for who holds the start lock. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, chown, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,13 +9,12 @@ import { FailFileError } from '../../core/errors.js';
 import { isRunning } from '../../core/lifecycle.js';
 import { machineIdentity } from '../../core/process-identity.js';
 import { OWNER_FILE, type ServerFolders } from './data-folder.js';
+import { LONGEST_PATH } from './folder-lock.js';
 import type { ServerBinaries } from './server-binaries.js';
-import type { ServerUser } from './server-user.js';
+import { type ServerUser, unfit } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
 export const SOCKET_PORT = 5432;
-/** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
-const LONGEST_PATH = 100;
 const LOG_BYTES_AT_MOST = 1_048_576;
 
 /** What the server is started with, beside its folders. Sizes are PostgreSQL's own words. */
@@ -62,22 +60,16 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
   const base = `/tmp/brand-enrich-${uid}`;
   const folder = join(base, createHash('sha256').update(data).digest('hex').slice(0, 16));
   for (const path of [base, folder]) {
-    const isNew = await mkdir(path, { mode: 0o700 }).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'EEXIST') return false;
-        throw error;
-      },
-    );
-    if (isNew && user !== null) await chown(path, user.uid, user.gid);
+    try {
+      await mkdir(path, { mode: 0o700 });
+      if (user !== null) await chown(path, user.uid, user.gid);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
     const facts = await lstat(path);
     if (!facts.isDirectory() || facts.uid !== uid) {
-      throw new FailFileError({
-        code: 'engine-unfit',
-        what: 'the folder for the socket of the embedded engine belongs to somebody else',
-        subject: path,
-        todo: 'remove it, or name a state folder with a shorter path with --state',
-      });
+      const what = 'the folder for the socket of the embedded engine belongs to somebody else';
+      throw unfit(what, path, 'remove it, or name a state folder with a shorter path with --state');
     }
     await chmod(path, 0o700);
   }
@@ -86,8 +78,7 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
 
 /** How a start came out: `running` when the process lives on, `taken` when another server has the data at this moment. */
 export type StartResult =
-  | { readonly type: 'running' }
-  | { readonly type: 'taken' }
+  | { readonly type: 'running' | 'taken' }
   | { readonly type: 'failed'; readonly reason: string };
 
 /** Starts the server and waits until `answers` is true, or until it has ended. */
@@ -98,16 +89,23 @@ export async function startServer(
   user: ServerUser | null,
   answers: () => Promise<boolean>,
 ): Promise<StartResult> {
-  await noteOwner(folders, user);
-  const logFrom = await openableLog(folders.log, user);
-  const handle = await open(folders.log, 'a', 0o600);
+  const { data, log, home } = folders;
+  // For other machines and containers that see the same folder.
+  const ownerFile = join(home, OWNER_FILE);
+  await writeFile(ownerFile, `${machineIdentity()}\n`, { mode: 0o600 });
+  const { size } = await stat(log).catch(() => ({ size: 0 }));
+  const isFull = size > LOG_BYTES_AT_MOST;
+  if (isFull) await rename(log, `${log}.1`);
+  const handle = await open(log, 'a', 0o600);
   try {
+    if (user !== null) await handle.chown(user.uid, user.gid);
+    if (user !== null) await chown(ownerFile, user.uid, user.gid);
     const settings = { ...serverSettings(binaries.major), unix_socket_directories: sockets };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // Its output goes to a file and never to ours: whoever waits for the end of our output would wait for the server.
-    const child = spawn(binaries.postgres, ['-D', folders.data, ...args], {
+    const child = spawn(binaries.postgres, ['-D', data, ...args], {
       ...user,
-      cwd: folders.data,
+      cwd: data,
       env: binaries.env,
       detached: true,
       stdio: ['ignore', handle.fd, handle.fd],
@@ -120,26 +118,13 @@ export async function startServer(
     for (;;) {
       if (await answers()) return { type: 'running' };
       const end = await Promise.race([ended, wait(10, null)]);
-      if (end !== null) return await failedStart(folders.log, logFrom, end);
+      if (end === null) continue;
+      const text = await readFile(log).catch(() => Buffer.alloc(0));
+      return judgeStart(text.subarray(isFull ? 0 : size).toString('utf8'), end);
     }
   } finally {
     await handle.close();
   }
-}
-
-/** Gives the size of the log, which is begun anew when it has grown. */
-async function openableLog(log: string, user: ServerUser | null): Promise<number> {
-  const { size } = await stat(log).catch(() => ({ size: 0 }));
-  if (size > LOG_BYTES_AT_MOST) await rename(log, `${log}.1`);
-  const handle = await open(log, 'a', 0o600);
-  if (user !== null) await handle.chown(user.uid, user.gid);
-  await handle.close();
-  return size > LOG_BYTES_AT_MOST ? 0 : size;
-}
-
-async function failedStart(log: string, from: number, end: string): Promise<StartResult> {
-  const text = await readFile(log).catch(() => Buffer.alloc(0));
-  return judgeStart(text.subarray(from).toString('utf8'), end);
 }
 
 /** What the log of an ended start means. Pure, for tests. */
@@ -152,13 +137,6 @@ export function judgeStart(log: string, end: string): StartResult {
   return { type: 'failed', reason: words.at(-1) ?? (lastLine === '' ? end : lastLine) };
 }
 
-/** Notes which machine the server runs on, for other machines and containers that see the same folder. */
-async function noteOwner({ home }: ServerFolders, user: ServerUser | null): Promise<void> {
-  const path = join(home, OWNER_FILE);
-  await writeFile(path, `${machineIdentity()}\n`, { mode: 0o600 });
-  if (user !== null) await chown(path, user.uid, user.gid);
-}
-
 /** Written by the server every {@link HEARTBEAT_MS} as long as it lives. */
 export const HEARTBEAT_FILE = 'heartbeat';
 export const HEARTBEAT_MS = 5_000;
@@ -168,29 +146,19 @@ const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
  * Sees that no server of another machine or container works on these data: neither its processes nor its locks can be seen from here,
  * but its heartbeat can. Throws {@link FailFileError} `engine-held`.
  */
-export async function assertNoForeignServer(
-  { home, data }: ServerFolders,
-  onWait: () => void,
-): Promise<void> {
+export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
   const owner = (await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')).trim();
   if (owner === '' || owner === machineIdentity()) return;
   // A server that was stopped leaves no such file.
-  if ((await stat(join(data, 'postmaster.pid')).catch(() => null)) === null) return;
-  const beat = () =>
-    stat(join(home, HEARTBEAT_FILE)).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    );
+  if (!existsSync(join(data, 'postmaster.pid'))) return;
+  const beat = async () => (await stat(join(home, HEARTBEAT_FILE)).catch(() => null))?.mtimeMs ?? 0;
   const before = await beat();
   onWait();
   await wait(FOREIGN_LOOK_MS);
   if ((await beat()) === before) return;
-  throw new FailFileError({
-    code: 'engine-held',
-    what: `a server on another machine or in another container (${owner.split(' ')[0]}) works in this state folder`,
-    subject: home,
-    todo: 'stop what runs there, or let both use one server with --engine redis://... or postgres://...',
-  });
+  const what = `a server on another machine or in another container (${owner.split(' ')[0]}) works in this state folder`;
+  const todo = 'stop what runs there, or let both use one server with --engine redis://... or postgres://...';
+  throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
 }
 
 /**
@@ -201,16 +169,14 @@ export async function clearTheWay({ data }: ServerFolders, sockets: string): Pro
   const pidFile = join(data, 'postmaster.pid');
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 1) return;
-  if (!isRunning(pid)) return;
+  if (!Number.isSafeInteger(pid) || pid <= 1 || !isRunning(pid)) return;
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
   // Where processes cannot be looked at, PostgreSQL's own judgement stands.
   if (command === null) return;
   const words = command.split('\0');
-  if (words.includes(data) && words.some((word) => word.startsWith('unix_socket_directories='))) {
-    process.kill(pid, 'SIGINT');
-    return;
-  }
-  await rm(pidFile, { force: true });
-  await rm(join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`), { force: true });
+  const isOurs = words.includes(data) && words.some((word) => word.startsWith('unix_socket_directories='));
+  if (isOurs) process.kill(pid, 'SIGINT');
+  else
+    for (const path of [pidFile, join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`)])
+      await rm(path, { force: true });
 }

@@ -1,7 +1,6 @@
 /**
  * Sessions on the private server, and its end. Each process holds a session with a shared advisory lock as long as it uses the server;
- * who can have that lock alone is the last one, and stops the server. A loop inside the server does the same a minute after the last
- * process was killed.
+ * who can have that lock alone is the last one, and stops it. A loop inside it does the same a minute after the last one was killed.
  */
 import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -46,12 +45,9 @@ export function connectionTo(sockets: string): ClientConfig {
 
 /** What is said when the server gives no session; `reason`: why. */
 export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
-  return new FailFileError({
-    code: 'engine-unreachable',
-    what: `the embedded engine does not answer (${reason})`,
-    subject: home,
-    todo: `run again; its log is ${log}`,
-  });
+  const what = `the embedded engine does not answer (${reason})`;
+  const todo = `run again; its log is ${log}`;
+  return new FailFileError({ code: 'engine-unreachable', what, subject: home, todo });
 }
 
 export type Attempt =
@@ -64,11 +60,7 @@ export async function openSession(connection: ClientConfig, { home }: ServerFold
   const session = newSession(connection, `${CLIENT_NAME}${process.pid}`);
   try {
     await session.connect();
-    const { rows } = await session.query<{ has: boolean }>(
-      'SELECT pg_try_advisory_lock_shared($1, $2) AS has',
-      [LOCKS, IN_USE],
-    );
-    if (rows[0]?.has === true) {
+    if (await tryLock(session, 'pg_try_advisory_lock_shared')) {
       beginWatch(connection, join(home, HEARTBEAT_FILE));
       return { type: 'open', session };
     }
@@ -80,11 +72,16 @@ export async function openSession(connection: ClientConfig, { home }: ServerFold
   }
 }
 
-function newSession(connection: ClientConfig, name: string): Client {
+async function tryLock(session: Client, lock: `pg_try_advisory_lock${'' | '_shared'}`): Promise<boolean> {
+  const { rows } = await session.query(`SELECT ${lock}($1, $2) AS has`, [LOCKS, IN_USE]);
+  return rows[0]?.has === true;
+}
+
+function newSession(connection: ClientConfig, application_name: string): Client {
   const session = new Client({
-    ...connection,
-    application_name: name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    ...connection,
+    application_name,
   });
   // It ends with an error when the server is killed; what follows is the listener's for `end`.
   session.on('error', () => undefined);
@@ -126,29 +123,21 @@ export async function leaveServer(session: Client, { data }: ServerFolders): Pro
 
 /** Ends the server when no process uses it; false when one does. */
 async function endUnused(session: Client, data: string): Promise<boolean> {
-  const { rows } = await session.query<{ has: boolean }>('SELECT pg_try_advisory_lock($1, $2) AS has', [
-    LOCKS,
-    IN_USE,
-  ]);
-  if (rows[0]?.has !== true) return false;
+  if (!(await tryLock(session, 'pg_try_advisory_lock'))) return false;
   await session.query(`DO $$ BEGIN ${END_SERVER}; END $$`).catch(() => undefined);
-  await untilStopped(data);
+  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
+  while (existsSync(join(data, 'postmaster.pid')) && performance.now() < giveUpAt) await wait(LOOK_AGAIN_MS);
   return true;
 }
 
-function closeQuietly(session: Client): Promise<unknown> {
-  return withinDeadline(
-    session.end().catch(() => undefined),
-    1_000,
-  );
+async function closeQuietly(session: Client): Promise<void> {
+  await withinDeadline(session.end(), 1_000).catch(() => undefined);
 }
 
 /** What can be seen of the private server without starting it. */
-export interface ServerLook {
-  readonly folders: ServerFolders;
+interface ServerLook {
   /** `17` of the data, `18.4` of a server that runs; null: there are no data. */
   readonly version: string | null;
-  readonly isRunning: boolean;
   /** Numbers of the processes that use it. */
   readonly users: readonly number[];
   /** Of all sessions, those of this look left aside. */
@@ -156,30 +145,25 @@ export interface ServerLook {
 }
 
 /** Looks, and with `stops` ends a server that nobody uses. Throws {@link FailFileError} `engine-unreachable` when it does not answer. */
-export async function lookAtServer(
-  state: string,
-  { stops }: { readonly stops: boolean },
-): Promise<ServerLook> {
+export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(state);
-  const none = { folders, version: null, isRunning: false, users: [], sessions: 0 };
-  if (!existsSync(folders.home)) return none;
+  const none: ServerLook = { version: null, users: [], sessions: 0 };
+  if (!existsSync(folders.home)) return { folders, ...none, isRunning: false };
   const finding = await findData(folders);
-  const still = { ...none, version: finding.type === 'ready' ? String(finding.major) : null };
+  const version = finding.type === 'ready' ? String(finding.major) : null;
   const connection = connectionTo(await socketFolder(folders, await serverUser([folders.home, state])));
   const giveUpAt = performance.now() + STOP_DEADLINE_MS;
   for (;;) {
     const session = newSession(connection, 'brand-enrich look');
     try {
       await session.connect();
-      const { rows } = await session.query<Pick<ServerLook, 'users' | 'sessions'> & { version: string }>(
-        LOOK,
-      );
-      const [seen = { version: '', users: [], sessions: 0 }] = rows;
+      const { rows } = await session.query<ServerLook>(LOOK);
+      const [seen = none] = rows;
       const isEnded = stops && seen.users.length === 0 && (await endUnused(session, folders.data));
       return { folders, ...seen, isRunning: !isEnded };
     } catch (error) {
       const { type, reason } = judgeAttempt(error);
-      if (type === 'absent') return still;
+      if (type === 'absent') return { folders, ...none, version, isRunning: false };
       if (type === 'refused' || performance.now() > giveUpAt) throw unreachable(folders, reason);
       await wait(LOOK_AGAIN_MS);
     } finally {
@@ -195,33 +179,21 @@ SELECT current_setting('server_version') AS version,
          WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE} AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
          ORDER BY 1) AS users`;
 
-async function untilStopped(data: string): Promise<void> {
-  const giveUpAt = performance.now() + STOP_DEADLINE_MS;
-  while (existsSync(join(data, 'postmaster.pid')) && performance.now() < giveUpAt) await wait(LOOK_AGAIN_MS);
-}
-
 /** Begins the loop unless it runs. Its session outlives this process: the server does not look for the client of a running statement. */
 function beginWatch(connection: ClientConfig, heartbeat: string): void {
   const socket = new Socket();
-  const session = new Client({
-    ...connection,
-    application_name: WATCH_NAME,
-    stream: () => socket,
-  });
-  session.on('error', () => undefined);
-  void (async () => {
-    await session.connect();
+  const unhurried = { ...connection, connectionTimeoutMillis: 0, stream: () => socket };
+  const session = newSession(unhurried, WATCH_NAME);
+  void session
+    .connect()
     // The loop alone does not keep this process running.
-    socket.unref();
-    await session.query(watchLoop(heartbeat));
-  })()
+    .then(() => void socket.unref())
+    .then(() => session.query(watchLoop(heartbeat)))
     .catch(() => undefined)
     .finally(() => void session.end().catch(() => undefined));
 }
 
-/**
- * Ends the server from within, where its number and its user are known, whatever this process may see of them.
- */
+/** Ends the server from within, where its number and its user are known, whatever this process may see of them. */
 const END_SERVER = `EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
   'kill -INT ' || split_part(pg_read_file('postmaster.pid'), E'\\n', 1))`;
 

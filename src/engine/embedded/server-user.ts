@@ -7,14 +7,21 @@ import { readFileSync } from 'node:fs';
 import { chown, lchown, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errorText, FailFileError } from '../../core/errors.js';
+import { FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 
 const run = promisify(execFile);
 
+export const OR_A_SERVER = 'or name a server with --engine redis://...';
+
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
+}
+
+/** `engine-unfit`: what this machine or folder lacks, and the way out. */
+export function unfit(what: string, subject: string, todo: string, cause?: unknown): FailFileError {
+  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause });
 }
 
 /**
@@ -31,12 +38,9 @@ export const SERVER_ID = 54_329;
  */
 export async function serverUser(folders: readonly string[]): Promise<ServerUser | null> {
   if (process.getuid?.() !== 0) return null;
-  for (const folder of folders) {
-    const facts = await stat(folder).catch(() => null);
-    if (facts === null) continue;
-    if (facts.uid !== 0) return { uid: facts.uid, gid: facts.gid };
-    break;
-  }
+  const known = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
+  const first = known.find((facts) => facts !== null);
+  if (first && first.uid !== 0) return { uid: first.uid, gid: first.gid };
   return { uid: SERVER_ID, gid: SERVER_ID };
 }
 
@@ -55,12 +59,8 @@ export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
     accounts.find(({ name }) => name === 'daemon' || name === 'bin') ??
     accounts[0];
   if (account !== undefined) return { uid: account.uid, gid: account.gid };
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: 'PostgreSQL does not run as root, and this machine has no other account',
-    subject: '/etc/passwd',
-    todo: 'run as another user (docker run --user 1000), or name a server with --engine redis://...',
-  });
+  const what = 'PostgreSQL does not run as root, and this machine has no other account';
+  throw unfit(what, '/etc/passwd', `run as another user (docker run --user 1000), ${OR_A_SERVER}`);
 }
 
 /** Gives a folder with all in it to a user. Links are given away themselves, never followed. */
@@ -79,26 +79,13 @@ export async function admitServerUser(folder: string, user: ServerUser, fallback
     await chown(folder, user.uid, user.gid);
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });
   } catch (error) {
-    throw new FailFileError({
-      code: 'engine-unfit',
-      what: `root may not start a server as another user here (${systemWords(error)})`,
-      subject: folder,
-      todo: 'run as an ordinary user (docker run --user 1000), or name a server with --engine redis://...',
-      cause: error,
-    });
+    const what = `root may not start a server as another user here (${systemWords(error)})`;
+    throw unfit(what, folder, `run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`, error);
   }
-  const canEnter = await run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], {
-    ...user,
-    cwd: '/',
-  }).then(
-    () => true,
-    (error: unknown) => errorText(error),
-  );
-  if (canEnter === true) return;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: 'PostgreSQL does not run as root, and no other user can enter this state folder',
-    subject: folder,
-    todo: `use --state ${fallback}, or open the folders above it for others (chmod o+x)`,
+  const looked = run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...user, cwd: '/' });
+  await looked.catch(() => {
+    const what = 'PostgreSQL does not run as root, and no other user can enter this state folder';
+    const todo = `use --state ${fallback}, or open the folders above it for others (chmod o+x)`;
+    throw unfit(what, folder, todo);
   });
 }

@@ -1,17 +1,14 @@
 /**
- * The private server, shared by all processes that use a state folder. Who finds none starts it; each holds a session with a shared
- * advisory lock for as long as it works; who can have that lock alone is the last one, and stops the server. A loop inside the server
- * does the same a minute after the last process was killed.
+ * The private server, shared by all processes that use a state folder: who finds none starts it, and the last one stops it.
  *
  * A server that ends while somebody works (killed, or stopped by a supervisor together with its clients) is started again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Client, ClientConfig } from 'pg';
-import { errorText, FailFileError } from '../../core/errors.js';
+import type { Client } from 'pg';
+import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import {
-  assertUsable,
   findData,
   makeData,
   prepareServerFolders,
@@ -23,7 +20,7 @@ import { lockFolder } from './folder-lock.js';
 import { findServerBinaries, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, clearTheWay, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
-import { type ServerUser, serverUser } from './server-user.js';
+import { serverUser, unfit } from './server-user.js';
 
 /** A server that recovers from a crash, or that waits for its last session to end, takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
@@ -32,39 +29,16 @@ const REVIVE_DEADLINE_MS = 3_000;
 const LOOK_AGAIN_MS = 25;
 /** A server that has neither a socket nor an end after this time is looked at more closely. */
 const STUCK_MS = 3_000;
-export interface SharedServer {
-  /** What `pg` connects with. */
-  readonly connection: ClientConfig;
-  readonly folders: ServerFolders;
-  /** Ends this process's use, and the server when nobody else uses it. */
-  leave(): Promise<void>;
-}
-
-export interface JoinServerOptions {
-  /** The state folder; made when it is not there. */
-  readonly state: string;
-  readonly log: Log;
-  /** Begin with an empty database where something is that cannot be used; that is put aside. Default false. */
-  readonly startsEmpty?: boolean;
-}
 
 /**
- * Connects to the server of a state folder, or starts it.
+ * Connects to the server of a state folder, or starts it. `startsEmpty`: what cannot be used there is put aside for an empty database.
  *
  * Throws {@link FailFileError}: `engine-unfit` when the folder, the data in it or PostgreSQL itself cannot be used, `engine-held` when
  * another machine or container works there, `engine-unreachable` when the server does not answer within a minute.
  */
-export async function joinServer({
-  state,
-  log,
-  startsEmpty = false,
-}: JoinServerOptions): Promise<SharedServer> {
-  const folders = serverFolders(state);
-  const user = await serverUser([folders.home, state]);
-  await prepareServerFolders(folders, user);
-  const sockets = await socketFolder(folders, user);
-  const connection = connectionTo(sockets);
-  const place = { folders, user, sockets, connection, startsEmpty, log };
+export async function joinServer(state: string, startsEmpty: boolean, log: Log) {
+  const place = { ...(await prepare(state)), startsEmpty, log };
+  const { folders, connection } = place;
 
   let isLeaving = false;
   let hasLeft = false;
@@ -97,9 +71,11 @@ export async function joinServer({
     return reviving;
   }
   return {
+    /** What `pg` connects with. */
     connection,
-    folders,
-    async leave() {
+    logFile: folders.log,
+    /** Ends this process's use, and the server when nobody else uses it. */
+    async leave(): Promise<void> {
       isLeaving = true;
       if (reviving !== null) await withinDeadline(reviving, REVIVE_DEADLINE_MS);
       hasLeft = true;
@@ -108,21 +84,22 @@ export async function joinServer({
   };
 }
 
-interface Place {
-  readonly folders: ServerFolders;
-  readonly user: ServerUser | null;
-  readonly sockets: string;
-  readonly connection: ClientConfig;
-  readonly startsEmpty: boolean;
-  readonly log: Log;
+async function prepare(state: string) {
+  const folders = serverFolders(state);
+  const user = await serverUser([folders.home, state]);
+  await prepareServerFolders(folders, user);
+  const sockets = await socketFolder(folders, user);
+  return { folders, user, sockets, connection: connectionTo(sockets) };
 }
+
+type Place = Awaited<ReturnType<typeof prepare>> & { readonly startsEmpty: boolean; readonly log: Log };
 
 async function openUse(place: Place): Promise<Client> {
   const { log, folders } = place;
   const giveUpAt = performance.now() + JOIN_DEADLINE_MS;
   let saysFull = true;
   let last = 'it does not answer';
-  for (let _tries = 1; performance.now() < giveUpAt; _tries += 1) {
+  while (performance.now() < giveUpAt) {
     const attempt = await openSession(place.connection, folders);
     if (attempt.type === 'open') return attempt.session;
     last = attempt.reason;
@@ -146,11 +123,8 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
       await startLocked(place, giveUpAt);
     } catch (error) {
       if (!startsEmpty || !(error instanceof UnusableDataError)) throw error;
-      const aside = await setAside(folders);
-      log.warn(
-        { folder: aside, reason: error.message },
-        'what the embedded engine held is put aside; it begins empty',
-      );
+      const facts = { folder: await setAside(folders), reason: error.message };
+      log.warn(facts, 'what the embedded engine held is put aside; it begins empty');
       await startLocked(place, giveUpAt);
     }
   } finally {
@@ -158,19 +132,15 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
   }
 }
 
-async function startLocked(
-  { folders, user, sockets, connection, log }: Place,
-  giveUpAt: number,
-): Promise<void> {
+async function startLocked(place: Place, giveUpAt: number): Promise<void> {
+  const { folders, user, sockets, connection, log } = place;
   const finding = await findData(folders);
-  assertUsable(finding, folders);
-  await assertNoForeignServer(folders, () =>
-    log.warn(
-      'this state folder was used on another machine or in another container; looking whether it still is',
-    ),
-  );
+  if (finding.type === 'unusable') throw new UnusableDataError(finding.what, folders.data, UNUSABLE_TODO);
+  const looking =
+    'this state folder was used on another machine or in another container; looking whether it still is';
+  await assertNoForeignServer(folders, () => log.warn(looking));
   const major = finding.type === 'ready' ? finding.major : null;
-  const binaries = await findServerBinaries({ user, major, folder: folders.home });
+  const binaries = await findServerBinaries(user, major, folders.home);
   if (finding.type === 'none') await makeData(folders, binaries, user);
   const stuckAt = performance.now() + STUCK_MS;
   const answers = () => isAnswering(connection);
@@ -184,6 +154,9 @@ async function startLocked(
   }
 }
 
+const UNUSABLE_TODO =
+  'restore it from a backup, name another folder with --state, or begin without what it knew with --start-empty: then every identifier is bought again, and `brand-enrich ledger observe --usage N` says what the period has cost so far';
+
 const START_FAILURES: readonly (readonly [pattern: RegExp, todo: string])[] = [
   [/No space left|quota exceeded/i, 'make room on that disk, then run again'],
   [/Read-only file system/i, 'name a folder that can be written to with --state'],
@@ -196,12 +169,7 @@ const START_FAILURES: readonly (readonly [pattern: RegExp, todo: string])[] = [
 function startFailure({ home, log }: ServerFolders, reason: string): FailFileError {
   const what = `the embedded engine cannot start (${reason})`;
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
-  if (known !== undefined)
-    return new FailFileError({ code: 'engine-unfit', what, subject: home, todo: known });
-  return new UnusableDataError({
-    code: 'engine-unfit',
-    what,
-    subject: home,
-    todo: `see ${log}; restore the folder from a backup, name another with --state, or begin without what it knew with --start-empty`,
-  });
+  if (known !== undefined) return unfit(what, home, known);
+  const todo = `see ${log}; restore the folder from a backup, name another with --state, or begin without what it knew with --start-empty`;
+  return new UnusableDataError(what, home, todo);
 }

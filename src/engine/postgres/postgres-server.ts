@@ -67,7 +67,7 @@ function parseUrl(url: string): URL {
 }
 
 /** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
-const OLDEST_MAJOR = 13;
+export const OLDEST_MAJOR = 13;
 
 export interface ServerFacts {
   /** `server_version_num`: 150004 is 15.4. */

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
-import type { FolderLock } from '../../../src/engine/embedded/folder-lock.js';
 import { lockFolder } from '../../../src/engine/embedded/folder-lock.js';
 import type { Child } from './child.js';
 import { startChild } from './child.js';
@@ -22,7 +21,7 @@ describe('the lock of a folder', () => {
   });
   afterEach(() => releasers.releaseAll());
 
-  async function lock(where = folder): Promise<FolderLock> {
+  async function lock(where = folder) {
     const held = await lockFolder(where, PATIENCE_MS);
     releasers.push(() => held.release());
     return held;
