@@ -21,7 +21,7 @@ import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
-import type { EnrichResult } from '../run/enrich-request.js';
+import type { EnrichResult } from '../run/enrich-file.js';
 import { exitCodeOf } from '../run/run-end.js';
 import { createQueueTelemetry, watchLookups } from './chunk-spans.js';
 

@@ -4,7 +4,7 @@ import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunProgress } from '../stores/run-store.js';
-import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
+import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
@@ -17,8 +17,10 @@ import { endRun, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
 import { assertDiskRoom } from './scan/spool-file.js';
 
+export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
+
 /** Enriches one file. Throws what makes a run impossible; what stops one that has begun is in `end`. */
-export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): Promise<EnrichResult> {
+export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
   return withReleasers(async (releasers) => {
     const { engine, clock, stop, onProgress, onNotice } = around;
     const { settings } = request;
@@ -114,6 +116,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       inputName: input.name,
       startedAt,
       endedAt: clock.now(),
+      /** From start to end, however the clock was set meanwhile. */
       tookMs: clock.monotonic() - beganAt,
     };
   });

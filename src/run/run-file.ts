@@ -7,10 +7,9 @@ import type { Settings } from '../config/settings.js';
 import type { ExitCode } from '../core/errors.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
-import { enrichFile } from './enrich-file.js';
+import { type EnrichResult, enrichFile } from './enrich-file.js';
 import {
   type EnrichRequest,
-  type EnrichResult,
   type EnrichSurroundings,
   intakeOf,
   type RunService,

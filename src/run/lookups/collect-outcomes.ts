@@ -6,8 +6,7 @@ import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/outcome-store.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
-import { rankOf } from '../output/join-rows.js';
-import type { Renderer } from '../output/output-plan.js';
+import { NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
 
@@ -128,7 +127,7 @@ export class OutcomeCollector {
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = comeBack ? COME_BACK_REASON : null;
     const view = { ...answer, identifier: parseIdentifierText(text), source, error };
-    scan.answers.set(index, status, rankOf(status, score), renderer.answer(view));
+    scan.answers.set(index, status, score, renderer.answer(view));
     this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });
   }
 
@@ -138,8 +137,8 @@ export class OutcomeCollector {
     this.reasons.set(index, error);
     this.summary.noteFailure(status, error);
     const identifier = parseIdentifierText(text);
-    const view = { status, identifier, profile: null, source: null, fetchedAt: null, error };
-    scan.answers.set(index, status, rankOf(status, null), renderer.answer(view));
+    const rendered = renderer.answer({ ...NOTHING_ASKED, status, identifier, error });
+    scan.answers.set(index, status, null, rendered);
   }
 }
 

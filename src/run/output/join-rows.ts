@@ -76,7 +76,7 @@ export class RowRanking {
 
   /** Every row once, in the order of the input. */
   add({ record, status, index }: JoinedRow): void {
-    const { group, score } = index < 0 ? rankOf(status, null) : this.answers.rank(index);
+    const { group, score } = rankOf(status, this.answers.score(index));
     this.#keys[this.#count] = group === 0 ? 0 - score : group;
     this.#count += 1;
     this.#starts[this.#count] = (this.#starts[this.#count - 1] ?? 0) + record.length;

@@ -8,7 +8,8 @@ import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
-import type { EnrichRequest, EnrichResult } from '../enrich-request.js';
+import type { EnrichResult } from '../enrich-file.js';
+import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
 

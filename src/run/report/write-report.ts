@@ -3,7 +3,7 @@
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
-import type { EnrichResult } from '../enrich-request.js';
+import type { EnrichResult } from '../enrich-file.js';
 import { writeText } from '../output/output-file.js';
 import { fetchLogos, openLogoAgent } from './fetch-logos.js';
 import { readChartLibrary } from './page-script.js';

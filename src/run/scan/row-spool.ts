@@ -10,17 +10,7 @@ import type { SpoolFile } from './spool-file.js';
 export const ROW_KINDS = ['asked', 'invalid', 'skipped', 'unreadable'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
-export interface SpooledRow {
-  /** Position among the records, from 1. */
-  readonly number: number;
-  readonly kind: RowKind;
-  /** Numbers of the identifiers to try, in order. */
-  readonly candidates: readonly number[];
-  readonly reason: string;
-  readonly raw: string;
-}
-
-/** A row as it lies on disk: `length` bytes at `at`. */
+/** A row as it lies on disk: `length` bytes at `at`. `number`: its position among the records, from 1. */
 export interface RowRecord {
   readonly number: number;
   readonly buffer: Buffer;
@@ -108,7 +98,7 @@ export function rawOf({ buffer, at, length }: RowRecord): string {
   return buffer.toString('utf8', reasonAt + 2 + buffer.readUInt16LE(reasonAt), at + length);
 }
 
-export function readRow(record: RowRecord): SpooledRow {
+export function readRow(record: RowRecord) {
   const { number, buffer, at } = record;
   const from = at + 6 + (buffer[at + 5] ?? 0) * 4;
   const reasonBytes = buffer.readUInt16LE(from);

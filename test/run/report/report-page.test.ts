@@ -2,7 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { EnrichResult } from '../../../src/run/enrich-request.js';
+import type { EnrichResult } from '../../../src/run/enrich-file.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import type { RankedBrand } from '../../../src/run/report/run-summary.js';
 import { pageDataOf, writeReportPage } from '../../../src/run/report/write-report.js';

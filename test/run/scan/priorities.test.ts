@@ -147,7 +147,7 @@ describe('in real files', () => {
       waterfall: true,
       priority: { name: 'worth', direction: 'desc' },
     });
-    scan.answers.set(2, 'not_found', { group: 2, score: 0 }, { before: '', after: '' });
+    scan.answers.set(2, 'not_found', null, { before: '', after: '' });
     scan.answers.want(3);
     const left = [...unansweredIn(scan, 50, 'worth')].flat().map(({ text: identifier }) => identifier);
     expect(left).toEqual(['domain:y.com', 'domain:a.com']);
