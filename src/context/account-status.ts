@@ -16,10 +16,7 @@ export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'ov
   readonly isHost?: boolean;
 }
 
-/**
- * The terms by which an account is judged: those of its live runs, else of who has its files enriched, else of its newest run, else
- * of whoever looks.
- */
+/** The terms of its live runs, else of who has its files enriched, else of its newest run, else of whoever looks. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,

@@ -1,7 +1,6 @@
 /**
- * The spans of BullMQ for adding and working on chunks, in the trace of their run (BullMQ carries the context in the job's options).
- * BullMQ has spans for its upkeep too, which an idle worker would send for ever, and puts results and reasons into them: those stay
- * here. Lookups are sums on the span of their chunk: a span for each costs a tenth of the lookup, and no backend takes a million.
+ * BullMQ's spans of chunks, in the trace of their run, without those of its upkeep and without results and reasons. Lookups
+ * are sums on the span of their chunk: a span for each costs a tenth of the lookup, and no backend takes a million.
  */
 import {
   type Attributes,

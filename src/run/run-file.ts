@@ -1,7 +1,4 @@
-/**
- * The product on one screen: a file goes in; the enriched file, its report for programs and for people, notifications and an exit
- * code come out. `run`, an inbox and a schedule all call this one function.
- */
+/** One file goes in; the enriched file, reports, notifications and an exit code come out. All commands call `runFile`. */
 import { basename } from 'node:path';
 import type { Settings } from '../config/settings.js';
 import type { ExitCode } from '../core/errors.js';

@@ -1,7 +1,4 @@
-/**
- * What stands before every page: security headers, the check of the name that the request uses, and sign-in with a
- * password. The cookie holds nothing of it; it is signed with a key of this process, so it ends with the process.
- */
+/** Before every page: security headers, the check of the host's name, and sign-in. Its cookie is signed by this process. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -153,8 +150,8 @@ export function waitAfter(wrong: number): number {
 }
 
 /**
- * After a few wrong passwords each further attempt from the same address has to wait, longer and longer; until then not even
- * the right password is accepted, or trying in parallel would get round the wait.
+ * After a few wrong passwords an address waits, longer and longer; meanwhile even the right one is refused, or trying in
+ * parallel would get round the wait.
  */
 export function createGuessLimit() {
   const known = new Map<string, { wrong: number; at: number }>();

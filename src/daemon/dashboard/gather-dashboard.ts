@@ -1,7 +1,4 @@
-/**
- * What the dashboard shows, and how it is gathered from the engine and the watched folders: when somebody asks, at
- * most once a second, and kept while the engine is unavailable.
- */
+/** What the dashboard shows: gathered when somebody asks, at most once a second, and kept while the engine is unavailable. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type AccountStatus, readAccountStatus, type SaidTerms } from '../../context/account-status.js';
@@ -57,11 +54,7 @@ const RUNS_READ = 50;
 /** Reasons are read for so many files of a folder, the longest waiting. */
 const REASONS_READ = 50;
 
-/**
- * Throws what the engine throws. A folder that cannot be read is no error.
- * @param queue the account's; null where there is none.
- * @param inboxes watched folders, absolute.
- */
+/** `queue` null: there is none. `inboxes`: absolute. Throws what the engine throws; a folder that cannot be read is no error. */
 export async function gatherDashboard(
   engine: Engine,
   names: AccountNames | null,
@@ -112,11 +105,7 @@ const FRESH_MS = 1_000;
 /** When nobody has looked for so long, the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
-/**
- * The newest data for everybody who looks, gathered once at a time.
- * @param options `gather` may reject, and may take for ever. `onTrouble` is called once per outage with the reason.
- *   `deadlineMs`: how long a looker waits for the engine; default 2 s.
- */
+/** The newest data for all who look. `gather` may reject, and never end. `onTrouble`: once per outage. `deadlineMs`: default 2 s. */
 export function createNewestData(options: {
   readonly gather: () => Promise<DashboardData>;
   readonly clock: Pick<Clock, 'now'>;

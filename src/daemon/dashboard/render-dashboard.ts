@@ -1,7 +1,4 @@
-/**
- * The dashboard as HTML: the whole page, its body alone, from which an open page renews its parts (elements with
- * `data-part`; the same ones are there whatever the data), and the sign-in page. Pure.
- */
+/** The dashboard as HTML: the page, its body alone, from which an open page renews its `data-part` elements, and sign-in. Pure. */
 import { clockText } from '../../core/figures.js';
 import { type Filling, html, inlineScript, type Markup, pageOf, policyOf } from '../../run/report/markup.js';
 import { accountSection } from './account-section.js';

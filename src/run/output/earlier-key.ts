@@ -1,7 +1,4 @@
-/**
- * Our one key in JSON lines, and what an earlier run left under it: that is replaced, anything else is the user's and stops
- * the run. And the reason that an earlier run left with a row that it could not read, in both formats.
- */
+/** What an earlier run left in its output, under our key or columns: it is replaced; what else is there stops the run. */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import type { Row } from '../../core/table.js';
@@ -25,10 +22,8 @@ export function isEarlierValue(value: string): boolean {
 }
 
 /**
- * Takes out what an earlier run left under our key. `line`: as it was before that run; `members`: those of the line, with
- * their positions as it came; `carried`: JSON text of what that run kept of a line that it could not read, and `error` the
- * reason that it gave, null for nothing.
- * @throws NeverStartError `column-ours` when something else is there.
+ * Takes out what an earlier run left under our key. `members`: of the rest, positions as it came. `carried`: JSON text of
+ * a line that that run could not read, `error` its reason. Throws NeverStartError `column-ours` for anything else there.
  */
 export function withoutOurs(line: string, key: string) {
   const all = membersOf(line) ?? [];
@@ -68,10 +63,7 @@ export function earlierCells(
   };
 }
 
-/**
- * For JSON lines with our `key`.
- * The returned function throws NeverStartError `column-ours` when something else is under it.
- */
+/** For JSON lines. The returned function throws NeverStartError `column-ours` when something else is under `key`. */
 export function earlierKey(key: string): EarlierProblem {
   return ({ raw }) => {
     if (!raw.includes(key)) return null;

@@ -1,7 +1,4 @@
-/**
- * A row and its answer: which candidate counts, where the row ranks, how it is rendered. Rows stay in the spool while they
- * are ranked; in memory each takes 20 bytes, the place of its record included.
- */
+/** A row and its answer: which candidate counts, its rank, its text. In memory each row takes 20 bytes. */
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import { candidatesOf, kindOf, type RowRecord, type RowSpool, rawOf, readRow } from '../scan/row-spool.js';
@@ -17,19 +14,13 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   skipped: 6,
 };
 
-/**
- * Where a row belongs: a smaller group comes first, and within a group a larger score.
- * @param score the quality score, 0 to 1; null when the brand has none. Of a status other than `matched` it is ignored.
- */
+/** A smaller group comes first, within it a larger score (0 to 1; null: none), which counts for `matched` alone. */
 export function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }
 
-/**
- * What a row came to, without its texts. `index`: number of the identifier that counts; -1 when nothing was asked.
- * `duplicateOf`: the first row with the same identifier; 0 when that is this one or nothing was asked.
- */
+/** `index`: number of the identifier that counts; -1: nothing was asked. `duplicateOf`: the first row with it; 0: this one. */
 export interface JoinedRow {
   readonly record: RowRecord;
   readonly status: OutcomeStatus;
@@ -37,10 +28,7 @@ export interface JoinedRow {
   readonly duplicateOf: number;
 }
 
-/**
- * Joins a row with what its identifiers came to. The first call for each row must follow the order of the rows: who comes
- * first is the original, the others are duplicates.
- */
+/** Joins a row with its answers. The first calls must follow the order of the rows: whoever comes first is the original. */
 export function joinRow(record: RowRecord, answers: Answers): JoinedRow {
   const kind = kindOf(record);
   if (kind !== 'asked') {

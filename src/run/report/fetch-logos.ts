@@ -53,10 +53,7 @@ export function openLogoAgent(resolve?: Resolve): Agent {
   return new Agent({ connections: 4, connect, maxHeaderSize: 65_536 });
 }
 
-/**
- * Fetches each address once, a few at a time. The map holds a `data:` address for every one that came, under the address as
- * it was given. Never rejects.
- */
+/** Fetches each address once, a few at a time. By address as it was given; without those that failed. Never rejects. */
 export async function fetchLogos(
   urls: readonly string[],
   { dispatcher, stop, totalMs }: LogoOptions,
@@ -133,10 +130,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/**
- * A `lookup` for connections. A name that has one address which is not public has none: which of them would be connected to
- * is not for its owner to choose.
- */
+/** A `lookup` for connections. A name with one address that is not public has none: its owner does not choose among them. */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (name, options, done) => {
     const family = typeof options.family === 'number' ? { family: options.family } : {};

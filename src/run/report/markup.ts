@@ -1,7 +1,4 @@
-/**
- * HTML that data cannot break: text becomes markup only through the `html` template, which escapes every
- * value that is not markup already. And the pieces that report and dashboard are made of.
- */
+/** HTML that data cannot break: text becomes markup through `html` alone, which escapes it. And what pages are made of. */
 import { createHash } from 'node:crypto';
 import { STYLE } from './page-style.js';
 
@@ -21,10 +18,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Control characters show nothing and are not allowed in HTML; a lone surrogate half cannot be written as UTF-8.
- * Both become the replacement character.
- */
+/** Not allowed in HTML, or not writable as UTF-8: becomes the replacement character. */
 const UNWRITABLE = /(?![\t\n\r])[\p{Cc}\p{Surrogate}]/gu;
 
 /** Text as it may stand between tags and inside quoted attributes. */
@@ -53,10 +47,7 @@ function render(filling: Filling): string {
   return escapeHtml(String(filling));
 }
 
-/**
- * A script as it may stand inside a `script` element: it cannot end it, and names no source map, which a browser's tools would
- * ask for.
- */
+/** A script that cannot end its `script` element, and names no source map, which browsers would ask for. */
 export function inlineScript(text: string): string {
   return text
     .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
@@ -151,10 +142,7 @@ ${page.scripts.map(
 `.text;
 }
 
-/**
- * The `Content-Security-Policy` of such a page: only what stands in it runs and colours, pictures come only from inside, and
- * nothing else is loaded or sent but as `more` says.
- */
+/** The `Content-Security-Policy` of such a page: nothing is loaded or sent but what stands in it and what `more` allows. */
 export function policyOf(scripts: readonly string[], more: readonly string[]): string {
   return [
     "default-src 'none'",

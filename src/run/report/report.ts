@@ -1,7 +1,4 @@
-/**
- * The report of a run as JSON: what came in, what came out, what it cost, and the three counts that agree. Plain
- * numbers and names, so that programs can read it; no token, no brand, no row.
- */
+/** The report of a run as JSON, for programs: numbers and names, and no token, no brand, no row. */
 
 import { costOf } from '../../core/decimal.js';
 import type { ExitCode } from '../../core/errors.js';

@@ -1,8 +1,4 @@
-/**
- * What a run adds up while answers come in: counts of identifiers, ages, scores, the brands with the
- * best and the lowest scores, and reasons. The report is made of it. Its memory does not grow with the
- * number of answers.
- */
+/** What a run adds up while answers come in, for its report. Its memory does not grow with the number of answers. */
 import type { AnswerSource } from '../../core/outcome.js';
 import type { Brand, QualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
@@ -40,10 +36,7 @@ export function createRunSummary(tierOf: (score: number) => QualityTier) {
   const ranking = createBrandRanking();
   const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
   const facts = {
-    /**
-     * Distinct identifiers by what they came to. `beingFetched`: of not found, those that the service is still fetching.
-     * `stored`: of matched and not found, those that the store had.
-     */
+    /** Distinct identifiers. `beingFetched`: of not found, not yet known to the service. `stored`: of both, from the store. */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     /** Distinct brands by thirds of the quality score. */
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },

@@ -1,6 +1,4 @@
-/**
- * Writes the report of a run: as JSON, and beside it as a page, for which the logos are fetched where they are asked for.
- */
+/** Writes the report of a run: as JSON, and as a page beside it, with logos where they are asked for. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { EnrichResult } from '../enrich-file.js';
@@ -27,10 +25,7 @@ export function writeReport(path: string, report: RunReport): Promise<void> {
   return writeText(path, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-/**
- * Writes the page in one step. Its path; null when the JSON report went to a device or pipe, which no page can lie beside.
- * @throws FailFileError `output-unwritable`.
- */
+/** Returns the path of the page; null beside a device or pipe, where none can be. Throws FailFileError `output-unwritable`. */
 export async function writeReportPage(
   result: EnrichResult,
   report: RunReport,

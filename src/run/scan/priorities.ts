@@ -1,6 +1,6 @@
 /**
- * What each distinct identifier is worth, by its number, which says who is bought first: the best of its rows counts. Numbers come
- * before words, words before blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
+ * What each identifier is worth, which says who is bought first: its best row counts. Numbers come before words, words before
+ * blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
  */
 
 import { NeverStartError } from '../../core/errors.js';
