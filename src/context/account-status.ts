@@ -36,24 +36,22 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/** Of an engine what is looked at; `queueCounts`: chunks by state. */
-export interface StatusStores
-  extends Pick<Engine, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
-  queueCounts(name: string): Promise<Readonly<Record<string, number>> | null>;
-}
-
-/** `names` null: the settings do not name the account. `runsShown`: how many runs at most. Throws what the engine throws. */
+/**
+ * `queueCounts`: chunks by state. `names` null: the settings do not name the account. `runsShown`: how many runs at most. Throws
+ * what the engine throws.
+ */
 export async function readAccountStatus(
-  stores: StatusStores,
+  engine: Engine,
+  queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,
   names: AccountNames | null,
   terms: SaidTerms,
   runsShown: number,
 ) {
   const [runs, seen, queue, outcomes] = await Promise.all([
-    stores.runs.list(runsShown),
-    names && stores.ledger.show(names.account),
-    names && stores.queueCounts(names.queueName),
-    stores.outcomes.stats(),
+    engine.runs.list(runsShown),
+    names && engine.ledger.show(names.account),
+    names && queueCounts(names.queueName),
+    engine.outcomes.stats(),
   ]);
   const held = names && seen && termsOf(names.account, seen, runs, terms);
   const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
@@ -62,10 +60,10 @@ export async function readAccountStatus(
     ledger && held && budgetStateOf(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
   const limit = ledger && limitOf(ledger);
   return {
-    engine: stores.kind,
-    address: stores.address,
+    engine: engine.kind,
+    address: engine.address,
     /** What the settings of the engine put at risk, as sentences. */
-    warnings: stores.warnings,
+    warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
     limit,

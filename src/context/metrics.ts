@@ -165,12 +165,8 @@ export interface MetricsServerOptions {
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
-export function serveMetrics({
-  host,
-  port,
-  metrics,
-  whyNotReady,
-}: MetricsServerOptions): Promise<HttpListener> {
+export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
+  const { host, port, metrics, whyNotReady } = options;
   const app = new Hono();
   app.use(async (context, next) => {
     context.header('cache-control', 'no-store');

@@ -12,11 +12,10 @@ import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js
 import { createScheduleBook, type ScheduleState } from '../schedules/schedule-book.js';
 
 /** Times are milliseconds since 1970. */
-export interface DashboardData extends Omit<AccountStatus, 'outcomes' | 'warnings'> {
+export interface DashboardData extends AccountStatus {
   /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
   readonly at: number;
   readonly storeNow: number;
-  readonly answers: AccountStatus['outcomes'];
   readonly schedules: readonly ScheduleState[];
   readonly inboxes: readonly ShownInbox[];
 }
@@ -62,11 +61,9 @@ export async function gatherDashboard(
   terms: SaidTerms,
   inboxes: readonly string[],
 ): Promise<DashboardData> {
-  const { kind, address, ledger, warnings, outcomes, runs } = engine;
   const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
-  const stores = { kind, address, ledger, warnings, outcomes, runs, queueCounts };
-  const [{ outcomes: answers, ...account }, schedules, shownInboxes, closed] = await Promise.all([
-    readAccountStatus(stores, names, terms, RUNS_READ),
+  const [account, schedules, shownInboxes, closed] = await Promise.all([
+    readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
     listClosedInboxes(engine.keyValues),
@@ -74,7 +71,6 @@ export async function gatherDashboard(
   const at = Date.now();
   return {
     ...account,
-    answers,
     schedules,
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
     at,

@@ -17,7 +17,7 @@ export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping
 }
 
 function dataOf(data: DashboardData) {
-  const { ledger, answers } = data;
+  const { ledger, outcomes: answers } = data;
   return {
     at: isoTime(data.at),
     engine: data.engine,

@@ -2,7 +2,7 @@
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
+import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/outcome-store.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
@@ -36,7 +36,7 @@ const READ_AT_ONCE = 500;
 const EXPECTED_AT_MOST = 20_000;
 
 export class OutcomeCollector {
-  readonly summary = createRunSummary(qualityTier);
+  readonly summary = createRunSummary();
   /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();

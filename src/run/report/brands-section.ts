@@ -3,7 +3,7 @@
 import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
 import { card, html, type Markup } from './markup.js';
-import type { PageData, ShownBrand } from './sections.js';
+import type { PageData, ShownBrand } from './page-data.js';
 
 /** Nothing where no brand has a score. */
 export function brandsSection({ best, lowest }: PageData): Markup | null {

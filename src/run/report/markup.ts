@@ -104,15 +104,13 @@ export function keyFigures(
   figures: readonly (readonly [term: string, figure: string, below: string])[],
   isPart = false,
 ): Markup {
-  return html`<dl class="key" aria-label="Key figures"${isPart && html` data-part="key"`}>
-${figures.map(
-  ([
-    term,
-    figure,
-    below,
-  ]) => html`<div><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
+  const shown = figures.map(
+    ([term, figure, below]) =>
+      html`<div><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
 `,
-)}</dl>`;
+  );
+  return html`<dl class="key" aria-label="Key figures"${isPart && html` data-part="key"`}>
+${shown}</dl>`;
 }
 
 /** A whole page: `scripts` run in their order, and nothing else runs or colours. */

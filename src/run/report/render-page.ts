@@ -3,16 +3,10 @@ import { countOf, countText, durationText, momentText, shareText } from '../../c
 import { brandsSection } from './brands-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
 import { html, inlineScript, keyFigures, type Markup, pageOf, policyOf } from './markup.js';
+import type { PageData } from './page-data.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import type { RunReport } from './report.js';
-import {
-  causesSection,
-  filesSection,
-  moneySection,
-  outcomesSection,
-  type PageData,
-  scoresSection,
-} from './sections.js';
+import { causesSection, filesSection, moneySection, outcomesSection, scoresSection } from './sections.js';
 
 /** `chartLibrary`: Chart.js 4 for browsers, as text, which defines `Chart`; empty: the table stands in its place. */
 export function renderPage(data: PageData, chartLibrary: string): string {

@@ -1,6 +1,6 @@
 /** What a run adds up while answers come in, for its report. Its memory does not grow with the number of answers. */
 import type { AnswerSource } from '../../core/outcome.js';
-import type { Brand, QualityTier } from '../../lookup/brand.js';
+import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
 /** An answer of the service, asked for in this run or stored. */
@@ -29,10 +29,9 @@ function binOf(score: number, tier: QualityTier): number {
   return Math.min(Math.max(bin, first), first + BINS_OF_THIRD - 1);
 }
 
-type RunSummary = ReturnType<typeof createRunSummary>;
-export type RunFacts = RunSummary['facts'];
+export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 
-export function createRunSummary(tierOf: (score: number) => QualityTier) {
+export function createRunSummary() {
   const ranking = createBrandRanking();
   const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
   const facts = {
@@ -62,7 +61,7 @@ export function createRunSummary(tierOf: (score: number) => QualityTier) {
         facts.quality.unscored += 1;
         return;
       }
-      const tier = tierOf(score);
+      const tier = qualityTier(score);
       facts.quality[tier] += 1;
       const bin = binOf(score, tier);
       histogram[bin] = (histogram[bin] ?? 0) + 1;
