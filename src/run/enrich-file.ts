@@ -27,7 +27,16 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     const { waterfall } = request.scan;
     const startedAt = clock.now();
     const beganAt = clock.monotonic();
-    const onRows = (rows: number) => onProgress({ ...NOTHING_ASKED, rows });
+    const unasked = {
+      runId: null,
+      wanted: 0,
+      answered: 0,
+      run: null,
+      ledger: null,
+      inFlight: 0,
+      trouble: null,
+    };
+    const onRows = (rows: number) => onProgress({ ...unasked, phase: 'reading', rows });
     const opened = await openAndScan(request, around.table, { stop, onRows }, releasers);
     const { folder, input, scan } = opened;
     await input.assertUnchanged();
@@ -121,18 +130,6 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     };
   });
 }
-
-/** Where a run stands while its file is read. */
-const NOTHING_ASKED: Omit<EnrichProgress, 'rows'> = {
-  runId: null,
-  phase: 'reading',
-  wanted: 0,
-  answered: 0,
-  run: null,
-  ledger: null,
-  inFlight: 0,
-  trouble: null,
-};
 
 /** How rows are written, and where. */
 function planOutput({ input: path, output, scan: { prefix } }: EnrichRequest, input: Input, scan: Scan) {

@@ -11,10 +11,11 @@ import { REMOTE_RATE } from '../ledger/pace.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
+import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingEstimate } from './lookups/spending.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { OpenedTable } from './scan/open-table.js';
-import type { ScanRequest } from './scan/scan.js';
+import type { Scan, ScanRequest } from './scan/scan.js';
 
 /** What one run is asked to do. Settings as the table of settings has them. */
 export interface EnrichRequest extends ScanRequest {
@@ -94,6 +95,8 @@ export interface BegunRun {
   readonly request: EnrichRequest;
   readonly around: EnrichSurroundings;
   readonly run: RunRecord;
+  readonly scan: Scan;
+  readonly collector: OutcomeCollector;
   /** How far its workers were at the last look; null before the first. */
   progress: RunProgress | null;
   /** The worker of this process; null before it is opened, and where workers elsewhere do the lookups. */

@@ -124,10 +124,7 @@ async function ask({ streams: { stdin, stderr }, stop }: TerminalViewOptions): P
   }
 }
 
-interface Mark {
-  readonly at: number;
-  readonly answered: number;
-}
+type Mark = Readonly<Record<'at' | 'answered', number>>;
 
 function rateOf(marks: readonly Mark[]): number | null {
   const first = marks[0];

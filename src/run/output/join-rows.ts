@@ -72,18 +72,14 @@ export class RowRanking {
 
   /** The rows in their final order, where rows of one identifier stand together. */
   *inOrder(): Generator<JoinedRow> {
-    for (const at of this.#order()) {
+    const keys = this.#keys;
+    // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
+    const order = Uint32Array.from(keys.keys()).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
+    for (const at of order) {
       const start = this.#starts[at] ?? 0;
       const record = this.rows.record(at + 1, start, (this.#starts[at + 1] ?? 0) - start);
       yield joinRow(record, this.answers);
     }
-  }
-
-  #order(): Uint32Array {
-    const keys = this.#keys;
-    const order = Uint32Array.from({ length: keys.length }, (_, at) => at);
-    // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
-    return order.sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
   }
 }
 

@@ -1,5 +1,5 @@
 /** Logos for the report as `data:` addresses. Whatever goes wrong leaves the brand without one. */
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
@@ -126,16 +126,14 @@ export function isPublicAddress(address: string): boolean {
 /** How names are resolved: `dns.lookup`, or what a test puts in its place. */
 export type Resolve = (
   name: string,
-  options: { all: true; family?: number; hints?: number },
+  options: LookupAllOptions,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
 /** A `lookup` for connections. A name with one address that is not public has none: its owner does not choose among them. */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (name, options, done) => {
-    const family = typeof options.family === 'number' ? { family: options.family } : {};
-    const hints = options.hints === undefined ? {} : { hints: options.hints };
-    resolve(name, { ...family, ...hints, all: true }, (error, addresses) => {
+    resolve(name, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return done(error, []);
       const [first] = addresses;
       const refused = addresses.find(({ address }) => !isPublicAddress(address));

@@ -10,22 +10,14 @@ export class Markup {
 /** What a template may be filled with: text is escaped, lists are joined, null and false leave nothing. */
 export type Filling = Markup | string | number | null | false | readonly Filling[];
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+const CODES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /** Not allowed in HTML, or not writable as UTF-8: becomes the replacement character. */
 const UNWRITABLE = /(?![\t\n\r])[\p{Cc}\p{Surrogate}]/gu;
 
 /** Text as it may stand between tags and inside quoted attributes. */
 export function escapeHtml(text: string): string {
-  return text
-    .replace(UNWRITABLE, '\ufffd')
-    .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+  return text.replace(UNWRITABLE, '\ufffd').replace(/[&<>"']/g, (sign) => CODES[sign] ?? sign);
 }
 
 /** HTML that is part of the program. Never give it anything that was read. */

@@ -9,13 +9,6 @@ import { renderPage } from './render-page.js';
 import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
 
-/** `isSample`: brands and addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos. */
-export interface PageOptions {
-  readonly isSample: boolean;
-  readonly embedsLogos: boolean;
-  readonly stop: AbortSignal;
-}
-
 /** Picture and page are made after the files are safe, so a person waits for them. */
 const LOGOS_TOTAL_MS = 10_000;
 
@@ -24,11 +17,14 @@ export function writeReport(path: string, report: RunReport): Promise<void> {
   return writeText(path, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-/** Returns the path of the page; null beside a device or pipe, where none can be. Throws FailFileError `output-unwritable`. */
+/**
+ * Returns the path of the page; null beside a device or pipe, where none can be. Throws FailFileError `output-unwritable`.
+ * `isSample`: addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos.
+ */
 export async function writeReportPage(
   result: EnrichResult,
   report: RunReport,
-  { isSample, embedsLogos, stop }: PageOptions,
+  { isSample, embedsLogos, stop }: { isSample: boolean; embedsLogos: boolean; stop: AbortSignal },
 ): Promise<string | null> {
   const { names, facts } = result;
   const beside = await stat(names.report).catch(() => null);
