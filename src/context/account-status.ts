@@ -36,10 +36,7 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/**
- * `queueCounts`: chunks by state. `names` null: the settings do not name the account. `runsShown`: how many runs at most. Throws
- * what the engine throws.
- */
+/** `queueCounts`: chunks by state. `names` null: the settings do not name the account. Throws what the engine throws. */
 export async function readAccountStatus(
   engine: Engine,
   queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,

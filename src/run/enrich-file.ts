@@ -132,26 +132,27 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
 }
 
 /** How rows are written, and where. */
-function planOutput({ input: path, output, scan: { prefix } }: EnrichRequest, input: Input, scan: Scan) {
+function planOutput(
+  { input: path, output: asked, scan: { prefix } }: EnrichRequest,
+  input: Input,
+  scan: Scan,
+) {
   const { shape } = input;
-  const format = output.format ?? formatOfName(output.path ?? '') ?? shape.format;
+  const { isGzip, format: inputFormat } = shape;
+  const { path: output, fields, escapeFormulas, errors, report } = asked;
+  const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
   const plan: OutputPlan = {
     input: shape,
     format,
     prefix,
-    fields: output.fields,
-    escapeFormulas: output.escapeFormulas,
+    fields,
+    escapeFormulas,
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
     allColumns: scan.columns,
   };
-  const { isGzip, format: inputFormat } = shape;
-  const { path: target, errors, report } = output;
-  return {
-    plan,
-    names: outputNames({ input: path, isGzip, inputFormat, output: target, format, errors, report }),
-  };
+  return { plan, names: outputNames({ input: path, isGzip, inputFormat, output, format, errors, report }) };
 }
 
 /** Too many failures, and answers of no use, are none even where no row is left to ask for. */

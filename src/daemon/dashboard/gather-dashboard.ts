@@ -1,7 +1,7 @@
 /** What the dashboard shows: gathered when somebody asks, at most once a second, and kept while the engine is unavailable. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type AccountStatus, readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
@@ -9,24 +9,11 @@ import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
-import { createScheduleBook, type ScheduleState } from '../schedules/schedule-book.js';
+import { createScheduleBook } from '../schedules/schedule-book.js';
 
 /** Times are milliseconds since 1970. */
-export interface DashboardData extends AccountStatus {
-  /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
-  readonly at: number;
-  readonly storeNow: number;
-  readonly schedules: readonly ScheduleState[];
-  readonly inboxes: readonly ShownInbox[];
-}
-
-/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
-export interface ShownInbox {
-  readonly folder: string;
-  /** Why no file is taken from it; null: files are. */
-  readonly closed: string | null;
-  readonly waiting: readonly WaitingFile[] | null;
-}
+export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
+export type ShownInbox = DashboardData['inboxes'][number];
 
 /** `folder`: its folder below `waiting/`. `since`: 0 when nobody noted it. `reason`: one sentence. */
 export type WaitingFile = Awaited<ReturnType<typeof readWaiting>>;
@@ -60,7 +47,7 @@ export async function gatherDashboard(
   queue: BullChunkQueue | null,
   terms: SaidTerms,
   inboxes: readonly string[],
-): Promise<DashboardData> {
+) {
   const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
   const [account, schedules, shownInboxes, closed] = await Promise.all([
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
@@ -72,16 +59,19 @@ export async function gatherDashboard(
   return {
     ...account,
     schedules,
+    /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
+    /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
     at,
     storeNow: account.ledger?.now ?? at,
   };
 }
 
-async function readInbox(folder: string): Promise<Omit<ShownInbox, 'closed'>> {
+/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
+async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
-  if (!existsSync(place)) return { folder, waiting: null };
-  return { folder, waiting: await Promise.all((await listWaiting(place)).map(readWaiting)) };
+  const waiting = existsSync(place) ? await Promise.all((await listWaiting(place)).map(readWaiting)) : null;
+  return { folder, waiting };
 }
 
 async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, position: number) {

@@ -14,11 +14,8 @@ const ICON = html`<link rel="icon" href="${'data:image/svg+xml,%3Csvg xmlns="htt
 /** Without script the page is asked for anew as a whole. */
 const PLAIN_REFRESH_SECONDS = 15;
 
-export interface Page {
-  readonly html: string;
-  /** Its `Content-Security-Policy`. */
-  readonly policy: string;
-}
+/** `policy`: its `Content-Security-Policy`. */
+export type Page = Readonly<ReturnType<typeof page>>;
 
 /** `chartLibrary`: the minified browser build of Chart.js 4, as text; the empty text leaves bars in the gauges' place. */
 export function renderDashboard(view: DashboardView, chartLibrary: string): Page {
@@ -33,7 +30,7 @@ export function renderParts(view: DashboardView): string {
 }
 
 /** It asks nobody but us, and nobody frames it. */
-function page(title: string, head: Filling, body: Markup, scripts: readonly string[]): Page {
+function page(title: string, head: Filling, body: Markup, scripts: readonly string[]) {
   const more = ["connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"];
   return { html: pageOf({ title, head, body, scripts }), policy: policyOf(scripts, more) };
 }

@@ -1,8 +1,7 @@
 /** What each distinct identifier came to: status and score in memory (about 35 bytes each), the rendered text on disk. */
-import { grown } from '../../core/growable.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
-import type { SpoolFile } from '../scan/spool-file.js';
+import { grown, type SpoolFile } from '../scan/spool-file.js';
 
 /** Rendered texts kept at hand. */
 const CACHED_BYTES = 16 * 1_048_576;

@@ -6,7 +6,7 @@ import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/outcome-store.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
-import { NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
+import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
 
@@ -16,12 +16,9 @@ export interface Unanswered {
   readonly text: string;
 }
 
-/** An answer of the service, unpacked. */
-interface CollectedAnswer extends Pick<FetchedAnswer, 'status' | 'comeBack' | 'fetchedAt'> {
-  /** The service's JSON text, and parsed: null and empty for `not_found`. */
-  readonly profile: string | null;
-  readonly brand: Brand;
-}
+/** An answer of the service, unpacked; for `not_found` profile and brand are null and empty. */
+type CollectedAnswer = Pick<FetchedAnswer, 'status' | 'comeBack' | 'fetchedAt'> &
+  Required<Pick<AnswerView, 'profile' | 'brand'>>;
 
 export interface CollectorOptions {
   readonly engine: Pick<Engine, 'outcomes' | 'runs'>;

@@ -11,14 +11,13 @@ import type { Notifier } from './notifier.js';
 
 export type RunNotices = ReturnType<typeof createRunNotices>;
 
-export interface RunNoticesOptions {
+export function createRunNotices(options: {
   readonly notifier: Notifier;
   readonly input: string;
   readonly isSample: boolean;
   readonly clock: Clock;
-}
-
-export function createRunNotices({ notifier, input, isSample, clock }: RunNoticesOptions) {
+}) {
+  const { notifier, input, isSample, clock } = options;
   const label = `${hostname()}: ${input === '-' ? 'stdin' : basename(input)}`;
   let isParked = false;
   let id: string | null = null;

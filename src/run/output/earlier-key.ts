@@ -59,7 +59,7 @@ export function earlierCells(
   const isOurs = new Set(ours);
   return ({ cells }) => {
     const isBlank = cells.every((cell, at) => isOurs.has(at) || cell.trim() === '');
-    return cells[rawAt] && isBlank ? reasonOf(cells[errorAt ?? -1]) : null;
+    return cells[rawAt] && isBlank ? cells[errorAt ?? -1] || NO_REASON : null;
   };
 }
 
@@ -71,13 +71,11 @@ export function earlierKey(key: string): EarlierProblem {
     const isBlank = members.every(({ valueStart, valueEnd }) =>
       /^(?:null|"\s*")$/.test(raw.slice(valueStart, valueEnd)),
     );
-    return carried !== null && isBlank ? reasonOf(error) : null;
+    return carried !== null && isBlank ? error || NO_REASON : null;
   };
 }
 
-function reasonOf(error: string | null | undefined): string {
-  return error || 'an earlier run could not read this row';
-}
+const NO_REASON = 'an earlier run could not read this row';
 
 /** The member under our key that keeps the text of a line that could not be read. */
 export function rawMember(json: string): string {

@@ -21,23 +21,18 @@ export function rankOf(status: OutcomeStatus, score: number | null) {
 }
 
 /** `index`: number of the identifier that counts; -1: nothing was asked. `duplicateOf`: the first row with it; 0: this one. */
-export interface JoinedRow {
-  readonly record: RowRecord;
-  readonly status: OutcomeStatus;
-  readonly index: number;
-  readonly duplicateOf: number;
-}
+export type JoinedRow = Readonly<ReturnType<typeof joinRow>>;
 
 /** Joins a row with its answers. The first calls must follow the order of the rows: whoever comes first is the original. */
-export function joinRow(record: RowRecord, answers: Answers): JoinedRow {
+export function joinRow(record: RowRecord, answers: Answers) {
   const kind = kindOf(record);
   if (kind !== 'asked') {
-    return { record, status: kind === 'skipped' ? 'skipped' : 'invalid', index: -1, duplicateOf: 0 };
+    return { record, status: kind === 'skipped' ? kind : ('invalid' as const), index: -1, duplicateOf: 0 };
   }
   const index = usedCandidate(candidatesOf(record), answers);
   const first = answers.firstRow(index, record.number);
   const duplicateOf = first === record.number ? 0 : first;
-  return { record, status: answers.status(index) ?? 'deferred', index, duplicateOf };
+  return { record, status: answers.status(index) ?? ('deferred' as const), index, duplicateOf };
 }
 
 /** The first candidate that came to anything but `not_found`; when none did, the first. */

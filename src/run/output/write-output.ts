@@ -27,10 +27,10 @@ export interface WriteRequest {
   readonly onRows: (rows: number) => void;
 }
 
-/** `output`: `-` for standard output. `errors` null: no such rows, no such file. `readBack`: null on standard output. */
-export type Written = Awaited<ReturnType<typeof writeOutput>>;
-
-/** Throws FailFileError `output-unwritable` and `output-miscounted`. */
+/**
+ * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard output. `errors` null: no such
+ * rows, no such file. `readBack`: null on standard output.
+ */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
     const { scan, renderer, plan, names, isSorted, isComplete } = request;

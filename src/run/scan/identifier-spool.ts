@@ -3,8 +3,7 @@
  * known by their text, which is fast, the others by 128 bits of a hash, so that two million fit.
  */
 import { hash } from 'node:crypto';
-import { grown } from '../../core/growable.js';
-import type { SpoolFile } from './spool-file.js';
+import { grown, type SpoolFile } from './spool-file.js';
 
 /** So many are recognised by their text. */
 const TEXTS = 131_072;

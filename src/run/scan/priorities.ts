@@ -3,19 +3,17 @@
  * blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
  */
 
+import type { Settings } from '../../config/settings.js';
 import { NeverStartError } from '../../core/errors.js';
-import { grown } from '../../core/growable.js';
 import { columnLabel, findColumn } from '../../identify/find-column.js';
+import { grown } from './spool-file.js';
 
 /** What an identifier is worth: nothing said, a word, or a number. */
 const NONE = 0;
 const WORD = 1;
 const NUMBER = 2;
-export interface PriorityRequest {
-  readonly name: string;
-  /** `desc`: the highest first. */
-  readonly direction: 'asc' | 'desc';
-}
+/** `desc`: the highest first. */
+export type PriorityRequest = NonNullable<Settings['priority']>;
 
 /** Different words at most: what is kept of them stays small. */
 const WORDS_AT_MOST = 100_000;
