@@ -37,7 +37,8 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
       return user.header + joint + writeCells(names, delimiter) + lineEnd;
     },
     answer(view) {
-      const brand = brandOf(view);
+      const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
+      const brand: Brand = isObject(parsed) ? parsed : {};
       const cells = columns.map((column) =>
         escapeFormula(sanitizeCell(column.cell(view, brand)), plan.escapeFormulas),
       );
@@ -60,11 +61,6 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
     },
   };
   return renderer;
-}
-
-function brandOf(view: AnswerView): Brand {
-  const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
-  return isObject(parsed) ? parsed : {};
 }
 
 interface UserPart {

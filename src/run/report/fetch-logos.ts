@@ -4,15 +4,6 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
 
-export interface LogoOptions {
-  /** Connections; the caller closes it. */
-  readonly dispatcher: Dispatcher;
-  /** No logo is begun or waited for any more. */
-  readonly stop: AbortSignal;
-  /** For all of them together. */
-  readonly totalMs: number;
-}
-
 /** Longest picture that is embedded. */
 export const LOGO_BYTES_AT_MOST = 64 * 1024;
 const AT_ONCE = 5;
@@ -53,10 +44,13 @@ export function openLogoAgent(resolve?: Resolve): Agent {
   return new Agent({ connections: 4, connect, maxHeaderSize: 65_536 });
 }
 
-/** Fetches each address once, a few at a time. By address as it was given; without those that failed. Never rejects. */
+/**
+ * Fetches each address once, a few at a time. By address as it was given; without those that failed. Never rejects.
+ * `stop`: no logo is begun or waited for any more. `totalMs`: for all together. The caller closes `dispatcher`.
+ */
 export async function fetchLogos(
   urls: readonly string[],
-  { dispatcher, stop, totalMs }: LogoOptions,
+  { dispatcher, stop, totalMs }: { dispatcher: Dispatcher; stop: AbortSignal; totalMs: number },
 ): Promise<Map<string, string>> {
   const logos = new Map<string, string>();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(totalMs)]);

@@ -33,14 +33,13 @@ export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 
 export function createRunSummary() {
   const ranking = createBrandRanking();
-  const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
   const facts = {
     /** Distinct identifiers. `beingFetched`: of not found, not yet known to the service. `stored`: of both, from the store. */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     /** Distinct brands by thirds of the quality score. */
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     /** The same brands in `HISTOGRAM_BINS` bins of equal width from 0 to 1: five to a third, which add up to it. */
-    histogram,
+    histogram: Array.from({ length: HISTOGRAM_BINS }, () => 0),
     brands: { best: ranking.best, lowest: ranking.lowest },
     /** Milliseconds; null when nothing was fetched. */
     oldestFetchedAt: null as number | null,
@@ -64,7 +63,7 @@ export function createRunSummary() {
       const tier = qualityTier(score);
       facts.quality[tier] += 1;
       const bin = binOf(score, tier);
-      histogram[bin] = (histogram[bin] ?? 0) + 1;
+      facts.histogram[bin] = (facts.histogram[bin] ?? 0) + 1;
       ranking.note({ ...answer, score });
     },
     noteFailure(status: 'failed' | 'deferred', reason: string): void {
