@@ -22,13 +22,8 @@ export { qualityTier } from './lookup/brand.js';
 export { type Client, createClient } from './lookup/client.js';
 export type { Answer, Meaning } from './lookup/read-answer.js';
 export { createHttpSend, type HttpSend } from './lookup/send.js';
-export { enrichFile } from './run/enrich-file.js';
-export type {
-  EnrichProgress,
-  EnrichRequest,
-  EnrichResult,
-  EnrichSurroundings,
-} from './run/enrich-request.js';
+export { type EnrichResult, enrichFile } from './run/enrich-file.js';
+export type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './run/enrich-request.js';
 export { type Plan, type PlanRequest, planFile } from './run/plan-file.js';
 export { makeReport, type RunReport } from './run/report/report.js';
 export type { RunRecord, RunSettings } from './stores/run-store.js';

@@ -104,7 +104,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
     return queue.counts().finally(() => queue.close());
   };
   const [account, closedInboxes, engineId, spooled] = await Promise.all([
-    readAccountStatus({ ...stores, queueCounts }, knownNames(settings), settings, RUNS_SHOWN),
+    readAccountStatus(stores, queueCounts, knownNames(settings), settings, RUNS_SHOWN),
     listClosedInboxes(stores.keyValues),
     readEngineId(stores.keyValues),
     listSpooled(spoolOf(settings.state), now),

@@ -16,10 +16,7 @@ export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'ov
   readonly isHost?: boolean;
 }
 
-/**
- * The terms by which an account is judged: those of its live runs, else of who has its files enriched, else of its newest run, else
- * of whoever looks.
- */
+/** The terms of its live runs, else of who has its files enriched, else of its newest run, else of whoever looks. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
@@ -39,24 +36,19 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/** Of an engine what is looked at; `queueCounts`: chunks by state. */
-export interface StatusStores
-  extends Pick<Engine, 'kind' | 'address' | 'warnings' | 'ledger' | 'outcomes' | 'runs'> {
-  queueCounts(name: string): Promise<Readonly<Record<string, number>> | null>;
-}
-
-/** `names` null: the settings do not name the account. `runsShown`: how many runs at most. Throws what the engine throws. */
+/** `queueCounts`: chunks by state. `names` null: the settings do not name the account. Throws what the engine throws. */
 export async function readAccountStatus(
-  stores: StatusStores,
+  engine: Engine,
+  queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,
   names: AccountNames | null,
   terms: SaidTerms,
   runsShown: number,
 ) {
   const [runs, seen, queue, outcomes] = await Promise.all([
-    stores.runs.list(runsShown),
-    names && stores.ledger.show(names.account),
-    names && stores.queueCounts(names.queueName),
-    stores.outcomes.stats(),
+    engine.runs.list(runsShown),
+    names && engine.ledger.show(names.account),
+    names && queueCounts(names.queueName),
+    engine.outcomes.stats(),
   ]);
   const held = names && seen && termsOf(names.account, seen, runs, terms);
   const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
@@ -65,10 +57,10 @@ export async function readAccountStatus(
     ledger && held && budgetStateOf(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
   const limit = ledger && limitOf(ledger);
   return {
-    engine: stores.kind,
-    address: stores.address,
+    engine: engine.kind,
+    address: engine.address,
     /** What the settings of the engine put at risk, as sentences. */
-    warnings: stores.warnings,
+    warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
     limit,

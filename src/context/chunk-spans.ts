@@ -1,15 +1,8 @@
 /**
- * The spans of BullMQ for adding and working on chunks, in the trace of their run (BullMQ carries the context in the job's options).
- * BullMQ has spans for its upkeep too, which an idle worker would send for ever, and puts results and reasons into them: those stay
- * here. Lookups are sums on the span of their chunk: a span for each costs a tenth of the lookup, and no backend takes a million.
+ * BullMQ's spans of chunks, in the trace of their run, without those of its upkeep and without results and reasons. Lookups
+ * are sums on the span of their chunk: a span for each costs a tenth of the lookup, and no backend takes a million.
  */
-import {
-  type Attributes,
-  type Context,
-  type Span as OtelSpan,
-  SpanStatusCode,
-  trace,
-} from '@opentelemetry/api';
+import { type Context, type Span as OtelSpan, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Span, Telemetry } from 'bullmq';
 import { BullMQOTelSpan, BullMQOtel } from 'bullmq-otel';
 import type { Client } from '../lookup/client.js';
@@ -90,7 +83,10 @@ function withoutWords(span: BullMQOTelSpan): Span<Context> {
     },
     end() {
       tallies.delete(span.span);
-      if (tally.byOutcome.size > 0) span.span.setAttributes(attributesOf(tally));
+      const { byOutcome, billed, longestMs } = tally;
+      const counts = [...byOutcome].map(([type, count]) => [`brand_enrich.lookups.${type}`, count]);
+      const sums = { 'brand_enrich.billed': billed, 'brand_enrich.lookup.longest_ms': Math.round(longestMs) };
+      if (counts.length > 0) span.span.setAttributes({ ...Object.fromEntries(counts), ...sums });
       span.end();
     },
   };
@@ -113,13 +109,5 @@ export function watchLookups(client: Client): Client {
       }
       return answer;
     },
-  };
-}
-
-function attributesOf({ byOutcome, billed, longestMs }: Tally): Attributes {
-  return {
-    ...Object.fromEntries([...byOutcome].map(([type, count]) => [`brand_enrich.lookups.${type}`, count])),
-    'brand_enrich.billed': billed,
-    'brand_enrich.lookup.longest_ms': Math.round(longestMs),
   };
 }

@@ -1,7 +1,4 @@
-/**
- * What one process counts for Prometheus, and the server of `/metrics`, `/healthz` and `/readyz`. Names, units and labels are for
- * dashboards to rely on. There is no password: nothing served holds a token, brand or row.
- */
+/** Metrics of a process and their server. Dashboards rely on names, units and labels; nothing served is secret. */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -168,12 +165,8 @@ export interface MetricsServerOptions {
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
-export function serveMetrics({
-  host,
-  port,
-  metrics,
-  whyNotReady,
-}: MetricsServerOptions): Promise<HttpListener> {
+export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
+  const { host, port, metrics, whyNotReady } = options;
   const app = new Hono();
   app.use(async (context, next) => {
     context.header('cache-control', 'no-store');

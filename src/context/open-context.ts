@@ -12,10 +12,9 @@ import type { Engine } from '../engine/engine.js';
 import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
 import type { Client } from '../lookup/client.js';
 import { openNotifier } from '../run/notices/notifier.js';
-import type { RunContext } from '../run/run-file.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import { NOT_SERVED, type OpenedTraces, openMetrics, openTraces } from './open-monitoring.js';
+import { NOT_SERVED, openMetrics, openTraces } from './open-monitoring.js';
 import { type ClientFor, type OpenedService, openService } from './open-service.js';
 
 /** What the root gives to every command. */
@@ -101,22 +100,16 @@ export async function openState(
   return { stateFolder, notifier };
 }
 
-/** All that runs need, and a worker for them. */
-export interface OpenedContext extends RunContext, EngineContext, StateContext {
-  readonly service: OpenedService;
-  readonly traces: OpenedTraces;
-  /** A worker for the chunks of this token. Its caller starts and stops it; `listener` hears of chunks and answers. */
-  readonly openWorker: (listener: WorkerListener) => LookupWorker;
-}
+export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext>>>;
 
-/** Throws what opening service and engine throws. `state` is open already. */
+/** All that runs need, and a worker for them. Throws what opening service and engine throws. `state` is open already. */
 export async function openContext(
   settings: Settings,
   state: StateContext,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
   releasers: Releasers,
   options: Pick<EngineOptions, 'onMetricsRefused'> = {},
-): Promise<OpenedContext> {
+) {
   const { log, stop } = command;
   const { stateFolder } = state;
   const opened = await openService(settings, log, releasers);
@@ -132,7 +125,8 @@ export async function openContext(
     log,
     stop,
     graceMs: () => command.graceMs(settings.timeoutMs),
-    openWorker(listener) {
+    /** A worker for the chunks of this token. Its caller starts and stops it; `listener` hears of chunks and answers. */
+    openWorker(listener: WorkerListener): LookupWorker {
       const worker = openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
       metrics.watchWorker(worker, () => [service.account]);
       return worker;

@@ -45,8 +45,8 @@ export async function openService(
 }
 
 /**
- * Clients by service, made when a run needs one. The token goes to `--base-url` alone when that is said; a worker
- * without it follows the runs of its token, to https and loopback addresses only unless `--allow-http`.
+ * Clients by service, made when needed. The token goes to `--base-url` alone where that is said; a worker without it follows
+ * the runs of its token, to https and loopback addresses only unless `--allow-http`.
  */
 export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();

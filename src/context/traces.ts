@@ -1,7 +1,6 @@
 /**
- * The traces of one process: a root span for each run, below it those of its chunks. No span holds a row, an identifier, a brand,
- * the token or the words of an error: traces go to others. BullMQ's adapter asks OpenTelemetry's globals, so there is one of these at a
- * time: making it sets them, closing it gives them back.
+ * The traces of one process: a root span for each run, without rows, identifiers, brands, the token or words of errors, because
+ * traces go to others. BullMQ's adapter asks OpenTelemetry's globals: making this sets them, closing gives them back.
  */
 import { hostname } from 'node:os';
 import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -21,7 +20,7 @@ import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
-import type { EnrichResult } from '../run/enrich-request.js';
+import type { EnrichResult } from '../run/enrich-file.js';
 import { exitCodeOf } from '../run/run-end.js';
 import { createQueueTelemetry, watchLookups } from './chunk-spans.js';
 

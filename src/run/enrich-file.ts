@@ -4,7 +4,7 @@ import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunProgress } from '../stores/run-store.js';
-import type { EnrichProgress, EnrichRequest, EnrichResult, EnrichSurroundings } from './enrich-request.js';
+import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
@@ -17,15 +17,26 @@ import { endRun, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
 import { assertDiskRoom } from './scan/spool-file.js';
 
+export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
+
 /** Enriches one file. Throws what makes a run impossible; what stops one that has begun is in `end`. */
-export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): Promise<EnrichResult> {
+export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
   return withReleasers(async (releasers) => {
     const { engine, clock, stop, onProgress, onNotice } = around;
     const { settings } = request;
     const { waterfall } = request.scan;
     const startedAt = clock.now();
     const beganAt = clock.monotonic();
-    const onRows = (rows: number) => onProgress({ ...NOTHING_ASKED, rows });
+    const unasked = {
+      runId: null,
+      wanted: 0,
+      answered: 0,
+      run: null,
+      ledger: null,
+      inFlight: 0,
+      trouble: null,
+    };
+    const onRows = (rows: number) => onProgress({ ...unasked, phase: 'reading', rows });
     const opened = await openAndScan(request, around.table, { stop, onRows }, releasers);
     const { folder, input, scan } = opened;
     await input.assertUnchanged();
@@ -114,44 +125,34 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings): 
       inputName: input.name,
       startedAt,
       endedAt: clock.now(),
+      /** From start to end, however the clock was set meanwhile. */
       tookMs: clock.monotonic() - beganAt,
     };
   });
 }
 
-/** Where a run stands while its file is read. */
-const NOTHING_ASKED: Omit<EnrichProgress, 'rows'> = {
-  runId: null,
-  phase: 'reading',
-  wanted: 0,
-  answered: 0,
-  run: null,
-  ledger: null,
-  inFlight: 0,
-  trouble: null,
-};
-
 /** How rows are written, and where. */
-function planOutput({ input: path, output, scan: { prefix } }: EnrichRequest, input: Input, scan: Scan) {
+function planOutput(
+  { input: path, output: asked, scan: { prefix } }: EnrichRequest,
+  input: Input,
+  scan: Scan,
+) {
   const { shape } = input;
-  const format = output.format ?? formatOfName(output.path ?? '') ?? shape.format;
+  const { isGzip, format: inputFormat } = shape;
+  const { path: output, fields, escapeFormulas, errors, report } = asked;
+  const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
   const plan: OutputPlan = {
     input: shape,
     format,
     prefix,
-    fields: output.fields,
-    escapeFormulas: output.escapeFormulas,
+    fields,
+    escapeFormulas,
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
     allColumns: scan.columns,
   };
-  const { isGzip, format: inputFormat } = shape;
-  const { path: target, errors, report } = output;
-  return {
-    plan,
-    names: outputNames({ input: path, isGzip, inputFormat, output: target, format, errors, report }),
-  };
+  return { plan, names: outputNames({ input: path, isGzip, inputFormat, output, format, errors, report }) };
 }
 
 /** Too many failures, and answers of no use, are none even where no row is left to ask for. */

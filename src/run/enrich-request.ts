@@ -11,12 +11,9 @@ import { REMOTE_RATE } from '../ledger/pace.js';
 import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
+import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingEstimate } from './lookups/spending.js';
-import type { OutputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
-import type { Written } from './output/write-output.js';
-import type { RunFacts } from './report/run-summary.js';
-import type { LookupsEnd } from './run-end.js';
 import type { OpenedTable } from './scan/open-table.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
@@ -98,28 +95,12 @@ export interface BegunRun {
   readonly request: EnrichRequest;
   readonly around: EnrichSurroundings;
   readonly run: RunRecord;
+  readonly scan: Scan;
+  readonly collector: OutcomeCollector;
   /** How far its workers were at the last look; null before the first. */
   progress: RunProgress | null;
   /** The worker of this process; null before it is opened, and where workers elsewhere do the lookups. */
   worker: LookupWorker | null;
-}
-
-export interface EnrichResult {
-  readonly run: RunRecord;
-  readonly end: LookupsEnd;
-  readonly isComplete: boolean;
-  readonly scan: Scan;
-  readonly facts: RunFacts;
-  readonly written: Written;
-  readonly names: OutputNames;
-  readonly progress: RunProgress | null;
-  readonly ledger: LedgerState | null;
-  readonly inputWarnings: readonly string[];
-  readonly inputName: string;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** From start to end, however the clock was set meanwhile. */
-  readonly tookMs: number;
 }
 
 /** Names that runs and workers must agree on without talking. */
@@ -182,17 +163,15 @@ export function runSettingsOf(
   };
 }
 
-/** What chooses identifiers, or the meaning of their answers. */
-export type KeyRequest = Pick<EnrichRequest, 'intake'> & {
-  readonly scan: Pick<EnrichRequest['scan'], 'requested' | 'kind' | 'waterfall'>;
-  readonly settings: Pick<EnrichRequest['settings'], 'service' | 'allowNsfw'>;
-};
-
 /** 32 hex digits, the same for the same command on the same content. `contentHash` as `Input.contentHash` gives it. */
-export function runKey(contentHash: string, request: KeyRequest): string {
-  const { requested, kind, waterfall } = request.scan;
-  const { service, allowNsfw } = request.settings;
-  const chosen = { ...request.intake, requested, kind, waterfall, service, allowNsfw };
+export function runKey(
+  contentHash: string,
+  { intake, scan, settings }: Pick<EnrichRequest, 'intake' | 'scan' | 'settings'>,
+): string {
+  const { requested, kind, waterfall } = scan;
+  const { service, allowNsfw } = settings;
+  // What chooses identifiers, or the meaning of their answers.
+  const chosen = { ...intake, requested, kind, waterfall, service, allowNsfw };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

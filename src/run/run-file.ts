@@ -1,16 +1,11 @@
-/**
- * The product on one screen: a file goes in; the enriched file, its report for programs and for people, notifications and an exit
- * code come out. `run`, an inbox and a schedule all call this one function.
- */
+/** One file goes in; the enriched file, reports, notifications and an exit code come out. All commands call `runFile`. */
 import { basename } from 'node:path';
 import type { Settings } from '../config/settings.js';
-import type { ExitCode } from '../core/errors.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
-import { enrichFile } from './enrich-file.js';
+import { type EnrichResult, enrichFile } from './enrich-file.js';
 import {
   type EnrichRequest,
-  type EnrichResult,
   type EnrichSurroundings,
   intakeOf,
   type RunService,
@@ -48,17 +43,11 @@ export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccou
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
 }
 
-export interface FinishedRun {
-  readonly request: EnrichRequest;
-  readonly result: EnrichResult;
-  readonly report: RunReport;
-  readonly exitCode: ExitCode;
-  /** The path of the report as a page; null: there is none. */
-  readonly page: string | null;
-}
+/** `page`: the path of the report as a page; null: there is none. */
+export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
 /** Enriches one file. Throws what prevents a run; whatever stops one that has begun is the exit code. */
-export async function runFile(run: FileRun, context: RunContext): Promise<FinishedRun> {
+export async function runFile(run: FileRun, context: RunContext) {
   const { settings, view, notices } = run;
   const { service, stop, traces } = context;
   const request = requestFor(run, context);
@@ -86,10 +75,11 @@ export async function runFile(run: FileRun, context: RunContext): Promise<Finish
   return { request, result, report, exitCode, page };
 }
 
-function requestFor(
-  { input, settings, only, output }: FileRun,
-  { service, stateFolder, streams }: RunContext,
-): EnrichRequest {
+function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
+  const { input, settings, only } = run;
+  const { format, fields, escapeFormulas, errors, report, overagePrice, onLimit, maxErrors } = settings;
+  const path = run.output ?? settings.output;
+  const isSorted = settings.sort === 'quality';
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
@@ -97,21 +87,13 @@ function requestFor(
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
     scan: scanOf(settings),
-    output: {
-      path: output ?? settings.output,
-      format: settings.format,
-      fields: settings.fields,
-      isSorted: settings.sort === 'quality',
-      escapeFormulas: settings.escapeFormulas,
-      errors: settings.errors,
-      report: settings.report,
-    },
+    output: { path, format, fields, isSorted, escapeFormulas, errors, report },
     settings: runSettingsOf(settings, service),
-    overagePrice: settings.overagePrice,
+    overagePrice,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
-    onLimit: settings.onLimit,
+    onLimit,
     ownDomain: service.ownDomain,
-    maxErrors: settings.maxErrors,
+    maxErrors,
     stateFolder,
   };
 }

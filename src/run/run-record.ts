@@ -70,8 +70,8 @@ export async function recordStored({ around, run }: BegunRun, stored: number): P
 }
 
 /**
- * Ends the run in the engine, and reads from there how account and run stand. `reason`: why it is not complete; null: it is. The
- * file is written by then: an engine that does not answer keeps nobody from it, and the next run sees to the rest.
+ * Ends the run in the engine and reads how it stands there. `reason` null: it is complete. The file is written by then, so an
+ * engine that does not answer prevents nothing, and the next run sees to the rest.
  */
 export async function endRun(
   { request, around, run, progress, worker }: BegunRun,

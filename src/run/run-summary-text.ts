@@ -3,23 +3,20 @@ import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
 import { isOverstated } from '../worker/halt-reasons.js';
-import { noMatchText } from './report/headline.js';
+import { noMatchText, rowsText } from './report/headline.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
 
 export function summaryText(run: FinishedRun): string {
   const { result, report, page } = run;
   const { rows, requests, account, identifiers, quality, files } = report;
-  const counted = Object.entries(rows)
-    .filter(([, count]) => count > 0)
-    .map(([status, count]) => `${countText(count)} ${status.replace('_', ' ')}`);
   const meanwhile =
     requests.savedByOthers > 0
       ? ` ${countText(requests.savedByOthers)} bought by another run meanwhile,`
       : '';
   const lines = [
     '',
-    `${countOf(report.input.records, 'row')}: ${counted.join(', ') || 'none'}`,
+    `${countOf(report.input.records, 'row')}: ${rowsText(rows)}`,
     `${countOf(identifiers.distinct, 'distinct identifier')}: ${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
       `${countText(identifiers.stored)} known from before,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} cost nothing`,
   ];

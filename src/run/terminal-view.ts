@@ -95,13 +95,8 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
   };
 }
 
-function estimateText({
-  requests,
-  withinQuota,
-  overageRequests,
-  maxCost,
-  deferred,
-}: SpendingEstimate): string {
+function estimateText(estimate: SpendingEstimate): string {
+  const { requests, withinQuota, overageRequests, maxCost, deferred } = estimate;
   const parts = [`${countOf(requests, 'identifier')} to ask for`];
   if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
   if (overageRequests > 0)
@@ -129,10 +124,7 @@ async function ask({ streams: { stdin, stderr }, stop }: TerminalViewOptions): P
   }
 }
 
-interface Mark {
-  readonly at: number;
-  readonly answered: number;
-}
+type Mark = Readonly<Record<'at' | 'answered', number>>;
 
 function rateOf(marks: readonly Mark[]): number | null {
   const first = marks[0];

@@ -2,7 +2,8 @@
 
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
-import type { EnrichRequest, EnrichResult } from '../../src/run/enrich-request.js';
+import type { EnrichResult } from '../../src/run/enrich-file.js';
+import type { EnrichRequest } from '../../src/run/enrich-request.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
 import type { Scan } from '../../src/run/scan/scan.js';

@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTes
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Client } from '../../src/lookup/client.js';
-import { enrichFile } from '../../src/run/enrich-file.js';
-import type { EnrichRequest, EnrichResult, EnrichSurroundings } from '../../src/run/enrich-request.js';
+import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
+import type { EnrichRequest, EnrichSurroundings } from '../../src/run/enrich-request.js';
 import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';

@@ -1,12 +1,15 @@
 /** The key of a run: the same command on the same content, and nothing else, is the same key. */
 import { expect, it } from 'vitest';
-import { type KeyRequest, runKey } from '../../src/run/enrich-request.js';
+import { type EnrichRequest, runKey } from '../../src/run/enrich-request.js';
 import { newRunId } from '../../src/run/run-record.js';
+import { runSettings } from '../engine/contract/run-settings.js';
 
-const REQUEST: KeyRequest = {
+type Request = Pick<EnrichRequest, 'intake' | 'scan' | 'settings'>;
+
+const REQUEST: Request = {
   intake: { hasHeader: true, skipLines: 0, limit: null },
-  scan: { requested: [{ name: 'website', kind: 'domain' }], kind: null, waterfall: false },
-  settings: { service: 'https://brands.example', allowNsfw: 'unset' },
+  scan: { requested: [{ name: 'website', kind: 'domain' }], kind: null, waterfall: false, prefix: '' },
+  settings: runSettings({ service: 'https://brands.example' }),
 };
 const KEY = runKey('hash', REQUEST);
 
@@ -28,7 +31,7 @@ it('other content is another run', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
 
-it.each<[string, Partial<KeyRequest['scan']>]>([
+it.each<[string, Partial<Request['scan']>]>([
   ['another column', { requested: [{ name: 'domain', kind: 'domain' }] }],
   ['another kind of the column', { requested: [{ name: 'website', kind: 'ticker' }] }],
   ['a column more', { requested: [...REQUEST.scan.requested, { name: 'ticker', kind: 'ticker' }] }],
@@ -38,7 +41,7 @@ it.each<[string, Partial<KeyRequest['scan']>]>([
   expect(runKey('hash', { ...REQUEST, scan: { ...REQUEST.scan, ...changed } })).not.toBe(KEY);
 });
 
-it.each<[string, Partial<KeyRequest['intake']>]>([
+it.each<[string, Partial<Request['intake']>]>([
   ['--limit', { limit: 10 }],
   ['--no-header', { hasHeader: false }],
   ['--skip-lines', { skipLines: 1 }],
@@ -48,7 +51,7 @@ it.each<[string, Partial<KeyRequest['intake']>]>([
   expect(runKey('hash', { ...REQUEST, intake: { ...REQUEST.intake, ...changed } })).not.toBe(KEY);
 });
 
-it.each<[string, Partial<KeyRequest['settings']>]>([
+it.each<[string, Partial<Request['settings']>]>([
   ['another service', { service: 'https://other.example' }],
   ['another --allow-nsfw', { allowNsfw: 'true' }],
 ])('%s is another run', (_what, changed) => {

@@ -1,7 +1,4 @@
-/**
- * The account: what of quota and budget is used, and where it will be when the period ends. The numbers stand as text; the
- * page's script draws its charts from the `data-` attributes beside them.
- */
+/** The account: what is used, and what will be. Numbers stand as text; the script draws charts from `data-` attributes. */
 import { countOf, countText, dayText, shareText } from '../../core/figures.js';
 import { spentOf } from '../../ledger/policy.js';
 import { bar, card, facts, html, type Markup } from '../../run/report/markup.js';

@@ -1,7 +1,4 @@
-/**
- * The page's own script: renews the parts that changed every few seconds, without touching the rest, and draws the gauges
- * and the line with Chart.js from what stands on the page. Without it the page asks for itself as a whole.
- */
+/** Renews the parts that changed and draws the charts from what stands on the page. Without it the page renews as a whole. */
 import { CHART_SCRIPT } from '../../run/report/page-script.js';
 
 export const DASHBOARD_SCRIPT = `'use strict';

@@ -1,13 +1,11 @@
-/**
- * What stands before every page: security headers, the check of the name that the request uses, and sign-in with a
- * password. The cookie holds nothing of it; it is signed with a key of this process, so it ends with the process.
- */
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+/** Before every page: security headers, the check of the host's name, and sign-in. Its cookie is signed by this process. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
+import { auth } from 'hono/utils/basic-auth';
 import { isLoopbackHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
 import { type Page, renderSignIn } from './render-dashboard.js';
@@ -24,7 +22,7 @@ const LONGEST_FORM = 4_096;
 /** An app that lets through to what is added to it only who may look. */
 export function createGate({ host, password, clock }: GateOptions): Hono {
   const app = new Hono();
-  const sessions = createSessions(password);
+  const key = randomBytes(32);
   const guesses = createGuessLimit();
 
   /** null: the password is right. Else how long to wait until the next attempt is looked at. */
@@ -33,17 +31,18 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
     const now = clock.monotonic();
     const waitMs = guesses.waitMs(address, now);
     if (waitMs > 0) return waitMs;
-    const isRight = sessions.isPassword(text);
+    // In a time that does not depend on how much of it is right.
+    const isRight = timingSafeEqual(digestOf(text), digestOf(password));
     if (isRight) guesses.noteRight(address);
     else guesses.noteWrong(address, now);
     return isRight ? null : 0;
   }
 
   /** Goes on to `path` with a cookie, if the password is right. */
-  function enter(context: Context, path: string, text: string): Response | Promise<Response> {
+  async function enter(context: Context, path: string, text: string): Promise<Response> {
     const waitMs = attempt(context, text);
     if (waitMs !== null) return refuse(context, path, waitMs);
-    setCookie(context, cookieName(context), sessions.open(clock.now()), {
+    await setSignedCookie(context, cookieName(context), String(clock.now() + SESSION_MS), key, {
       httpOnly: true,
       sameSite: 'Strict',
       path: '/',
@@ -90,11 +89,12 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
       url.searchParams.delete('token');
       return enter(context, ownPath(`${url.pathname}${url.search}`), token);
     }
-    const cookie = getCookie(context, cookieName(context));
-    if (cookie !== undefined && sessions.isOpen(cookie, clock.now())) return next();
-    const said = basicPassword(context.req.header('authorization'));
-    if (said !== null) {
-      const waitMs = attempt(context, said);
+    // False where the signature is not ours.
+    const until = await getSignedCookie(context, key, cookieName(context));
+    if (Number(until) > clock.now()) return next();
+    const said = auth(context.req.raw);
+    if (said !== undefined) {
+      const waitMs = attempt(context, said.password);
       return waitMs === null ? next() : refuse(context, '/', waitMs);
     }
     if (wantsPage(context)) {
@@ -129,38 +129,9 @@ export function ownPath(path: string | undefined): string {
 
 export const SESSION_MS = 7 * 86_400_000;
 
-export function createSessions(password: string) {
-  const key = randomBytes(32);
-  const digest = digestOf(password);
-  const sign = (text: string) => createHmac('sha256', key).update(text).digest('base64url');
-  return {
-    /** In a time that does not depend on how much of it is right. */
-    isPassword: (text: string) => timingSafeEqual(digestOf(text), digest),
-    /** A value for a cookie, good for `SESSION_MS`. */
-    open(now: number): string {
-      const until = String(now + SESSION_MS);
-      return `${until}.${sign(until)}`;
-    },
-    isOpen(value: string, now: number): boolean {
-      const [until = '', signature = ''] = value.split('.');
-      const isOurs = timingSafeEqual(digestOf(signature), digestOf(sign(until)));
-      return isOurs && Number(until) > now;
-    },
-  };
-}
-
 /** A password that nobody can guess, for a process that was given none. */
 export function randomPassword(): string {
   return randomBytes(24).toString('base64url');
-}
-
-/** The password of a header `Authorization: Basic …`, whatever the user's name; null where there is none. */
-export function basicPassword(header: string | undefined): string | null {
-  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header ?? '')?.[1];
-  if (encoded === undefined) return null;
-  const text = Buffer.from(encoded, 'base64').toString('utf8');
-  const colon = text.indexOf(':');
-  return colon < 0 ? null : text.slice(colon + 1);
 }
 
 function digestOf(text: string): Buffer {
@@ -179,8 +150,8 @@ export function waitAfter(wrong: number): number {
 }
 
 /**
- * After a few wrong passwords each further attempt from the same address has to wait, longer and longer; until then not even
- * the right password is accepted, or trying in parallel would get round the wait.
+ * After a few wrong passwords an address waits, longer and longer; meanwhile even the right one is refused, or trying in
+ * parallel would get round the wait.
  */
 export function createGuessLimit() {
   const known = new Map<string, { wrong: number; at: number }>();

@@ -1,10 +1,7 @@
-/**
- * What the dashboard shows, and how it is gathered from the engine and the watched folders: when somebody asks, at
- * most once a second, and kept while the engine is unavailable.
- */
+/** What the dashboard shows: gathered when somebody asks, at most once a second, and kept while the engine is unavailable. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type AccountStatus, readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
@@ -12,25 +9,11 @@ import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
-import { createScheduleBook, type ScheduleState } from '../schedules/schedule-book.js';
+import { createScheduleBook } from '../schedules/schedule-book.js';
 
 /** Times are milliseconds since 1970. */
-export interface DashboardData extends Omit<AccountStatus, 'outcomes' | 'warnings'> {
-  /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
-  readonly at: number;
-  readonly storeNow: number;
-  readonly answers: AccountStatus['outcomes'];
-  readonly schedules: readonly ScheduleState[];
-  readonly inboxes: readonly ShownInbox[];
-}
-
-/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
-export interface ShownInbox {
-  readonly folder: string;
-  /** Why no file is taken from it; null: files are. */
-  readonly closed: string | null;
-  readonly waiting: readonly WaitingFile[] | null;
-}
+export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
+export type ShownInbox = DashboardData['inboxes'][number];
 
 /** `folder`: its folder below `waiting/`. `since`: 0 when nobody noted it. `reason`: one sentence. */
 export type WaitingFile = Awaited<ReturnType<typeof readWaiting>>;
@@ -57,23 +40,17 @@ const RUNS_READ = 50;
 /** Reasons are read for so many files of a folder, the longest waiting. */
 const REASONS_READ = 50;
 
-/**
- * Throws what the engine throws. A folder that cannot be read is no error.
- * @param queue the account's; null where there is none.
- * @param inboxes watched folders, absolute.
- */
+/** `queue` null: there is none. `inboxes`: absolute. Throws what the engine throws; a folder that cannot be read is no error. */
 export async function gatherDashboard(
   engine: Engine,
   names: AccountNames | null,
   queue: BullChunkQueue | null,
   terms: SaidTerms,
   inboxes: readonly string[],
-): Promise<DashboardData> {
-  const { kind, address, ledger, warnings, outcomes, runs } = engine;
+) {
   const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
-  const stores = { kind, address, ledger, warnings, outcomes, runs, queueCounts };
-  const [{ outcomes: answers, ...account }, schedules, shownInboxes, closed] = await Promise.all([
-    readAccountStatus(stores, names, terms, RUNS_READ),
+  const [account, schedules, shownInboxes, closed] = await Promise.all([
+    readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
     listClosedInboxes(engine.keyValues),
@@ -81,18 +58,20 @@ export async function gatherDashboard(
   const at = Date.now();
   return {
     ...account,
-    answers,
     schedules,
+    /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
+    /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
     at,
     storeNow: account.ledger?.now ?? at,
   };
 }
 
-async function readInbox(folder: string): Promise<Omit<ShownInbox, 'closed'>> {
+/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
+async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
-  if (!existsSync(place)) return { folder, waiting: null };
-  return { folder, waiting: await Promise.all((await listWaiting(place)).map(readWaiting)) };
+  const waiting = existsSync(place) ? await Promise.all((await listWaiting(place)).map(readWaiting)) : null;
+  return { folder, waiting };
 }
 
 async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, position: number) {
@@ -112,11 +91,7 @@ const FRESH_MS = 1_000;
 /** When nobody has looked for so long, the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
-/**
- * The newest data for everybody who looks, gathered once at a time.
- * @param options `gather` may reject, and may take for ever. `onTrouble` is called once per outage with the reason.
- *   `deadlineMs`: how long a looker waits for the engine; default 2 s.
- */
+/** The newest data for all who look. `gather` may reject, and never end. `onTrouble`: once per outage. `deadlineMs`: default 2 s. */
 export function createNewestData(options: {
   readonly gather: () => Promise<DashboardData>;
   readonly clock: Pick<Clock, 'now'>;

@@ -1,7 +1,4 @@
-/**
- * The dashboard for `up`, beside its worker, inboxes and schedules: the page, its parts, the same as JSON, and Bull Board,
- * which is loaded when somebody looks at it.
- */
+/** The dashboard for `up`: the page, its parts, the same as JSON, and Bull Board, loaded when somebody looks at it. */
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
@@ -44,9 +41,8 @@ export interface DashboardContext {
 const CLOSE_MS = 1_000;
 
 /**
- * Serves the dashboard until `releasers` run. null with `--no-dashboard`; else its address without a password, and the
- * same signing in who opens it: a secret, null when the password is one of the settings, which is never printed. Throws `NeverStartError` when others could reach it
- * without a password, and `FailFileError` when the port cannot be had.
+ * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret, null where the settings name
+ * the password. Throws `NeverStartError` when others could reach it without one, `FailFileError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
   const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;

@@ -69,7 +69,7 @@ function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): 
 }
 
 export function figuresOf(data: DashboardData): Markup {
-  const { limit, ledger, projection, answers, runs, inboxes } = data;
+  const { limit, ledger, projection, outcomes, runs, inboxes } = data;
   const left = ledger && roomOf(ledger);
   const used = ledger && spentOf(ledger);
   const alive = judgeRuns(data).filter(isAtWork).length;
@@ -81,7 +81,7 @@ export function figuresOf(data: DashboardData): Markup {
   const expected = projection === null ? '–' : countText(projection.projected.total);
   const byDay = projection === null ? 'too early to say' : `requests by ${dayText(projection.endsOn)}`;
   const inFolders = inboxes.length === 0 ? 'no folder watched' : `in ${countOf(inboxes.length, 'folder')}`;
-  const { matched, notFound } = answers;
+  const { matched, notFound } = outcomes;
   return keyFigures(
     [
       ['Runs going', countText(alive), ofRuns],

@@ -1,7 +1,4 @@
-/**
- * Bull Board, to look into the queues and nothing else: removing or retrying a job by hand could buy something twice or leave
- * rows without an answer. Its page is served without the fonts that it would have from elsewhere.
- */
+/** Bull Board, to look and nothing else: a job removed or retried by hand could buy twice or leave rows without an answer. */
 import { resolve } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';

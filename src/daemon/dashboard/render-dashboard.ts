@@ -1,7 +1,4 @@
-/**
- * The dashboard as HTML: the whole page, its body alone, from which an open page renews its parts (elements with
- * `data-part`; the same ones are there whatever the data), and the sign-in page. Pure.
- */
+/** The dashboard as HTML: the page, its body alone, from which an open page renews its `data-part` elements, and sign-in. Pure. */
 import { clockText } from '../../core/figures.js';
 import { type Filling, html, inlineScript, type Markup, pageOf, policyOf } from '../../run/report/markup.js';
 import { accountSection } from './account-section.js';
@@ -17,11 +14,8 @@ const ICON = html`<link rel="icon" href="${'data:image/svg+xml,%3Csvg xmlns="htt
 /** Without script the page is asked for anew as a whole. */
 const PLAIN_REFRESH_SECONDS = 15;
 
-export interface Page {
-  readonly html: string;
-  /** Its `Content-Security-Policy`. */
-  readonly policy: string;
-}
+/** `policy`: its `Content-Security-Policy`. */
+export type Page = Readonly<ReturnType<typeof page>>;
 
 /** `chartLibrary`: the minified browser build of Chart.js 4, as text; the empty text leaves bars in the gauges' place. */
 export function renderDashboard(view: DashboardView, chartLibrary: string): Page {
@@ -36,7 +30,7 @@ export function renderParts(view: DashboardView): string {
 }
 
 /** It asks nobody but us, and nobody frames it. */
-function page(title: string, head: Filling, body: Markup, scripts: readonly string[]): Page {
+function page(title: string, head: Filling, body: Markup, scripts: readonly string[]) {
   const more = ["connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"];
   return { html: pageOf({ title, head, body, scripts }), policy: policyOf(scripts, more) };
 }

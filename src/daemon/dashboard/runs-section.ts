@@ -98,10 +98,7 @@ function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: 
   return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
 }
 
-/**
- * `running`: at work. `held`: alive, and nothing may be spent. `dead`: says it runs, and nobody has heard of it. The others as
- * the record has them.
- */
+/** `held`: alive, and nothing may be spent. `dead`: says it runs, without a heartbeat. The others as the record has them. */
 export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'cancelled';
 
 /** What holds the spending of an account. */
@@ -136,9 +133,8 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
 }
 
 /**
- * Identifiers of a run by what became of them; `stored`: answered without a request; `whole`: the sum, 0 while nobody knows
- * how many there are. Counts never go below nothing: a chunk that was done twice is counted twice. What a finished run did
- * not have to ask for was stored.
+ * Identifiers by what became of them; `whole`: the sum, 0 while unknown. No count goes below 0: a chunk that was done twice is
+ * counted twice. What a finished run did not have to ask for was stored.
  */
 export function partsOf({ tally, identifiers, status }: RunRecord) {
   const { matched, notFound, failed, stored } = tally;

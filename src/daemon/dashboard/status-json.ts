@@ -1,7 +1,4 @@
-/**
- * The data of the dashboard for programs: chosen field by field, so that nothing gets out because it happens to be there.
- * Pure. Times are ISO 8601, UTC.
- */
+/** The dashboard for programs: field by field, so that nothing gets out by accident. Times are ISO 8601, UTC. Pure. */
 import { roomOf } from '../../ledger/policy.js';
 import { isoTime } from '../../run/output/columns.js';
 import { foundNothing } from '../../stores/run-store.js';
@@ -20,7 +17,7 @@ export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping
 }
 
 function dataOf(data: DashboardData) {
-  const { ledger, answers } = data;
+  const { ledger, outcomes: answers } = data;
   return {
     at: isoTime(data.at),
     engine: data.engine,

@@ -89,7 +89,7 @@ function passedTick({ passed, ended, schedule }: ScheduleState, now: number) {
 /** Where Bull Board is mounted. */
 export const QUEUE_PATH = '/queue';
 
-export function queueSection({ queue, answers, ledger }: DashboardData): Markup {
+export function queueSection({ queue, outcomes: answers, ledger }: DashboardData): Markup {
   const pace = ledger?.pace.rate ?? null;
   const { oldestFetchedAt: oldest, newestFetchedAt: newest } = answers;
   const moment = (at: number) => momentText(new Date(at).toISOString());

@@ -12,7 +12,7 @@ import {
   InterruptedError,
 } from '../../core/errors.js';
 import { visible } from '../../core/terminal-text.js';
-import type { EnrichResult } from '../../run/enrich-request.js';
+import type { EnrichResult } from '../../run/enrich-file.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
 import { isPassingFault } from './inbox-file.js';

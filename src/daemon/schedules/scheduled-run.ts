@@ -14,7 +14,7 @@ import { openService } from '../../context/open-service.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import type { EnrichResult } from '../../run/enrich-request.js';
+import type { EnrichResult } from '../../run/enrich-file.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
 import { runFile } from '../../run/run-file.js';

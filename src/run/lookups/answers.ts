@@ -1,8 +1,7 @@
-/** What each distinct identifier came to: status and rank in memory (about 35 bytes each), the rendered text on disk. */
-import { grown } from '../../core/growable.js';
+/** What each distinct identifier came to: status and score in memory (about 35 bytes each), the rendered text on disk. */
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
-import type { SpoolFile } from '../scan/spool-file.js';
+import { grown, type SpoolFile } from '../scan/spool-file.js';
 
 /** Rendered texts kept at hand. */
 const CACHED_BYTES = 16 * 1_048_576;
@@ -15,7 +14,6 @@ export class Answers {
   wanted = 0;
   answered = 0;
   #codes = new Uint8Array(1_024);
-  #groups = new Uint8Array(1_024);
   #scores = new Float64Array(1_024);
   #positions = new Float64Array(1_024);
   #lengths = new Uint32Array(2_048);
@@ -43,19 +41,13 @@ export class Answers {
     return OUTCOME_STATUSES[(this.#codes[index] ?? 0) - FIRST_STATUS] ?? null;
   }
 
-  set(
-    index: number,
-    status: OutcomeStatus,
-    rank: { readonly group: number; readonly score: number },
-    rendered: RenderedAnswer,
-  ): void {
+  set(index: number, status: OutcomeStatus, score: number | null, rendered: RenderedAnswer): void {
     this.#fit(index);
     // First, because it fails when the disk is full: then the identifier has no answer yet.
     const { buffer, at } = this.file.room((rendered.before.length + rendered.after.length) * 3);
     if (this.status(index) === null) this.answered += 1;
     this.#codes[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
-    this.#groups[index] = rank.group;
-    this.#scores[index] = rank.score;
+    this.#scores[index] = score ?? Number.NaN;
     this.#positions[index] = this.file.length;
     const before = buffer.write(rendered.before, at);
     const after = buffer.write(rendered.after, at + before);
@@ -64,8 +56,9 @@ export class Answers {
     this.#cache.delete(index);
   }
 
-  rank(index: number): { readonly group: number; readonly score: number } {
-    return { group: this.#groups[index] ?? 0, score: this.#scores[index] ?? 0 };
+  /** The quality score; NaN where there is none. */
+  score(index: number): number {
+    return this.#scores[index] ?? Number.NaN;
   }
 
   rendered(index: number): RenderedAnswer {
@@ -98,7 +91,6 @@ export class Answers {
   #fit(index: number): void {
     if (index < this.#codes.length) return;
     this.#codes = grown(this.#codes, index + 1);
-    this.#groups = grown(this.#groups, index + 1);
     this.#scores = grown(this.#scores, index + 1);
     this.#positions = grown(this.#positions, index + 1);
     this.#lengths = grown(this.#lengths, (index + 1) * 2);

@@ -2,12 +2,11 @@
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
+import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { COME_BACK_REASON } from '../../stores/outcome-store.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
-import { rankOf } from '../output/join-rows.js';
-import type { Renderer } from '../output/output-plan.js';
+import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
 
@@ -17,12 +16,9 @@ export interface Unanswered {
   readonly text: string;
 }
 
-/** An answer of the service, unpacked. */
-interface CollectedAnswer extends Pick<FetchedAnswer, 'status' | 'comeBack' | 'fetchedAt'> {
-  /** The service's JSON text, and parsed: null and empty for `not_found`. */
-  readonly profile: string | null;
-  readonly brand: Brand;
-}
+/** An answer of the service, unpacked; for `not_found` profile and brand are null and empty. */
+type CollectedAnswer = Pick<FetchedAnswer, 'status' | 'comeBack' | 'fetchedAt'> &
+  Required<Pick<AnswerView, 'profile' | 'brand'>>;
 
 export interface CollectorOptions {
   readonly engine: Pick<Engine, 'outcomes' | 'runs'>;
@@ -37,7 +33,7 @@ const READ_AT_ONCE = 500;
 const EXPECTED_AT_MOST = 20_000;
 
 export class OutcomeCollector {
-  readonly summary = createRunSummary(qualityTier);
+  readonly summary = createRunSummary();
   /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
@@ -128,7 +124,7 @@ export class OutcomeCollector {
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = comeBack ? COME_BACK_REASON : null;
     const view = { ...answer, identifier: parseIdentifierText(text), source, error };
-    scan.answers.set(index, status, rankOf(status, score), renderer.answer(view));
+    scan.answers.set(index, status, score, renderer.answer(view));
     this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });
   }
 
@@ -138,8 +134,8 @@ export class OutcomeCollector {
     this.reasons.set(index, error);
     this.summary.noteFailure(status, error);
     const identifier = parseIdentifierText(text);
-    const view = { status, identifier, profile: null, source: null, fetchedAt: null, error };
-    scan.answers.set(index, status, rankOf(status, null), renderer.answer(view));
+    const rendered = renderer.answer({ ...NOTHING_ASKED, status, identifier, error });
+    scan.answers.set(index, status, null, rendered);
   }
 }
 

@@ -14,7 +14,6 @@ import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from
 import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
 import type { Scan } from '../scan/scan.js';
-import type { OutcomeCollector } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
 import { estimateSpending, foreignTerms } from './spending.js';
 import { sweep } from './sweep.js';
@@ -26,8 +25,6 @@ const RUNS_LOOKED_AT = 20;
 const LEAST_ENGINE_SHARE = 0.1;
 
 export interface LookupsContext extends BegunRun {
-  readonly collector: OutcomeCollector;
-  readonly scan: Scan;
   readonly releasers: Releasers;
   /** Shows where the run stands, whenever something has changed. */
   readonly show: (phase: EnrichProgress['phase']) => void;

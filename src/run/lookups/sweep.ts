@@ -11,8 +11,6 @@ import type { ChunkDispatcher } from './dispatch-chunks.js';
 import { accountOfRun, chunksAhead } from './spending.js';
 
 export interface SweepContext extends BegunRun {
-  readonly collector: OutcomeCollector;
-  readonly scan: Scan;
   readonly dispatcher: ChunkDispatcher;
   /** Called with why when spending has to wait, and with null when it goes on. */
   readonly onParked: (halt: RunHalt | null) => void;

@@ -7,7 +7,7 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { visibleLine, visibleLines } from '../../core/terminal-text.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';
-import { noMatchText } from '../report/headline.js';
+import { noMatchText, rowsText } from '../report/headline.js';
 import type { RunReport } from '../report/report.js';
 
 /** Fields are added without a new version; receivers tolerate them. */
@@ -35,11 +35,7 @@ export interface Notice {
   readonly report: string | null;
 }
 
-export interface NoticeScene {
-  readonly at: number;
-  readonly isSample: boolean;
-  readonly run: Notice['run'];
-}
+export type NoticeScene = Pick<Notice, 'isSample' | 'run'> & { readonly at: number };
 
 /** The event of a run's end; null: a person stopped it, and knows. */
 export function eventOfEnd(exitCode: ExitCode): NotifyEvent | null {
@@ -124,11 +120,7 @@ function headline({ event, run, rows }: Notice): string {
 function linesOf({ run, reason, rows, requests, account, files, report, at }: Notice): string[] {
   const lines: string[] = [];
   if (reason !== null) lines.push(reason, '');
-  if (rows !== null) {
-    const named = Object.entries(rows).filter(([, value]) => value > 0);
-    const shown = named.map(([status, value]) => `${countText(value)} ${status.replace('_', ' ')}`);
-    lines.push(`rows:      ${shown.join(', ') || 'none'}`);
-  }
+  if (rows !== null) lines.push(`rows:      ${rowsText(rows)}`);
   if (requests !== null) {
     const { sent, billed, unreported } = requests;
     const overage =

@@ -1,6 +1,6 @@
 /**
- * Notifies by webhook and e-mail of the events that are asked for. Once open it never throws, waits for nobody, and changes no exit
- * code. What cannot be delivered is kept in the state folder and goes out with whatever notifies the same receiver next.
+ * Notifies by webhook and e-mail. Once open it never throws and changes no exit code; what cannot be delivered is kept in the
+ * state folder for whoever notifies the same receiver next.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';

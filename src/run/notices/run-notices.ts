@@ -3,21 +3,21 @@ import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.js';
 import type { ExitCode } from '../../core/errors.js';
-import type { EnrichProgress, EnrichResult } from '../enrich-request.js';
+import type { EnrichResult } from '../enrich-file.js';
+import type { EnrichProgress } from '../enrich-request.js';
 import type { RunReport } from '../report/report.js';
 import { eventOfEnd, type NoticeScene, noticeOfAccount, noticeOfError, noticeOfReport } from './notice.js';
 import type { Notifier } from './notifier.js';
 
 export type RunNotices = ReturnType<typeof createRunNotices>;
 
-export interface RunNoticesOptions {
+export function createRunNotices(options: {
   readonly notifier: Notifier;
   readonly input: string;
   readonly isSample: boolean;
   readonly clock: Clock;
-}
-
-export function createRunNotices({ notifier, input, isSample, clock }: RunNoticesOptions) {
+}) {
+  const { notifier, input, isSample, clock } = options;
   const label = `${hostname()}: ${input === '-' ? 'stdin' : basename(input)}`;
   let isParked = false;
   let id: string | null = null;

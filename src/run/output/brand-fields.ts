@@ -1,16 +1,10 @@
 /**
- * What a cell reads from a brand: by path, as `--fields` says (`company.location.region`,
- * `links.twitter`, `logos.icon.svg`), and the best of several logos, colours or industries. Brands are
- * read tolerantly: any field may be absent, null or of an unexpected type.
+ * What a cell reads from a brand: by a path of `--fields`, or the best logo, colour or industry. Any field may be absent or odd.
  *
- * A segment of a path goes into an object by key. In an array it is, whichever fits first:
- * 1. a position from 0;
- * 2. a label: keeps the elements whose `type`, `theme`, `format`, `name` or `slug` says so, or that have it as a tag;
- * 3. a label of the files in them: keeps those (`logos.icon.svg`);
- * 4. a key: that value of each element.
- * What the path ends on becomes one cell: of logos, images and files the address of the best one, of
- * links the address, of colours the value, of fonts and industries the name; several values are joined
- * with `|`; anything else is JSON.
+ * A segment of a path goes into an object by key. In an array it is, whichever fits first: a position from 0; a label (`type`,
+ * `theme`, `format`, `name`, `slug` or tag) of elements, which keeps those; a label of the files in them (`logos.icon.svg`); a
+ * key. What the path ends on becomes one cell: of logos and files the address of the best one, of links the address, of colours
+ * the value, of fonts and industries the name; several values are joined with `|`; anything else is JSON.
  */
 
 import { jsonOf } from '../../core/json-text.js';
@@ -110,10 +104,7 @@ function placeIn(order: readonly unknown[], value: unknown): number {
   return place < 0 ? order.length : place;
 }
 
-/**
- * Address of the best file among these logos or images: theme first (dark, none said, light), then format
- * (svg, png, webp, jpeg), then width. Null when no file has an address.
- */
+/** Address of the best file: by theme (dark, none, light), format (svg, png, webp, jpeg) and width. null: none has one. */
 function bestFile(assets: readonly JsonObject[]): string | null {
   const files = assets.flatMap(({ theme, formats }) =>
     objectsIn(formats).map(({ src, format, width }) => ({

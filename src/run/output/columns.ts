@@ -1,7 +1,4 @@
-/**
- * Our columns of a CSV output: the default ones in their order, and those that `--fields` picks instead. Each knows
- * its name without prefix and how its cell is made from what an identifier came to.
- */
+/** Our columns of a CSV output: the default ones in their order, and those that `--fields` picks instead. */
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
 import {
@@ -85,9 +82,8 @@ const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 
 /**
- * The columns of an output.
- * @param fields null: the default columns. Else names of default columns, with or without prefix, and paths into the
- *   brand, perhaps with a plus in front (`known-fields.ts`); they stand in this order between status and identifier, and fetched_at and error. One named twice stands once.
+ * `fields` null: the default columns. Else default columns, with or without prefix, and paths into the brand, perhaps with a
+ * plus in front (`known-fields.ts`), each once, between `FIRST` and `LAST`.
  */
 export function columnsFor(fields: readonly string[] | null, prefix: string): readonly Column[] {
   if (fields === null) return DEFAULT_COLUMNS;

@@ -1,7 +1,4 @@
-/**
- * Counts the records of a written file from its bytes alone, knowing nothing of how it was written: one of the three
- * counts that must agree before a run says "done". For UTF-8 with `"` as quote, plain or gzip-compressed.
- */
+/** Counts the records of a file (UTF-8, quote `"`) from its bytes alone, knowing nothing of how they were written. */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -21,10 +18,7 @@ const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
-/**
- * How many records a file holds.
- * @throws the system's error when it cannot be read, zlib's when its compression is damaged or cut short.
- */
+/** Throws the system's error when the file cannot be read, zlib's when its compression is damaged or cut short. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
   const counter = createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });

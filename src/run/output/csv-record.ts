@@ -4,10 +4,7 @@ import type { FormulaEscaping } from './output-plan.js';
 
 const QUOTE = '"';
 
-/**
- * The raw texts of a record's cells, quotes included. Joined with the delimiter they give the record again.
- * A quote opens a quoted cell only as its first character; a doubled quote inside stands for one.
- */
+/** The raw cells, quotes included; joined with the delimiter they are the record. Only a first character opens a quoted cell. */
 export function splitRecord(raw: string, delimiter: string): string[] {
   const cells: string[] = [];
   let start = 0;
@@ -48,10 +45,7 @@ export function writeCells(cells: readonly string[], delimiter: string): string 
 const MAX_CELL_CHARACTERS = 16_000;
 const MAX_LINE_BREAKS = 100;
 
-/**
- * Makes a cell of ours fit to be read back: no NUL, not too long (cut, with an ellipsis), not over too many lines
- * (blanks instead). The whole text is in JSON lines.
- */
+/** Makes a cell of ours fit to be read back: without NUL, cut with an ellipsis, and blanks for too many line breaks. */
 export function sanitizeCell(cell: string): string {
   let text = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
   if (text.length > MAX_CELL_CHARACTERS) text = `${text.slice(0, MAX_CELL_CHARACTERS)}…`;
@@ -62,9 +56,8 @@ export function sanitizeCell(cell: string): string {
 }
 
 /**
- * What starts a formula: OWASP "CSV Injection", and the full-width and small forms that East Asian spreadsheets read alike.
- * Blanks and characters without a glyph may stand before it: importers trim or drop them. A tab or line break in front
- * counts by itself, since some importers begin a new cell after it.
+ * What starts a formula (OWASP "CSV Injection"), East Asian forms too, after blanks and characters without a glyph, which
+ * importers drop. A tab or line break counts too: some importers begin a new cell after it.
  */
 const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;

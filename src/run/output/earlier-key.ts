@@ -1,7 +1,4 @@
-/**
- * Our one key in JSON lines, and what an earlier run left under it: that is replaced, anything else is the user's and stops
- * the run. And the reason that an earlier run left with a row that it could not read, in both formats.
- */
+/** What an earlier run left in its output, under our key or columns: it is replaced; what else is there stops the run. */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import type { Row } from '../../core/table.js';
@@ -25,10 +22,8 @@ export function isEarlierValue(value: string): boolean {
 }
 
 /**
- * Takes out what an earlier run left under our key. `line`: as it was before that run; `members`: those of the line, with
- * their positions as it came; `carried`: JSON text of what that run kept of a line that it could not read, and `error` the
- * reason that it gave, null for nothing.
- * @throws NeverStartError `column-ours` when something else is there.
+ * Takes out what an earlier run left under our key. `members`: of the rest, positions as it came. `carried`: JSON text of
+ * a line that that run could not read, `error` its reason. Throws NeverStartError `column-ours` for anything else there.
  */
 export function withoutOurs(line: string, key: string) {
   const all = membersOf(line) ?? [];
@@ -64,14 +59,11 @@ export function earlierCells(
   const isOurs = new Set(ours);
   return ({ cells }) => {
     const isBlank = cells.every((cell, at) => isOurs.has(at) || cell.trim() === '');
-    return cells[rawAt] && isBlank ? reasonOf(cells[errorAt ?? -1]) : null;
+    return cells[rawAt] && isBlank ? cells[errorAt ?? -1] || NO_REASON : null;
   };
 }
 
-/**
- * For JSON lines with our `key`.
- * The returned function throws NeverStartError `column-ours` when something else is under it.
- */
+/** For JSON lines. The returned function throws NeverStartError `column-ours` when something else is under `key`. */
 export function earlierKey(key: string): EarlierProblem {
   return ({ raw }) => {
     if (!raw.includes(key)) return null;
@@ -79,13 +71,11 @@ export function earlierKey(key: string): EarlierProblem {
     const isBlank = members.every(({ valueStart, valueEnd }) =>
       /^(?:null|"\s*")$/.test(raw.slice(valueStart, valueEnd)),
     );
-    return carried !== null && isBlank ? reasonOf(error) : null;
+    return carried !== null && isBlank ? error || NO_REASON : null;
   };
 }
 
-function reasonOf(error: string | null | undefined): string {
-  return error || 'an earlier run could not read this row';
-}
+const NO_REASON = 'an earlier run could not read this row';
 
 /** The member under our key that keeps the text of a line that could not be read. */
 export function rawMember(json: string): string {

@@ -1,7 +1,4 @@
-/**
- * A row and its answer: which candidate counts, where the row ranks, how it is rendered. Rows stay in the spool while they
- * are ranked; in memory each takes 20 bytes, the place of its record included.
- */
+/** A row and its answer: which candidate counts, its rank, its text. In memory each row takes 20 bytes. */
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import { candidatesOf, kindOf, type RowRecord, type RowSpool, rawOf, readRow } from '../scan/row-spool.js';
@@ -17,39 +14,25 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   skipped: 6,
 };
 
-/**
- * Where a row belongs: a smaller group comes first, and within a group a larger score.
- * @param score the quality score, 0 to 1; null when the brand has none. Of a status other than `matched` it is ignored.
- */
+/** A smaller group comes first, within it a larger score (0 to 1; null: none), which counts for `matched` alone. */
 export function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }
 
-/**
- * What a row came to, without its texts. `index`: number of the identifier that counts; -1 when nothing was asked.
- * `duplicateOf`: the first row with the same identifier; 0 when that is this one or nothing was asked.
- */
-export interface JoinedRow {
-  readonly record: RowRecord;
-  readonly status: OutcomeStatus;
-  readonly index: number;
-  readonly duplicateOf: number;
-}
+/** `index`: number of the identifier that counts; -1: nothing was asked. `duplicateOf`: the first row with it; 0: this one. */
+export type JoinedRow = Readonly<ReturnType<typeof joinRow>>;
 
-/**
- * Joins a row with what its identifiers came to. The first call for each row must follow the order of the rows: who comes
- * first is the original, the others are duplicates.
- */
-export function joinRow(record: RowRecord, answers: Answers): JoinedRow {
+/** Joins a row with its answers. The first calls must follow the order of the rows: whoever comes first is the original. */
+export function joinRow(record: RowRecord, answers: Answers) {
   const kind = kindOf(record);
   if (kind !== 'asked') {
-    return { record, status: kind === 'skipped' ? 'skipped' : 'invalid', index: -1, duplicateOf: 0 };
+    return { record, status: kind === 'skipped' ? kind : ('invalid' as const), index: -1, duplicateOf: 0 };
   }
   const index = usedCandidate(candidatesOf(record), answers);
   const first = answers.firstRow(index, record.number);
   const duplicateOf = first === record.number ? 0 : first;
-  return { record, status: answers.status(index) ?? 'deferred', index, duplicateOf };
+  return { record, status: answers.status(index) ?? ('deferred' as const), index, duplicateOf };
 }
 
 /** The first candidate that came to anything but `not_found`; when none did, the first. */
@@ -76,7 +59,7 @@ export class RowRanking {
 
   /** Every row once, in the order of the input. */
   add({ record, status, index }: JoinedRow): void {
-    const { group, score } = index < 0 ? rankOf(status, null) : this.answers.rank(index);
+    const { group, score } = rankOf(status, this.answers.score(index));
     this.#keys[this.#count] = group === 0 ? 0 - score : group;
     this.#count += 1;
     this.#starts[this.#count] = (this.#starts[this.#count - 1] ?? 0) + record.length;
@@ -84,18 +67,14 @@ export class RowRanking {
 
   /** The rows in their final order, where rows of one identifier stand together. */
   *inOrder(): Generator<JoinedRow> {
-    for (const at of this.#order()) {
+    const keys = this.#keys;
+    // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
+    const order = Uint32Array.from(keys.keys()).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
+    for (const at of order) {
       const start = this.#starts[at] ?? 0;
       const record = this.rows.record(at + 1, start, (this.#starts[at + 1] ?? 0) - start);
       yield joinRow(record, this.answers);
     }
-  }
-
-  #order(): Uint32Array {
-    const keys = this.#keys;
-    const order = Uint32Array.from({ length: keys.length }, (_, at) => at);
-    // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
-    return order.sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * One output. Everything goes to a temporary file beside the target, and `commit` makes it the target in one step, when it is
- * safely on disk. `-` and what is no regular file (a pipe, a device) are written directly: there is nothing to replace.
+ * One output: a temporary file beside the target, which `commit` makes the target in one step when it is safely on disk. `-`
+ * and what is no regular file (a pipe, a device) are written directly.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -27,11 +27,7 @@ export interface OutputOptions {
 /** Looks at a finished file before it gets its name. Not asked where there is no such file (a pipe, a device). */
 type Verify = (path: string) => Promise<void>;
 
-/**
- * Opens an output. Nothing appears under the target's name before `commit`. Temporary files that killed processes of
- * this machine left beside it are removed.
- * @throws FailFileError `output-unwritable`.
- */
+/** Removes what killed processes of this machine left beside the target. Throws FailFileError `output-unwritable`. */
 export async function createOutput(target: string, { gzip, bom, stdout }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;
@@ -71,10 +67,7 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
         await send(chunk);
       }
     },
-    /**
-     * Puts the output under its name. `verify` is handed the path of the finished file before that; what it throws is
-     * thrown on. Throws FailFileError `output-unwritable`. Whenever it throws, nothing has changed under the name.
-     */
+    /** Puts the output under its name, once `verify` had the finished file. Whatever it throws, nothing has changed there. */
     async commit(verify?: Verify): Promise<void> {
       await flush();
       if (!isOpen) return;
@@ -185,10 +178,7 @@ const MACHINE = hostname()
   .replace(/[^A-Za-z0-9]/g, '_')
   .slice(0, 60);
 
-/**
- * A name that is free and hidden: `.brand-enrich-0f3a5c7e9b1d-host-4711-9f3a77c2.tmp`. The target stands in it as a hash,
- * since a name of the greatest length leaves no room for more.
- */
+/** A free and hidden name. It holds a hash of the target, since the longest names leave no room for more. */
 export function temporaryName(target: string): string {
   const hash = createHash('sha256').update(target).digest('hex').slice(0, 12);
   const name = `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
@@ -196,10 +186,7 @@ export function temporaryName(target: string): string {
   return name;
 }
 
-/**
- * Removes temporary files that dead processes of this machine left in a folder, whatever they were to become: the
- * output of a nightly job has a name that never comes again. What cannot be removed stays.
- */
+/** Whatever they were to become: the output of a nightly job has a name that never comes again. What cannot go stays. */
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, from, pid] = /^\.brand-enrich-[0-9a-f]{12}-(.+)-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? [];

@@ -37,9 +37,8 @@ export interface RenderedAnswer {
 }
 
 /**
- * Which cells of a CSV get a leading apostrophe when a spreadsheet would take them for a formula. `ours`: text that we add,
- * plain numbers such as -1.5 excepted, and `brand_raw` excepted because it repeats the user's text. `all`: every cell, the
- * user's own and their header included, and numbers as well. `none`: no cell.
+ * Which cells of a CSV get an apostrophe before what a spreadsheet would take for a formula. `ours`: text that we add, without
+ * plain numbers (-1.5) and without `brand_raw`, which repeats the user's text. `all`: every cell and the header.
  */
 export type FormulaEscaping = 'all' | 'ours' | 'none';
 

@@ -1,7 +1,4 @@
-/**
- * Output records as text. CSV: the user's columns as they stood, then ours. JSON lines: the user's
- * object as it stood, and our key before its closing brace, with the service's profile as it came.
- */
+/** Output records as text: the user's columns or object as they stood, then our columns, or our one key. */
 import { addMember, cellOfJson } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
@@ -17,10 +14,7 @@ import {
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
 import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 
-/**
- * Makes the renderer for a plan. Pure but for errors; make it before anything is spent.
- * @throws NeverStartError `column-ours` when our key would overwrite a column of the user's (CSV that becomes JSON lines).
- */
+/** Throws NeverStartError `column-ours` when our key would overwrite a column of a CSV that becomes JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
   return plan.format === 'csv' ? createCsvRenderer(plan) : createJsonRenderer(plan);
 }
@@ -43,7 +37,8 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
       return user.header + joint + writeCells(names, delimiter) + lineEnd;
     },
     answer(view) {
-      const brand = brandOf(view);
+      const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
+      const brand: Brand = isObject(parsed) ? parsed : {};
       const cells = columns.map((column) =>
         escapeFormula(sanitizeCell(column.cell(view, brand)), plan.escapeFormulas),
       );
@@ -66,11 +61,6 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
     },
   };
   return renderer;
-}
-
-function brandOf(view: AnswerView): Brand {
-  const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
-  return isObject(parsed) ? parsed : {};
 }
 
 interface UserPart {
@@ -144,10 +134,7 @@ function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
   };
 }
 
-/**
- * Keys for those columns of a CSV at `positions` when it becomes JSON lines: a blank name becomes `column_3` (its
- * position from 1), a name that was taken gets a number.
- */
+/** Keys for columns that become JSON lines: a blank one is `column_3` (from 1), a name that was taken gets a number. */
 function jsonKeysOf(columns: readonly string[], positions: readonly number[]): string[] {
   const names = new Set(positions.map((at) => columns[at] ?? ''));
   const used = new Set<string>();

@@ -1,7 +1,4 @@
-/**
- * Joins rows with their answers, ranks them and writes the files, each in one step: the output under
- * its complete or partial name, and the errors file. Then three independent counts must agree.
- */
+/** Joins rows with their answers, ranks them, writes output and errors file, and lets three independent counts agree. */
 import { rm } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
@@ -31,12 +28,9 @@ export interface WriteRequest {
 }
 
 /**
- * `output`: where the rows are, `-` for standard output. `errors` null: there are no such rows, and no such file. `readBack`:
- * records read back from the written file; null when it went to standard output.
+ * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard output. `errors` null: no such
+ * rows, no such file. `readBack`: null on standard output.
  */
-export type Written = Awaited<ReturnType<typeof writeOutput>>;
-
-/** Throws FailFileError `output-unwritable` and `output-miscounted`. */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
     const { scan, renderer, plan, names, isSorted, isComplete } = request;
@@ -99,12 +93,7 @@ async function addError(
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
 
-/**
- * Opens the errors file. Its columns are the user's, `brand_status`, `brand_identifier`, `brand_fetched_at`,
- * `brand_error` and, for rows that could not be read, `brand_raw`; JSON lines carry the same object as the output.
- * @param plan the output's plan.
- * @throws FailFileError `output-unwritable`.
- */
+/** Opens the errors file: the user's columns and the few that ours always have. Throws FailFileError `output-unwritable`. */
 export async function createErrorsFile(
   target: string,
   plan: OutputPlan,
@@ -148,10 +137,7 @@ export function sumOf(counts: StatusCounts): number {
   return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
-/**
- * Compares the records that intake found, the rows by status, and the records counted in the written file at `path` (null:
- * it went to a pipe). Throws FailFileError `output-miscounted` when they disagree.
- */
+/** `written`: records counted in the file; null: a pipe. Throws FailFileError `output-miscounted` when the counts disagree. */
 export function assertAccounts(
   path: string,
   read: number,

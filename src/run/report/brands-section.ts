@@ -1,12 +1,9 @@
-/**
- * The brands with the best and the lowest scores, each with its colour, initials or logo. Drawn as SVG,
- * because the page forbids inline styles.
- */
+/** The brands with the best and the lowest scores. Drawn as SVG, because the page forbids inline styles. */
 
 import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
 import { card, html, type Markup } from './markup.js';
-import type { PageData, ShownBrand } from './sections.js';
+import type { PageData, ShownBrand } from './page-data.js';
 
 /** Nothing where no brand has a score. */
 export function brandsSection({ best, lowest }: PageData): Markup | null {
@@ -55,10 +52,7 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/**
- * White, unless the colour is so light that white would have less than the contrast of 3 to 1 that the same guidelines ask
- * of large letters: brands are used to white on their colour.
- */
+/** White, as brands are used to, unless its contrast is below the 3 to 1 that the guidelines ask of large letters. */
 export function inkOn(hex: string): '#000000' | '#ffffff' {
   return 1.05 / (luminance(hex) + 0.05) >= 3 ? '#ffffff' : '#000000';
 }

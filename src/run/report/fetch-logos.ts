@@ -1,17 +1,8 @@
 /** Logos for the report as `data:` addresses. Whatever goes wrong leaves the brand without one. */
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
-
-export interface LogoOptions {
-  /** Connections; the caller closes it. */
-  readonly dispatcher: Dispatcher;
-  /** No logo is begun or waited for any more. */
-  readonly stop: AbortSignal;
-  /** For all of them together. */
-  readonly totalMs: number;
-}
 
 /** Longest picture that is embedded. */
 export const LOGO_BYTES_AT_MOST = 64 * 1024;
@@ -54,12 +45,12 @@ export function openLogoAgent(resolve?: Resolve): Agent {
 }
 
 /**
- * Fetches each address once, a few at a time. The map holds a `data:` address for every one that came, under the address as
- * it was given. Never rejects.
+ * Fetches each address once, a few at a time. By address as it was given; without those that failed. Never rejects.
+ * `stop`: no logo is begun or waited for any more. `totalMs`: for all together. The caller closes `dispatcher`.
  */
 export async function fetchLogos(
   urls: readonly string[],
-  { dispatcher, stop, totalMs }: LogoOptions,
+  { dispatcher, stop, totalMs }: { dispatcher: Dispatcher; stop: AbortSignal; totalMs: number },
 ): Promise<Map<string, string>> {
   const logos = new Map<string, string>();
   const signal = AbortSignal.any([stop, AbortSignal.timeout(totalMs)]);
@@ -129,19 +120,14 @@ export function isPublicAddress(address: string): boolean {
 /** How names are resolved: `dns.lookup`, or what a test puts in its place. */
 export type Resolve = (
   name: string,
-  options: { all: true; family?: number; hints?: number },
+  options: LookupAllOptions,
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/**
- * A `lookup` for connections. A name that has one address which is not public has none: which of them would be connected to
- * is not for its owner to choose.
- */
+/** A `lookup` for connections. A name with one address that is not public has none: its owner does not choose among them. */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (name, options, done) => {
-    const family = typeof options.family === 'number' ? { family: options.family } : {};
-    const hints = options.hints === undefined ? {} : { hints: options.hints };
-    resolve(name, { ...family, ...hints, all: true }, (error, addresses) => {
+    resolve(name, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return done(error, []);
       const [first] = addresses;
       const refused = addresses.find(({ address }) => !isPublicAddress(address));

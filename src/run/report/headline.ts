@@ -1,7 +1,7 @@
 /** The first two sentences of the page: what came of the file, and what to do next. */
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
-import { hasNoMatch } from '../../core/outcome.js';
+import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
 import type { Mark } from './markup.js';
 import type { RunReport } from './report.js';
 
@@ -27,6 +27,14 @@ export function noMatchText({ run, rows, input, identifiers }: RunReport): strin
   const only = input.columns.length === 1;
   if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
   return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND says others.`;
+}
+
+/** `3 matched, 1 not found`; `none` where there are no rows. */
+export function rowsText(rows: StatusCounts): string {
+  const counted = Object.entries(rows).filter(([, count]) => count > 0);
+  return (
+    counted.map(([status, count]) => `${countText(count)} ${status.replace('_', ' ')}`).join(', ') || 'none'
+  );
 }
 
 /** What came of the rows, in one sentence. */

@@ -1,7 +1,4 @@
-/**
- * HTML that data cannot break: text becomes markup only through the `html` template, which escapes every
- * value that is not markup already. And the pieces that report and dashboard are made of.
- */
+/** HTML that data cannot break: text becomes markup through `html` alone, which escapes it. And what pages are made of. */
 import { createHash } from 'node:crypto';
 import { STYLE } from './page-style.js';
 
@@ -13,25 +10,14 @@ export class Markup {
 /** What a template may be filled with: text is escaped, lists are joined, null and false leave nothing. */
 export type Filling = Markup | string | number | null | false | readonly Filling[];
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
+const CODES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/**
- * Control characters show nothing and are not allowed in HTML; a lone surrogate half cannot be written as UTF-8.
- * Both become the replacement character.
- */
+/** Not allowed in HTML, or not writable as UTF-8: becomes the replacement character. */
 const UNWRITABLE = /(?![\t\n\r])[\p{Cc}\p{Surrogate}]/gu;
 
 /** Text as it may stand between tags and inside quoted attributes. */
 export function escapeHtml(text: string): string {
-  return text
-    .replace(UNWRITABLE, '\ufffd')
-    .replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
+  return text.replace(UNWRITABLE, '\ufffd').replace(/[&<>"']/g, (sign) => CODES[sign] ?? sign);
 }
 
 /** HTML that is part of the program. Never give it anything that was read. */
@@ -53,10 +39,7 @@ function render(filling: Filling): string {
   return escapeHtml(String(filling));
 }
 
-/**
- * A script as it may stand inside a `script` element: it cannot end it, and names no source map, which a browser's tools would
- * ask for.
- */
+/** A script that cannot end its `script` element, and names no source map, which browsers would ask for. */
 export function inlineScript(text: string): string {
   return text
     .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
@@ -113,15 +96,13 @@ export function keyFigures(
   figures: readonly (readonly [term: string, figure: string, below: string])[],
   isPart = false,
 ): Markup {
-  return html`<dl class="key" aria-label="Key figures"${isPart && html` data-part="key"`}>
-${figures.map(
-  ([
-    term,
-    figure,
-    below,
-  ]) => html`<div><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
+  const shown = figures.map(
+    ([term, figure, below]) =>
+      html`<div><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
 `,
-)}</dl>`;
+  );
+  return html`<dl class="key" aria-label="Key figures"${isPart && html` data-part="key"`}>
+${shown}</dl>`;
 }
 
 /** A whole page: `scripts` run in their order, and nothing else runs or colours. */
@@ -151,10 +132,7 @@ ${page.scripts.map(
 `.text;
 }
 
-/**
- * The `Content-Security-Policy` of such a page: only what stands in it runs and colours, pictures come only from inside, and
- * nothing else is loaded or sent but as `more` says.
- */
+/** The `Content-Security-Policy` of such a page: nothing is loaded or sent but what stands in it and what `more` allows. */
 export function policyOf(scripts: readonly string[], more: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -1,7 +1,4 @@
-/**
- * The scripts of the report: Chart.js, and our own, which draws the histogram from the table on the page in the colours of
- * the style sheet, and redraws it for dark, light and paper. Without it the table stays.
- */
+/** The scripts of the report: Chart.js, and ours, which draws the histogram from the table. Without them the table stays. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

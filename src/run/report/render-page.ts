@@ -1,27 +1,14 @@
-/**
- * The report of a run as one HTML text that needs nothing else: styles, scripts, charts and pictures are inside it, and
- * its security policy forbids it to ask anybody for anything. Pure; writing it is the pipeline's.
- */
+/** The report of a run as one HTML text that holds all it needs and may ask nobody for anything. Pure. */
 import { countOf, countText, durationText, momentText, shareText } from '../../core/figures.js';
 import { brandsSection } from './brands-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
 import { html, inlineScript, keyFigures, type Markup, pageOf, policyOf } from './markup.js';
+import type { PageData } from './page-data.js';
 import { PAGE_SCRIPT } from './page-script.js';
 import type { RunReport } from './report.js';
-import {
-  causesSection,
-  filesSection,
-  moneySection,
-  outcomesSection,
-  type PageData,
-  scoresSection,
-} from './sections.js';
+import { causesSection, filesSection, moneySection, outcomesSection, scoresSection } from './sections.js';
 
-/**
- * The whole page.
- * @param chartLibrary The minified browser build of Chart.js 4, as text; it defines `Chart`. The empty text leaves the
- *   table in the chart's place.
- */
+/** `chartLibrary`: Chart.js 4 for browsers, as text, which defines `Chart`; empty: the table stands in its place. */
 export function renderPage(data: PageData, chartLibrary: string): string {
   const { report } = data;
   const scripts = [inlineScript(chartLibrary), PAGE_SCRIPT];

@@ -1,14 +1,12 @@
-/**
- * The report of a run as JSON: what came in, what came out, what it cost, and the three counts that agree. Plain
- * numbers and names, so that programs can read it; no token, no brand, no row.
- */
+/** The report of a run as JSON, for programs: numbers and names, and no token, no brand, no row. */
 
 import { costOf } from '../../core/decimal.js';
 import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { limitOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
-import type { EnrichRequest, EnrichResult } from '../enrich-request.js';
+import type { EnrichResult } from '../enrich-file.js';
+import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
 

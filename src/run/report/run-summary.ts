@@ -1,10 +1,6 @@
-/**
- * What a run adds up while answers come in: counts of identifiers, ages, scores, the brands with the
- * best and the lowest scores, and reasons. The report is made of it. Its memory does not grow with the
- * number of answers.
- */
+/** What a run adds up while answers come in, for its report. Its memory does not grow with the number of answers. */
 import type { AnswerSource } from '../../core/outcome.js';
-import type { Brand, QualityTier } from '../../lookup/brand.js';
+import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
 /** An answer of the service, asked for in this run or stored. */
@@ -33,22 +29,17 @@ function binOf(score: number, tier: QualityTier): number {
   return Math.min(Math.max(bin, first), first + BINS_OF_THIRD - 1);
 }
 
-type RunSummary = ReturnType<typeof createRunSummary>;
-export type RunFacts = RunSummary['facts'];
+export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 
-export function createRunSummary(tierOf: (score: number) => QualityTier) {
+export function createRunSummary() {
   const ranking = createBrandRanking();
-  const histogram = Array.from({ length: HISTOGRAM_BINS }, () => 0);
   const facts = {
-    /**
-     * Distinct identifiers by what they came to. `beingFetched`: of not found, those that the service is still fetching.
-     * `stored`: of matched and not found, those that the store had.
-     */
+    /** Distinct identifiers. `beingFetched`: of not found, not yet known to the service. `stored`: of both, from the store. */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     /** Distinct brands by thirds of the quality score. */
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     /** The same brands in `HISTOGRAM_BINS` bins of equal width from 0 to 1: five to a third, which add up to it. */
-    histogram,
+    histogram: Array.from({ length: HISTOGRAM_BINS }, () => 0),
     brands: { best: ranking.best, lowest: ranking.lowest },
     /** Milliseconds; null when nothing was fetched. */
     oldestFetchedAt: null as number | null,
@@ -69,10 +60,10 @@ export function createRunSummary(tierOf: (score: number) => QualityTier) {
         facts.quality.unscored += 1;
         return;
       }
-      const tier = tierOf(score);
+      const tier = qualityTier(score);
       facts.quality[tier] += 1;
       const bin = binOf(score, tier);
-      histogram[bin] = (histogram[bin] ?? 0) + 1;
+      facts.histogram[bin] = (facts.histogram[bin] ?? 0) + 1;
       ranking.note({ ...answer, score });
     },
     noteFailure(status: 'failed' | 'deferred', reason: string): void {

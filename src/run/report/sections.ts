@@ -3,32 +3,8 @@ import { countOf, countText, momentText, shareText } from '../../core/figures.js
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { bar, card, facts, html, type Markup } from './markup.js';
+import type { PageData } from './page-data.js';
 import type { RunReport } from './report.js';
-import type { RankedBrand } from './run-summary.js';
-
-/** Everything that the page shows: the JSON report, and brands and files beside it, because that one holds no brands. */
-export interface PageData {
-  readonly report: RunReport;
-  /** Whether the brands are those of the built-in sample. */
-  readonly isSample: boolean;
-  /** Best first. */
-  readonly best: readonly ShownBrand[];
-  /** Lowest first, none of which is among the best. */
-  readonly lowest: readonly ShownBrand[];
-  readonly files: readonly ShownFile[];
-}
-
-/** A brand of a list. `logo`: as a `data:` address; null: initials stand in its place. */
-export interface ShownBrand extends Pick<RankedBrand, 'name' | 'domain' | 'score' | 'color'> {
-  readonly logo: string | null;
-}
-
-/** `path`: as the user would write it. `href`: its address as seen from the page; null when it is not beside it. */
-export interface ShownFile {
-  readonly label: string;
-  readonly path: string;
-  readonly href: string | null;
-}
 
 const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: string]>> = {
   matched: ['Matched', 'The service knows the brand; its data stands in the row.'],

@@ -1,23 +1,13 @@
-/**
- * Writes the report of a run: as JSON, and beside it as a page, for which the logos are fetched where they are asked for.
- */
+/** Writes the report of a run: as JSON, and as a page beside it, with logos where they are asked for. */
 import { stat } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
-import type { EnrichResult } from '../enrich-request.js';
+import type { EnrichResult } from '../enrich-file.js';
 import { writeText } from '../output/output-file.js';
 import { fetchLogos, openLogoAgent } from './fetch-logos.js';
+import { pageDataOf } from './page-data.js';
 import { readChartLibrary } from './page-script.js';
 import { renderPage } from './render-page.js';
 import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
-import type { PageData, ShownFile } from './sections.js';
-
-/** `isSample`: brands and addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos. */
-export interface PageOptions {
-  readonly isSample: boolean;
-  readonly embedsLogos: boolean;
-  readonly stop: AbortSignal;
-}
 
 /** Picture and page are made after the files are safe, so a person waits for them. */
 const LOGOS_TOTAL_MS = 10_000;
@@ -28,13 +18,13 @@ export function writeReport(path: string, report: RunReport): Promise<void> {
 }
 
 /**
- * Writes the page in one step. Its path; null when the JSON report went to a device or pipe, which no page can lie beside.
- * @throws FailFileError `output-unwritable`.
+ * Returns the path of the page; null beside a device or pipe, where none can be. Throws FailFileError `output-unwritable`.
+ * `isSample`: addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos.
  */
 export async function writeReportPage(
   result: EnrichResult,
   report: RunReport,
-  { isSample, embedsLogos, stop }: PageOptions,
+  { isSample, embedsLogos, stop }: { isSample: boolean; embedsLogos: boolean; stop: AbortSignal },
 ): Promise<string | null> {
   const { names, facts } = result;
   const beside = await stat(names.report).catch(() => null);
@@ -44,38 +34,6 @@ export async function writeReportPage(
   const page = renderPage(pageDataOf(result, report, isSample, logos), await readChartLibrary());
   await writeText(names.reportHtml, page);
   return names.reportHtml;
-}
-
-/** `logos`: by the address that the service gave. Pure. */
-export function pageDataOf(
-  { facts: { brands }, names }: EnrichResult,
-  report: RunReport,
-  isSample: boolean,
-  logos: ReadonlyMap<string, string>,
-): PageData {
-  const withLogo = ({ name, domain, score, color, logoUrl }: RankedBrand) => {
-    return { name, domain, score, color, logo: logos.get(logoUrl ?? '') ?? null };
-  };
-  return {
-    report,
-    isSample,
-    best: brands.best.map(withLogo),
-    lowest: lowestApart(brands).map(withLogo),
-    files: filesOf(report, names.report, names.reportHtml),
-  };
-}
-
-function filesOf({ files, run }: RunReport, json: string, page: string): ShownFile[] {
-  const shownFile = (label: string, path: string): ShownFile => {
-    const isBeside = path !== '-' && resolve(dirname(path)) === resolve(dirname(page));
-    const href = isBeside ? `./${encodeURIComponent(basename(path))}` : null;
-    return { label, path: path === '-' ? 'standard output' : path, href };
-  };
-  return [
-    shownFile(run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', files.output),
-    ...(files.errors === null ? [] : [shownFile('Rows to look at', files.errors)]),
-    shownFile('The same for programs', json),
-  ];
 }
 
 async function logosOf(brands: readonly RankedBrand[], stop: AbortSignal): Promise<Map<string, string>> {

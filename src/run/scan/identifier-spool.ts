@@ -1,11 +1,9 @@
 /**
- * The distinct identifiers of a file, numbered in the order in which they first appear: texts on disk, about 25 bytes each in
- * memory. The first ones are recognised by their text, which is fast; the others by 128 bits of a cryptographic hash, so that two
- * million of them fit. A mix-up would need 2^64 identifiers.
+ * The distinct identifiers of a file, numbered as they first appear: on disk, about 25 bytes each in memory. The first are
+ * known by their text, which is fast, the others by 128 bits of a hash, so that two million fit.
  */
 import { hash } from 'node:crypto';
-import { grown } from '../../core/growable.js';
-import type { SpoolFile } from './spool-file.js';
+import { grown, type SpoolFile } from './spool-file.js';
 
 /** So many are recognised by their text. */
 const TEXTS = 131_072;

@@ -21,14 +21,8 @@ export interface ColumnOptions {
   readonly priority?: PriorityRequest | null;
 }
 
-/** Columns as they were found in a table. */
-export interface Chosen {
-  readonly chosen: ChosenColumns;
-  /** What each identifier is worth; null without `--priority`. */
-  readonly priorities: Priorities | null;
-}
-
-export interface OpenedTable extends Chosen {
+/** `priorities`: what each identifier is worth; null without `--priority`. */
+export interface OpenedTable extends Readonly<ReturnType<typeof chooseFrom>> {
   /** Whoever opened the table closes it. */
   readonly input: Input;
 }
@@ -71,7 +65,7 @@ export async function openTableEarly(
 }
 
 /** What of the input is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
-export function chooseFrom({ shape, sample }: Input, options: ColumnOptions): Chosen {
+export function chooseFrom({ shape, sample }: Input, options: ColumnOptions) {
   const { columns, format } = shape;
   // JSON lines get one key, so that no column of theirs can be ours.
   const prefix = format === 'jsonl' ? '' : options.prefix;

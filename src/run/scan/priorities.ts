@@ -1,21 +1,19 @@
 /**
- * What each distinct identifier is worth, by its number, which says who is bought first: the best of its rows counts. Numbers come
- * before words, words before blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
+ * What each identifier is worth, which says who is bought first: its best row counts. Numbers come before words, words before
+ * blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
  */
 
+import type { Settings } from '../../config/settings.js';
 import { NeverStartError } from '../../core/errors.js';
-import { grown } from '../../core/growable.js';
 import { columnLabel, findColumn } from '../../identify/find-column.js';
+import { grown } from './spool-file.js';
 
 /** What an identifier is worth: nothing said, a word, or a number. */
 const NONE = 0;
 const WORD = 1;
 const NUMBER = 2;
-export interface PriorityRequest {
-  readonly name: string;
-  /** `desc`: the highest first. */
-  readonly direction: 'asc' | 'desc';
-}
+/** `desc`: the highest first. */
+export type PriorityRequest = NonNullable<Settings['priority']>;
 
 /** Different words at most: what is kept of them stays small. */
 const WORDS_AT_MOST = 100_000;
@@ -45,15 +43,15 @@ export class Priorities {
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
     const said = priorityValueOf(cell);
-    if (said.type === 'none') return;
-    if (said.type === 'unclear')
+    if (said === null) return;
+    if (said === 'unclear')
       throw doubtful(
         'this value cannot be put in order without a guess',
         `"${cell.trim().slice(0, 40)}" in ${this.#label}, line ${line}`,
         'write plain numbers such as 1200.50, dates such as 2026-01-31, or words into the column of --priority, or leave --priority out',
       );
-    const group = said.type === 'number' ? NUMBER : WORD;
-    const value = said.type === 'number' ? said.number : this.#numberOf(said.word, line);
+    const [group, value] =
+      typeof said === 'number' ? [NUMBER, said] : [WORD, this.#numberOf(said.word, line)];
     if (this.#compareTo(index, group, value) >= 0) return;
     this.#groups[index] = group;
     this.#values[index] = value;
@@ -122,34 +120,24 @@ function doubtful(what: string, subject: string, todo: string): NeverStartError 
   return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
 }
 
-/**
- * What one cell of the column of `--priority` says. Strict, because a wrong order spends money on the wrong rows:
- *
- *   number   a plain one: `1200`, `-3.5`, `1e6`
- *   word     anything else that does not begin with a digit, and ISO dates, whose text order is their time order
- *   none     blank
- *   unclear  begins with a digit or a currency and a digit, and is neither: `1,200` (1.2 in half of the world), `$900`,
- *            `11-50`, `31.12.2026`. As text they would be in an order that nobody means.
- */
-type PriorityValue =
-  | { readonly type: 'number'; readonly number: number }
-  | { readonly type: 'word'; readonly word: string }
-  | { readonly type: 'none' }
-  | { readonly type: 'unclear' };
-
 const PLAIN_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i;
 /** ISO 8601: a day, or a day and a time; also a month. */
 const ISO_DATE = /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d.*)?)?$/;
 const BEGINS_WITH_NUMBER = /^([^\p{L}\d]*|[A-Za-z]{3}\s?)\d/u;
 
-/** Words are compared without case: they come back in lower case and in normal form. */
-export function priorityValueOf(cell: string): PriorityValue {
+/**
+ * What one cell of the column of `--priority` says; null: nothing. Strict, because a wrong order spends money on the wrong rows:
+ *
+ *   number     a plain one: `1200`, `-3.5`, `1e6`
+ *   word       anything else that does not begin with a digit, and ISO dates, whose text order is their time order; in lower
+ *              case and normal form, because words are compared without case
+ *   'unclear'  begins with a digit or a currency and a digit, and is neither: `1,200` (1.2 in half of the world), `$900`,
+ *              `11-50`, `31.12.2026`. As text they would be in an order that nobody means.
+ */
+export function priorityValueOf(cell: string): number | { readonly word: string } | 'unclear' | null {
   const text = cell.trim();
-  if (text === '') return { type: 'none' };
-  if (PLAIN_NUMBER.test(text)) {
-    const number = Number(text);
-    return Number.isFinite(number) ? { type: 'number', number } : { type: 'unclear' };
-  }
-  if (BEGINS_WITH_NUMBER.test(text) && !ISO_DATE.test(text)) return { type: 'unclear' };
-  return { type: 'word', word: text.normalize('NFKC').toLowerCase() };
+  if (text === '') return null;
+  if (PLAIN_NUMBER.test(text)) return Number.isFinite(Number(text)) ? Number(text) : 'unclear';
+  if (BEGINS_WITH_NUMBER.test(text) && !ISO_DATE.test(text)) return 'unclear';
+  return { word: text.normalize('NFKC').toLowerCase() };
 }

@@ -1,8 +1,6 @@
 /**
- * The rows of the input on disk, as they stood, each with what its cells came to, so that memory does not grow with them.
- *
- * A record: length (u32), kind (u8), count of candidates (u8), candidate numbers (u32 each), length of the reason
- * (u16), reason, raw text. All UTF-8, little-endian.
+ * The rows of the input on disk, as they stood, each with what its cells came to. A record, little-endian: length (u32), kind
+ * (u8), count of candidates (u8), their numbers (u32 each), length of the reason (u16), reason and raw text in UTF-8.
  */
 import type { SpoolFile } from './spool-file.js';
 
@@ -10,17 +8,7 @@ import type { SpoolFile } from './spool-file.js';
 export const ROW_KINDS = ['asked', 'invalid', 'skipped', 'unreadable'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
-export interface SpooledRow {
-  /** Position among the records, from 1. */
-  readonly number: number;
-  readonly kind: RowKind;
-  /** Numbers of the identifiers to try, in order. */
-  readonly candidates: readonly number[];
-  readonly reason: string;
-  readonly raw: string;
-}
-
-/** A row as it lies on disk: `length` bytes at `at`. */
+/** A row as it lies on disk: `length` bytes at `at`. `number`: its position among the records, from 1. */
 export interface RowRecord {
   readonly number: number;
   readonly buffer: Buffer;
@@ -108,7 +96,7 @@ export function rawOf({ buffer, at, length }: RowRecord): string {
   return buffer.toString('utf8', reasonAt + 2 + buffer.readUInt16LE(reasonAt), at + length);
 }
 
-export function readRow(record: RowRecord): SpooledRow {
+export function readRow(record: RowRecord) {
   const { number, buffer, at } = record;
   const from = at + 6 + (buffer[at + 5] ?? 0) * 4;
   const reasonBytes = buffer.readUInt16LE(from);

@@ -1,4 +1,4 @@
-/** A private file for what is as large as the input: written once from start to end, read by position. */
+/** For what is as large as the input: a private file, written once from start to end and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -84,6 +84,15 @@ export class SpoolFile {
       });
     }
   }
+}
+
+/** The array itself when it has room for `length` numbers, else a copy that has, at least twice as long. */
+export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: T, length: number): T {
+  if (length <= array.length) return array;
+  const Longer = array.constructor as new (length: number) => T;
+  const longer = new Longer(Math.max(length, array.length * 2));
+  longer.set(array);
+  return longer;
 }
 
 /** The folder below the state folder where private files of runs are made; what dead processes left there is removed. */

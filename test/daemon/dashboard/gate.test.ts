@@ -1,7 +1,7 @@
 /** Who may look, and who may not. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { basicPassword, createSessions, ownPath, SESSION_MS } from '../../../src/daemon/dashboard/gate.js';
+import { ownPath, SESSION_MS } from '../../../src/daemon/dashboard/gate.js';
 import { PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
 interface Answer {
@@ -203,27 +203,41 @@ it.each([
 });
 
 describe('a session', () => {
-  it('of another process is not ours', () => {
-    const value = createSessions(PASSWORD).open(0);
-    expect(createSessions(PASSWORD).isOpen(value, 1)).toBe(false);
+  /** Name, end and signature of the cookie for who has signed in. */
+  async function signedIn(served: ServedDashboard) {
+    const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD)));
+    const [, name = '', until = '', signature = ''] = /^([^=]+)=(\d+)\.([^;]+)/.exec(cookie) ?? [];
+    return { name, until, signature };
+  }
+  const statusWith = async (served: ServedDashboard, cookie: string) =>
+    (await ask(served, '/', { headers: { cookie } })).status;
+
+  it('of another process is not ours', async () => {
+    const [served, other] = [await startDashboard(), await startDashboard()];
+    const [{ name }, { until, signature }] = [await signedIn(served), await signedIn(other)];
+    expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(401);
   });
 
-  it('cannot be made longer', () => {
-    const sessions = createSessions(PASSWORD);
-    const [, signature] = sessions.open(0).split('.');
-    expect(sessions.isOpen(`${Number.MAX_SAFE_INTEGER}.${signature}`, 0)).toBe(false);
-    expect(sessions.isOpen('', 0)).toBe(false);
+  it('cannot be made longer', async () => {
+    const served = await startDashboard();
+    const { name, until, signature } = await signedIn(served);
+    expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(200);
+    expect(await statusWith(served, `${name}=${Number.MAX_SAFE_INTEGER}.${signature}`)).toBe(401);
+    expect(await statusWith(served, `${name}=`)).toBe(401);
   });
 
-  it.each([
-    ['', null],
-    ['Bearer abc', null],
-    ['Basic', null],
-    ['Basic !!!', null],
-    [`Basic ${Buffer.from('nobody').toString('base64')}`, null],
-    [`basic ${Buffer.from('me:a:b').toString('base64')}`, 'a:b'],
-    [`Basic ${Buffer.from(':päss').toString('base64')}`, 'päss'],
-  ])('the header %s holds %s', (header, password) => {
-    expect(basicPassword(header)).toBe(password);
+  it.each(['', 'Bearer abc', 'Basic', 'Basic !!!', `Basic ${Buffer.from('nobody').toString('base64')}`])(
+    'the header %s holds no password',
+    async (authorization) => {
+      const answer = await ask(await startDashboard(), '/', { headers: { authorization } });
+      expect(answer.text).toMatch(/^sign in first/);
+    },
+  );
+
+  it.each(['a:b', 'päss'])('the password may be %s', async (password) => {
+    const served = await startDashboard({ password });
+    const { authorization } = basic(password, '');
+    const headers = { authorization: authorization.replace('Basic', 'basic') };
+    expect((await ask(served, '/', { headers })).status).toBe(200);
   });
 });

@@ -18,7 +18,7 @@ export interface ServedDashboard {
 }
 
 export async function startDashboard(
-  parts: { readonly view?: DashboardView; readonly host?: string } = {},
+  parts: { readonly view?: DashboardView; readonly host?: string; readonly password?: string } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
   let now = NOW;
@@ -26,7 +26,7 @@ export async function startDashboard(
   const server = await serveDashboard({
     host: parts.host ?? '127.0.0.1',
     port: 0,
-    password: PASSWORD,
+    password: parts.password ?? PASSWORD,
     clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
     look: async () => view,

@@ -114,10 +114,11 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     storeNow: NOW,
     engine: 'redis',
     address: 'redis://queue.internal:6379',
+    warnings: [],
     account: ACCOUNT,
     ...accountParts({ quota: 20_000, sent: 9_940, held: 60, others: 1_220 }),
     queue: { waiting: 17, active: 3, delayed: 2 },
-    answers: {
+    outcomes: {
       matched: 8_420,
       notFound: 611,
       oldestFetchedAt: Date.UTC(2026, 9, 24, 8, 5),
@@ -213,7 +214,7 @@ export function emptyView(): DashboardView {
       address: '/home/ana/.local/state/brand-enrich',
       ...accountParts({ period: null }, 'free'),
       queue: { waiting: 0, active: 0, delayed: 0 },
-      answers: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
+      outcomes: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
       inboxes: [{ folder: '/data/brands', closed: null, waiting: [] }],

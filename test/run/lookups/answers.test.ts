@@ -5,7 +5,7 @@ import { OUTCOME_STATUSES } from '../../../src/core/outcome.js';
 import { Answers } from '../../../src/run/lookups/answers.js';
 import { openSpool } from '../spools.js';
 
-const RANK = { group: 0, score: 0.5 };
+const SCORE = 0.5;
 const RENDERED = { before: ',matched,Acme', after: ',x' };
 
 describe('what is wanted', () => {
@@ -27,12 +27,12 @@ describe('what is wanted', () => {
   it('is answered once, though an answer may be replaced', async () => {
     const answers = new Answers(await openSpool());
     answers.want(0);
-    answers.set(0, 'deferred', { group: 3, score: 0 }, { before: ',deferred', after: '' });
+    answers.set(0, 'deferred', null, { before: ',deferred', after: '' });
     expect(answers.rendered(0).before).toBe(',deferred');
-    answers.set(0, 'matched', RANK, RENDERED);
+    answers.set(0, 'matched', SCORE, RENDERED);
     expect(answers.answered).toBe(1);
     expect(answers.status(0)).toBe('matched');
-    expect(answers.rank(0)).toEqual(RANK);
+    expect(answers.score(0)).toBe(SCORE);
     expect(answers.rendered(0)).toEqual(RENDERED);
   });
 });
@@ -42,25 +42,22 @@ it('any answers come back by their numbers, however many', async () => {
   const answer = fc.record({
     index: fc.integer({ min: 0, max: 5_000 }),
     status: fc.constantFrom(...OUTCOME_STATUSES),
-    rank: fc.record({
-      group: fc.integer({ min: 0, max: 6 }),
-      score: fc.double({ min: 0, max: 1, noNaN: true }),
-    }),
+    score: fc.double({ min: 0, max: 1, noNaN: true }),
     rendered: fc.record({
       before: fc.string({ unit: 'binary' }),
       after: fc.string({ unit: 'binary' }),
     }),
   });
-  const known = new Map<number, { status: string; rank: object; rendered: object }>();
+  const known = new Map<number, { status: string; score: number; rendered: object }>();
   fc.assert(
     fc.property(fc.array(answer, { maxLength: 60 }), (some) => {
-      for (const { index, status, rank, rendered } of some) {
-        answers.set(index, status, rank, rendered);
-        known.set(index, { status, rank, rendered });
+      for (const { index, status, score, rendered } of some) {
+        answers.set(index, status, score, rendered);
+        known.set(index, { status, score, rendered });
       }
-      for (const [index, { status, rank, rendered }] of known) {
+      for (const [index, { status, score, rendered }] of known) {
         expect(answers.status(index)).toBe(status);
-        expect(answers.rank(index)).toEqual(rank);
+        expect(answers.score(index)).toBe(score);
         expect(answers.rendered(index)).toEqual(rendered);
       }
       expect(answers.answered).toBe(known.size);
@@ -73,7 +70,7 @@ it('more texts than are kept at hand are read again from disk', async () => {
   const answers = new Answers(await openSpool());
   const before = 'x'.repeat(500_000);
   for (let index = 0; index < 50; index += 1)
-    answers.set(index, 'matched', RANK, { before, after: `,${index}` });
+    answers.set(index, 'matched', SCORE, { before, after: `,${index}` });
   for (let round = 0; round < 2; round += 1) {
     for (let index = 0; index < 50; index += 1) {
       expect(answers.rendered(index).after).toBe(`,${index}`);

@@ -53,7 +53,7 @@ describe('an answer of this process', () => {
     expect(answers.rendered(1).before).toBe(
       ',matched,b1.com,Brand of domain:b1.com,api,2030-01-15T12:00:00.000Z,',
     );
-    expect(answers.rank(1).score).toBe(0.5);
+    expect(answers.score(1)).toBe(0.5);
     expect(collector.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
   });
 

@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonOf } from '../../../src/core/json-text.js';
-import { type Brand, qualityTier } from '../../../src/lookup/brand.js';
+import type { Brand } from '../../../src/lookup/brand.js';
 import { fieldAt } from '../../../src/run/output/brand-fields.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { createRunSummary } from '../../../src/run/report/run-summary.js';
@@ -82,7 +82,7 @@ describe.each(Object.entries(VALUES))('%s in any field', (_, value) => {
     expect(line.indexOf('\n')).toBe(line.length - 1);
     expect(line).toContain(value);
 
-    const summary = createRunSummary(qualityTier);
+    const summary = createRunSummary();
     const noted = { status: 'matched', index: 0, identifier: 'domain:acme.example', score: 0.5 } as const;
     summary.noteAnswer({ ...noted, fetchedAt: 0, source: 'api', brand: view.brand, comeBack: false });
     expect(JSON.stringify(summary.facts.brands).length).toBeLessThan(3_000_000);

@@ -8,7 +8,6 @@ import { describe, expect, it } from 'vitest';
 import { parseIdentifierText } from '../../../src/core/identifier.js';
 import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import type { Ragged } from '../../../src/core/table.js';
-import { rankOf } from '../../../src/run/output/join-rows.js';
 import { outputNames } from '../../../src/run/output/output-names.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
@@ -56,7 +55,7 @@ function answerAll(
       fetchedAt: error === null ? FETCHED_AT : null,
       error,
     };
-    scan.answers.set(index, status, rankOf(status, score), renderer.answer(view));
+    scan.answers.set(index, status, score, renderer.answer(view));
   }
   if (wantNextCandidates(scan) === 0) return reasons;
   return new Map([...reasons, ...answerAll({ scan, texts }, plan, answered)]);

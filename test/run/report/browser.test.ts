@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PageData } from '../../../src/run/report/page-data.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
-import type { PageData } from '../../../src/run/report/sections.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { DRAWN_SHARE, FIND_ILLEGIBLE } from './legibility.js';
 import {

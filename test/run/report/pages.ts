@@ -1,8 +1,8 @@
 /** What a page is made of, made up: a run that went well unless the test says otherwise. */
 import { readFile } from 'node:fs/promises';
 import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
+import type { PageData, ShownBrand } from '../../../src/run/report/page-data.js';
 import type { RunReport } from '../../../src/run/report/report.js';
-import type { PageData, ShownBrand } from '../../../src/run/report/sections.js';
 
 /** The browser build of Chart.js. */
 export function chartLibrary(): Promise<string> {

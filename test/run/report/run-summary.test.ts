@@ -1,7 +1,6 @@
 /** What a run adds up while answers come in. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { qualityTier } from '../../../src/lookup/brand.js';
 import { createRunSummary, HISTOGRAM_BINS, type NotedAnswer } from '../../../src/run/report/run-summary.js';
 
 function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
@@ -22,7 +21,7 @@ function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
 const NO_BINS = Array.from({ length: HISTOGRAM_BINS }, () => 0);
 
 it('begins with nothing', () => {
-  expect(createRunSummary(qualityTier).facts).toEqual({
+  expect(createRunSummary().facts).toEqual({
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
     histogram: NO_BINS,
@@ -34,7 +33,7 @@ it('begins with nothing', () => {
 });
 
 it('counts identifiers by outcome and by where the answer is from', () => {
-  const summary = createRunSummary(qualityTier);
+  const summary = createRunSummary();
   summary.noteAnswer(answer());
   summary.noteAnswer(answer({ source: 'stored' }));
   summary.noteAnswer(answer({ status: 'not_found', score: null, source: 'stored' }));
@@ -51,7 +50,7 @@ it('counts identifiers by outcome and by where the answer is from', () => {
 });
 
 it('counts scores by thirds, and only of brands', () => {
-  const summary = createRunSummary(qualityTier);
+  const summary = createRunSummary();
   for (const score of [0, 0.33, 0.34, 0.66, 0.67, 1, null]) summary.noteAnswer(answer({ score }));
   summary.noteAnswer(answer({ status: 'not_found', score: null }));
   expect(summary.facts.quality).toEqual({ poor: 2, acceptable: 2, high: 2, unscored: 1 });
@@ -69,7 +68,7 @@ it.each([
   [0.999, 14],
   [1, 14],
 ])('puts a score of %d into bin %i of the histogram', (score, bin) => {
-  const summary = createRunSummary(qualityTier);
+  const summary = createRunSummary();
   summary.noteAnswer(answer({ score }));
   expect(summary.facts.histogram).toEqual(NO_BINS.with(bin, 1));
 });
@@ -77,7 +76,7 @@ it.each([
 it('the bins of each third add up to it', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (scores) => {
-      const { facts, noteAnswer } = createRunSummary(qualityTier);
+      const { facts, noteAnswer } = createRunSummary();
       for (const score of scores) noteAnswer(answer({ score }));
       const sumOf = (from: number) => facts.histogram.slice(from, from + 5).reduce((a, b) => a + b, 0);
       expect({ poor: sumOf(0), acceptable: sumOf(5), high: sumOf(10), unscored: 0 }).toEqual(facts.quality);
@@ -86,20 +85,20 @@ it('the bins of each third add up to it', () => {
 });
 
 it('remembers the brands at both ends, and none without a score', () => {
-  const summary = createRunSummary(qualityTier);
+  const summary = createRunSummary();
   for (const [index, score] of [0.5, null, 0.9, 0.1].entries()) summary.noteAnswer(answer({ index, score }));
   expect(summary.facts.brands.best.map(({ score }) => score)).toEqual([0.9, 0.5, 0.1]);
   expect(summary.facts.brands.lowest.map(({ score }) => score)).toEqual([0.1, 0.5, 0.9]);
 });
 
 it('knows the oldest and the newest answer', () => {
-  const summary = createRunSummary(qualityTier);
+  const summary = createRunSummary();
   for (const fetchedAt of [50, 20, 70, 40]) summary.noteAnswer(answer({ fetchedAt }));
   expect([summary.facts.oldestFetchedAt, summary.facts.newestFetchedAt]).toEqual([20, 70]);
 });
 
 it('counts why lookups failed, for 200 different reasons', () => {
-  const summary = createRunSummary(qualityTier);
+  const summary = createRunSummary();
   for (let at = 0; at < 300; at += 1) summary.noteFailure('failed', `reason ${at}`);
   summary.noteFailure('failed', 'reason 0');
   summary.noteFailure('deferred', 'another reason');

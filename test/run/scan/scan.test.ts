@@ -7,7 +7,6 @@ import { scanText } from '../scanned.js';
 
 const WEBSITE = { name: 'website', kind: 'domain' } as const;
 const TICKER = { name: 'ticker', kind: 'ticker' } as const;
-const RANK = { group: 2, score: 0 };
 const RENDERED = { before: '', after: '' };
 
 const rowsOf = (scan: Scan) => [...scan.rows.records()].flat().map(readRow);
@@ -181,9 +180,9 @@ describe('several columns', () => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
     const { answers } = scan;
     expect(wantNextCandidates(scan)).toBe(0);
-    answers.set(0, 'not_found', RANK, RENDERED);
-    answers.set(2, 'not_found', RANK, RENDERED);
-    answers.set(4, 'matched', { group: 0, score: 1 }, RENDERED);
+    answers.set(0, 'not_found', null, RENDERED);
+    answers.set(2, 'not_found', null, RENDERED);
+    answers.set(4, 'matched', 1, RENDERED);
     expect(wantNextCandidates(scan)).toBe(2);
     expect([1, 3, 5].map((index) => answers.isWanted(index))).toEqual([true, true, false]);
     expect(wantNextCandidates(scan)).toBe(0);
@@ -191,8 +190,8 @@ describe('several columns', () => {
 
   it.each(['failed', 'deferred'] as const)('nothing more is wanted where the lookup %s', async (status) => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
-    scan.answers.set(0, status, RANK, RENDERED);
-    scan.answers.set(4, status, RANK, RENDERED);
+    scan.answers.set(0, status, null, RENDERED);
+    scan.answers.set(4, status, null, RENDERED);
     expect(wantNextCandidates(scan)).toBe(0);
   });
 
@@ -202,11 +201,11 @@ describe('several columns', () => {
       waterfall: true,
     });
     expect(texts).toEqual(['domain:x.com', 'domain:y.com', 'domain:z.com']);
-    scan.answers.set(0, 'not_found', RANK, RENDERED);
-    scan.answers.set(1, 'not_found', RANK, RENDERED);
+    scan.answers.set(0, 'not_found', null, RENDERED);
+    scan.answers.set(1, 'not_found', null, RENDERED);
     expect(wantNextCandidates(scan)).toBe(1);
     expect(scan.answers.isWanted(2)).toBe(true);
-    scan.answers.set(2, 'not_found', RANK, RENDERED);
+    scan.answers.set(2, 'not_found', null, RENDERED);
     expect(wantNextCandidates(scan)).toBe(0);
   });
 });

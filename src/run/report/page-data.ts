@@ -1,0 +1,40 @@
+/** Everything that the page shows: the JSON report, and brands and files beside it, because that one holds no brands. Pure. */
+import { basename, dirname, resolve } from 'node:path';
+import type { EnrichResult } from '../enrich-file.js';
+import type { RunReport } from './report.js';
+import { lowestApart, type RankedBrand } from './run-summary.js';
+
+export type PageData = Readonly<ReturnType<typeof pageDataOf>>;
+export type ShownBrand = PageData['best'][number];
+
+/** `isSample`: the brands are those of the built-in sample. `logos`: by the address that the service gave. */
+export function pageDataOf(
+  { facts: { brands }, names }: Pick<EnrichResult, 'facts' | 'names'>,
+  report: RunReport,
+  isSample: boolean,
+  logos: ReadonlyMap<string, string>,
+) {
+  const { files, run } = report;
+  const page = resolve(names.reportHtml);
+  /** `logo`: as a `data:` address; null: initials stand in its place. */
+  const withLogo = ({ name, domain, score, color, logoUrl }: RankedBrand) => {
+    return { name, domain, score, color, logo: logos.get(logoUrl ?? '') ?? null };
+  };
+  /** `path`: as the user would write it. `href`: its address as seen from the page; null when it is not beside it. */
+  const shownFile = (label: string, path: string) => {
+    const isBeside = path !== '-' && dirname(resolve(path)) === dirname(page);
+    const href = isBeside ? `./${encodeURIComponent(basename(path))}` : null;
+    return { label, path: path === '-' ? 'standard output' : path, href };
+  };
+  return {
+    report,
+    isSample,
+    best: brands.best.map(withLogo),
+    lowest: lowestApart(brands).map(withLogo),
+    files: [
+      shownFile(run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', files.output),
+      ...(files.errors === null ? [] : [shownFile('Rows to look at', files.errors)]),
+      shownFile('The same for programs', names.report),
+    ],
+  };
+}
