@@ -1,6 +1,7 @@
 /**
  * Reads the command line into a command, its arguments and its flags. Values stay as they were
- * written: `load-settings.ts` reads them. No message quotes one: it may be a token in the wrong place.
+ * written: `load-settings.ts` reads them. No message quotes one: it may be a token in the wrong
+ * place.
  */
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { didYouMean, nearest } from '../core/nearest.js';

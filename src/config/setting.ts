@@ -49,8 +49,8 @@ export interface Setting<T> {
   /** One line for `--help` and the README, without a full stop. */
   readonly description: string;
   /**
-   * `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to the
-   * host. `token path`: shown unless it looks like a token.
+   * `secret`: never shown. `address`: shown without credentials and query. `origin`: shown up to
+   * the host. `token path`: shown unless it looks like a token.
    */
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
   /** The value when none was given. */

@@ -1,6 +1,7 @@
 /**
- * BullMQ's spans of chunks, in the trace of their run, without those of its upkeep and without results and reasons. Lookups
- * are sums on the span of their chunk: a span for each costs a tenth of the lookup, and no backend takes a million.
+ * BullMQ's spans of chunks, in the trace of their run, without those of its upkeep and without
+ * results and reasons. Lookups are sums on the span of their chunk: a span for each costs a tenth
+ * of the lookup, and no backend takes a million.
  */
 import { type Context, type Span as OtelSpan, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Span, Telemetry } from 'bullmq';

@@ -45,13 +45,15 @@ export async function openService(
 }
 
 /**
- * Clients by service, made when needed. The token goes to `--base-url` alone where that is said; a worker without it follows
- * the runs of its token, to https and loopback addresses only unless `--allow-http`.
+ * Clients by service, made when needed. The token goes to `--base-url` alone where that is said; a
+ * worker without it follows the runs of its token, to https and loopback addresses only unless
+ * `--allow-http`.
  */
 export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();
   const opened: ReturnType<typeof createHttpSend>[] = [];
-  // Pushed here and not where one is opened: what uses them, and is opened in between, is released before them.
+  // Pushed here and not where one is opened: what uses them, and is opened in between, is released
+  // before them.
   releasers.push(() => Promise.all(opened.map((http) => http.close())));
   return (service) => {
     const known = clients.get(service);

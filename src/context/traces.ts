@@ -1,6 +1,7 @@
 /**
- * The traces of one process: a root span for each run, without rows, identifiers, brands, the token or words of errors, because
- * traces go to others. BullMQ's adapter asks OpenTelemetry's globals: making this sets them, closing gives them back.
+ * The traces of one process: a root span for each run, without rows, identifiers, brands, the token
+ * or words of errors, because traces go to others. BullMQ's adapter asks OpenTelemetry's globals:
+ * making this sets them, closing gives them back.
  */
 import { hostname } from 'node:os';
 import { type Attributes, context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
@@ -53,7 +54,8 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
     watchClient: watchLookups,
     /** `run` in a trace of its own; what it resolves or rejects with is passed on. `isStrict` as in `exitCodeOf`. */
     traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult> {
-      // A root, so that a run which a tick of a schedule began is no part of the trace of all its ticks.
+      // A root, so that a run which a tick of a schedule began is no part of the trace of all its
+      // ticks.
       const attributes = { 'brand_enrich.engine': engine };
       return tracer.startActiveSpan('run', { root: true, attributes }, async (span) => {
         try {

@@ -30,7 +30,8 @@ export function createLog(options: LogOptions): Log {
 
 /**
  * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
- * `reopen` opens the file again under its name, after a rotation. Throws NeverStartError for a named pipe.
+ * `reopen` opens the file again under its name, after a rotation. Throws NeverStartError for a
+ * named pipe.
  */
 export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
   if (file !== undefined && isNamedPipe(file)) {

@@ -1,5 +1,6 @@
 /**
- * The stores of an engine over its operations, the same on Redis and PostgreSQL, and the id of the engine that they keep.
+ * The stores of an engine over its operations, the same on Redis and PostgreSQL, and the id of the
+ * engine that they keep.
  */
 import { randomBytes } from 'node:crypto';
 import type { Entry, KeyValueStore } from '../stores/key-value-store.js';
@@ -40,8 +41,9 @@ function createKeyValues({ call }: StoreCalls): KeyValueStore {
 const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
 
 /**
- * The random id of an engine, kept in it, so that what lies on disk for one engine is known from what lies there for another. Given
- * to the engine when it has none; of many who give it one at once, the first one's holds.
+ * The random id of an engine, kept in it, so that what lies on disk for one engine is known from
+ * what lies there for another. Given to the engine when it has none; of many who give it one at
+ * once, the first one's holds.
  */
 export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   const known = await readEngineId(keyValues);

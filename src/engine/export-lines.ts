@@ -1,6 +1,7 @@
 /**
- * An export of an engine as lines of JSON: a header, the accounts, the stored answers, and an end that counts them. What the service
- * sent stays as it came, so that numbers that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
+ * An export of an engine as lines of JSON: a header, the accounts, the stored answers, and an end
+ * that counts them. What the service sent stays as it came, so that numbers that JavaScript cannot
+ * hold survive; what cannot stand on a line goes as base64.
  */
 import { membersOf } from '../core/json-text.js';
 import type { Spending } from '../ledger/ledger.js';

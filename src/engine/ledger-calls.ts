@@ -1,5 +1,6 @@
 /**
- * The `Ledger` as operations of an engine. All judgement is in `redis/ledger.lua`, `postgres/ledger.sql` and the files beside them.
+ * The `Ledger` as operations of an engine. All judgement is in `redis/ledger.lua`,
+ * `postgres/ledger.sql` and the files beside them.
  */
 import type { Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
 import type { StoreCalls, StoreParam } from './store-calls.js';

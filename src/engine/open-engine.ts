@@ -15,8 +15,9 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetr
 }
 
 /**
- * The engine, patient with a server that is unavailable for a moment once it is open. Throws {@link NeverStartError} `usage-invalid` for
- * an address of no engine, and `FailFileError` (`engine-unreachable`, `engine-unfit`, `engine-held`) when the engine cannot be used.
+ * The engine, patient with a server that is unavailable for a moment once it is open. Throws {@link
+ * NeverStartError} `usage-invalid` for an address of no engine, and `FailFileError`
+ * (`engine-unreachable`, `engine-unfit`, `engine-held`) when the engine cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { log, stop = new AbortController().signal } = options;

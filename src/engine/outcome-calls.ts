@@ -1,5 +1,6 @@
 /**
- * The `OutcomeStore` as operations of an engine. The bodies of many answers travel as one value, with their places beside it.
+ * The `OutcomeStore` as operations of an engine. The bodies of many answers travel as one value,
+ * with their places beside it.
  */
 import type { Freshness } from '../core/outcome.js';
 import type {
@@ -25,8 +26,9 @@ function freshSince(freshness: Freshness): [matched: number, missing: number, as
 }
 
 /**
- * Answers for `record_outcomes` and `restore_outcomes`: of each its key, whether it is matched, whether it was billed, the first byte
- * of its body (from 1), the length of that, and what `dates` gives; then all bodies.
+ * Answers for `record_outcomes` and `restore_outcomes`: of each its key, whether it is matched,
+ * whether it was billed, the first byte of its body (from 1), the length of that, and what `dates`
+ * gives; then all bodies.
  */
 function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed'>>(
   outcomes: readonly O[],

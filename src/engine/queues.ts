@@ -1,6 +1,7 @@
 /**
- * BullMQ as an engine uses it: queues and workers of chunks and of scheduled jobs, with the options that BullMQ's own documentation
- * asks for. What differs between Redis and PostgreSQL is a `QueueBackend`. What a worker does with its job is the caller's.
+ * BullMQ as an engine uses it: queues and workers of chunks and of scheduled jobs, with the options
+ * that BullMQ's own documentation asks for. What differs between Redis and PostgreSQL is a
+ * `QueueBackend`. What a worker does with its job is the caller's.
  */
 import type { JobsOptions, Processor, Queue, QueueOptions, Telemetry, Worker, WorkerOptions } from 'bullmq';
 import { errorText } from '../core/errors.js';
@@ -115,7 +116,8 @@ export function createQueues(
           return schedulers.map(({ key, next }) => ({ name: key, nextAt: next ?? null }));
         }),
       async set(queue, cron, tz, data) {
-        // The library takes the name of a scheduler for one of the job, and only jobs are called `tick`.
+        // The library takes the name of a scheduler for one of the job, and only jobs are called
+        // `tick`.
         const name = data.name as 'tick';
         await on(queue, (opened) =>
           opened.upsertJobScheduler(name, { pattern: cron, tz }, { name: 'tick', data }),

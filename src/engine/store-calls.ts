@@ -1,5 +1,6 @@
 /**
- * What the stores of an engine stand on: named operations, Lua scripts on Redis and SQL functions on PostgreSQL.
+ * What the stores of an engine stand on: named operations, Lua scripts on Redis and SQL functions
+ * on PostgreSQL.
  */
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
@@ -8,8 +9,9 @@ export interface StoreCalls {
   /** Where the store is, for messages. */
   readonly address: string;
   /**
-   * Runs one operation, atomic and on the store's own clock: what it answers, its JSON read; `{meta, bytes}` where bytes come with it.
-   * It is sent once: when the answer is lost the call fails, and whoever asked repeats it. Throws our errors.
+   * Runs one operation, atomic and on the store's own clock: what it answers, its JSON read;
+   * `{meta, bytes}` where bytes come with it. It is sent once: when the answer is lost the call
+   * fails, and whoever asked repeats it. Throws our errors.
    */
   call(operation: string, ...params: readonly StoreParam[]): Promise<unknown>;
   /** An operation that looks at everything: its answers, one for each page. PostgreSQL has one page. */

@@ -24,7 +24,8 @@ export function createAlarm(clock: Clock, ring: () => void) {
       };
       set = mine;
       if (ms <= 0) {
-        // A microtask would be too early: whatever is asked for in this turn of the loop belongs together.
+        // A microtask would be too early: whatever is asked for in this turn of the loop belongs
+        // together.
         const immediate = setImmediate(goOff);
         mine.cancel = () => clearImmediate(immediate);
       } else {

@@ -1,8 +1,10 @@
 /**
- * The governor of one process: whoever wants to send a billable request asks here and waits for a permit.
+ * The governor of one process: whoever wants to send a billable request asks here and waits for a
+ * permit.
  *
- * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with all settlements since the last one;
- * the next exchange starts when the last is answered. So a process holds no more permits than it has requests to send.
+ * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with
+ * all settlements since the last one; the next exchange starts when the last is answered. So a
+ * process holds no more permits than it has requests to send.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -84,8 +86,8 @@ export class SharedGovernor {
   }
 
   /**
-   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with the signal's
-   * reason when aborted; a permit that was granted meanwhile is given back.
+   * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with
+   * the signal's reason when aborted; a permit that was granted meanwhile is given back.
    */
   async take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
@@ -254,9 +256,10 @@ export class SharedGovernor {
 }
 
 /**
- * Asks until there is an answer. The same request is repeated, word for word: permits are known by name, so that what was granted or
- * settled in a lost answer is not counted twice. Once `closing` is aborted it asks one last time, at once; null: there was no answer, and
- * what was to be settled runs out in the store and counts as sent.
+ * Asks until there is an answer. The same request is repeated, word for word: permits are known by
+ * name, so that what was granted or settled in a lost answer is not counted twice. Once `closing`
+ * is aborted it asks one last time, at once; null: there was no answer, and what was to be settled
+ * runs out in the store and counts as sent.
  */
 async function exchangeUntilAnswered(
   ledger: Ledger,

@@ -1,11 +1,12 @@
 /**
- * The `Ledger` seam: the shared account of one token. Engines implement it; they only add and compare, each
- * operation atomic and on the store's own clock. The contract, and why it is so: `README.md`.
+ * The `Ledger` seam: the shared account of one token. Engines implement it; they only add and
+ * compare, each operation atomic and on the store's own clock. The contract, and why it is so:
+ * `README.md`.
  *
  *   sent + held + others <= limit,   limit = min(quota header, --quota) + overage
  *
- * holds after every operation unless a probe is out. Requests may be repeated: settling a permit that is not held changes nothing, and
- * taking one that is held answers `granted` again.
+ * holds after every operation unless a probe is out. Requests may be repeated: settling a permit
+ * that is not held changes nothing, and taking one that is held answers `granted` again.
  */
 
 /** What the usage headers of one answer said, dated by the service's own clock. */
@@ -40,8 +41,8 @@ export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'peri
 }
 
 /**
- * A new pace, applied only while the ledger's pace still has the version that was judged. `rate` null lifts the pace; for `floorMs` from
- * now nobody sends (Retry-After; 0: no floor).
+ * A new pace, applied only while the ledger's pace still has the version that was judged. `rate`
+ * null lifts the pace; for `floorMs` from now nobody sends (Retry-After; 0: no floor).
  */
 export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'> {
   readonly ifVersion: number;
@@ -71,8 +72,9 @@ export interface ExchangeRequest {
 }
 
 /**
- * `granted`: send after `waitMs`. `lost`: the claim belongs to somebody else now. `spent`: within this run the
- * key was billed or perhaps billed twice without a usable answer. `denied`: not now; the state tells why.
+ * `granted`: send after `waitMs`. `lost`: the claim belongs to somebody else now. `spent`: within
+ * this run the key was billed or perhaps billed twice without a usable answer. `denied`: not now;
+ * the state tells why.
  */
 export type PermitAnswer =
   | { readonly permit: string; readonly answer: 'granted'; readonly waitMs: number }
@@ -160,8 +162,8 @@ export interface Ledger {
   /** Settle these, apply this reading, give me up to these: one atomic step. Order: as the words stand. */
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
   /**
-   * The account without changing anything, expired permits counted as sent; `epoch` is empty where there is none. With `run`, live or
-   * not, also what that run spent of its own caps.
+   * The account without changing anything, expired permits counted as sent; `epoch` is empty where
+   * there is none. With `run`, live or not, also what that run spent of its own caps.
    */
   show(account: string, run?: string): Promise<LedgerState>;
   /** A run begins to spend: the next request goes alone, a probe is due at once. `rate` undefined leaves the pace as it is. */
@@ -169,8 +171,9 @@ export interface Ledger {
   /** A person corrects the account: usage and quota as the service's own pages show them. Reopens it. */
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;
   /**
-   * Sees that an account counts at least what another ledger spent in the same period: the larger sum holds, and the quota where none
-   * is known. A later period opens, unless requests are in flight: then only they are waited for, as `period` shows.
+   * Sees that an account counts at least what another ledger spent in the same period: the larger
+   * sum holds, and the quota where none is known. A later period opens, unless requests are in
+   * flight: then only they are waited for, as `period` shows.
    */
   raise(account: string, spending: Spending): Promise<LedgerState>;
   /** The names of all accounts, in no order. */

@@ -1,6 +1,7 @@
 /**
- * What the ledger has to learn from this process, collected between two exchanges: permits to settle, what the answers said
- * of usage, and what the service refused. Of many readings of a period and of many refusals the strictest are kept.
+ * What the ledger has to learn from this process, collected between two exchanges: permits to
+ * settle, what the answers said of usage, and what the service refused. Of many readings of a
+ * period and of many refusals the strictest are kept.
  */
 import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 

@@ -1,6 +1,7 @@
 /**
- * How fast: when the rate of the shared pace falls and when it grows. Every change names the version it was judged on, so that of many
- * workers that see the same refusal only one lowers the rate.
+ * How fast: when the rate of the shared pace falls and when it grows. Every change names the
+ * version it was judged on, so that of many workers that see the same refusal only one lowers the
+ * rate.
  */
 import type { PaceChange, PaceState } from './ledger.js';
 import type { PaceRefusal } from './outbox.js';
@@ -47,8 +48,8 @@ function mayBeUnmeasured({ rate }: PaceState): boolean {
 }
 
 /**
- * The pace after a 429 for throughput. `newlyAccepted`: billed answers that came since `pace` was seen, the ones beside the
- * refusal: after a first burst they are all there is.
+ * The pace after a 429 for throughput. `newlyAccepted`: billed answers that came since `pace` was
+ * seen, the ones beside the refusal: after a first burst they are all there is.
  */
 export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAccepted = 0): PaceChange {
   const accepted = acceptedBy(pace, newlyAccepted);
@@ -64,8 +65,9 @@ export function slowDown(pace: PaceState, retryAfterMs: number | null, newlyAcce
 }
 
 /**
- * The pace after a first refusal is a guess: answers that were still under way then show what the service takes. The
- * change when they prove more than the guess; null when they do not. `newlyAccepted`: as for {@link slowDown}.
+ * The pace after a first refusal is a guess: answers that were still under way then show what the
+ * service takes. The change when they prove more than the guess; null when they do not.
+ * `newlyAccepted`: as for {@link slowDown}.
  */
 function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | null): PaceChange | null {
   if (pace.rate === null) return null;
@@ -74,15 +76,17 @@ function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | nu
 }
 
 /**
- * What is known of the rate that a service refuses: a number of requests a second; `guess`: an unpaced burst was
- * refused, beside which something was accepted; `unmeasured`: nothing was accepted that would say anything.
+ * What is known of the rate that a service refuses: a number of requests a second; `guess`: an
+ * unpaced burst was refused, beside which something was accepted; `unmeasured`: nothing was
+ * accepted that would say anything.
  */
 export type RefusedRate = number | 'guess' | 'unmeasured';
 
 /**
- * The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null: grow without end.
- * Growth is fast up to nine tenths of the rate that was last refused, then slow: one refusal at a bad moment costs seconds,
- * not minutes. From an unmeasured rate it goes up in large steps, one for each quiet second.
+ * The pace after `quietMs` without a refusal; null when there is nothing to change. `ceiling` null:
+ * grow without end. Growth is fast up to nine tenths of the rate that was last refused, then slow:
+ * one refusal at a bad moment costs seconds, not minutes. From an unmeasured rate it goes up in
+ * large steps, one for each quiet second.
  */
 export function speedUp(
   pace: PaceState,
@@ -113,9 +117,9 @@ const PROOF_MS = 3_000;
 export type PaceWatch = ReturnType<typeof createPaceWatch>;
 
 /**
- * What this process proposes for the shared pace, exchange by exchange: slower after a refusal, faster after a while
- * without one. It remembers since when it is quiet, that refusals of requests sent before the rate fell say nothing new, and
- * whether the rate is a guess:
+ * What this process proposes for the shared pace, exchange by exchange: slower after a refusal,
+ * faster after a while without one. It remembers since when it is quiet, that refusals of requests
+ * sent before the rate fell say nothing new, and whether the rate is a guess:
  *
  *   unpaced     nothing was refused. Left by the first refusal.
  *   unmeasured  next to nothing had been accepted by then: the rate is tried out in large steps. Left by a refusal
@@ -124,7 +128,8 @@ export type PaceWatch = ReturnType<typeof createPaceWatch>;
  *               were still under way prove, then grows fast. Left by the next refusal.
  *   known       a rate was refused: growth is fast far below it and slow near it.
  *
- * A rate that was lowered before this process came is taken for a guess: nobody remembers how good it is.
+ * A rate that was lowered before this process came is taken for a guess: nobody remembers how good
+ * it is.
  */
 export function createPaceWatch(startedAt: number) {
   let rate: number | null | undefined;
@@ -137,8 +142,9 @@ export function createPaceWatch(startedAt: number) {
       quietSince = now;
     },
     /**
-     * The change to propose now; null: none. `accepted`: billed answers since the state was seen; without one nothing is
-     * proven and the pace does not grow. `maxRate`: it grows no further, null: without end.
+     * The change to propose now; null: none. `accepted`: billed answers since the state was seen;
+     * without one nothing is proven and the pace does not grow. `maxRate`: it grows no further,
+     * null: without end.
      */
     propose(
       pace: PaceState,
@@ -171,7 +177,8 @@ export function createPaceWatch(startedAt: number) {
         if (!wasMeasured && isUnmeasured(rate, pace)) refusedRate = 'unmeasured';
         else refusedRate = rate ?? 'guess';
       } else if (refusedRate === 'unmeasured' && rate !== null && now - loweredAt < PROOF_MS) {
-        // More answers than the new rate lets through: those of the burst, which measure it after all.
+        // More answers than the new rate lets through: those of the burst, which measure it after
+        // all.
         if (raiseGuess({ ...pace, rate }, 0, null) !== null) refusedRate = 'guess';
       }
       rate = pace.rate;

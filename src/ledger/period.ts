@@ -1,6 +1,7 @@
 /**
- * Billing periods, taken from the service's own clock and never from a worker's. A period is named by its first
- * day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota never renews.
+ * Billing periods, taken from the service's own clock and never from a worker's. A period is named
+ * by its first day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota
+ * never renews.
  */
 import { RULES } from './rules.js';
 

@@ -1,5 +1,6 @@
 /**
- * The governor's judgement: numbers in, verdict with a sentence out. Nobody waits and nothing is stored here.
+ * The governor's judgement: numbers in, verdict with a sentence out. Nobody waits and nothing is
+ * stored here.
  *
  * An account is in one of these modes; the store's numbers say which:
  *
@@ -63,8 +64,9 @@ export interface TurnQuestion {
 }
 
 /**
- * Why a permit was denied and what to do: judged on the state that came with the denial. A used-up account whose period is over by the
- * store's clock is not exhausted before the service could be asked whether the next one has begun.
+ * Why a permit was denied and what to do: judged on the state that came with the denial. A used-up
+ * account whose period is over by the store's clock is not exhausted before the service could be
+ * asked whether the next one has begun.
  */
 export function judgeDenial(
   state: LedgerState,
@@ -140,9 +142,10 @@ function exhaustedWords({ quota, quotaCap, overage }: LedgerState): string {
 }
 
 /**
- * Which of the two 429s it is: the service's own code; else usage at or over the limit means quota; else
- * throughput. Our own count speaks too, because the header may lag: what was refused would have been the last request
- * of the limit, and a header that lags at the first reading leaves that count one short.
+ * Which of the two 429s it is: the service's own code; else usage at or over the limit means quota;
+ * else throughput. Our own count speaks too, because the header may lag: what was refused would
+ * have been the last request of the limit, and a header that lags at the first reading leaves that
+ * count one short.
  */
 export function isQuotaRefusal(
   code: 'quota' | 'throughput' | null,

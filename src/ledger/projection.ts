@@ -28,8 +28,9 @@ export interface Projection {
 }
 
 /**
- * Goes on from the whole period so far in a straight line. null when there is too little to go on: no period or none that ends,
- * less than a day of it, nothing used, or a period that is over and has not been seen to turn. `limit`: null while unknown.
+ * Goes on from the whole period so far in a straight line. null when there is too little to go on:
+ * no period or none that ends, less than a day of it, nothing used, or a period that is over and
+ * has not been seen to turn. `limit`: null while unknown.
  */
 export function projectPeriodEnd(
   state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'others'>,

@@ -1,6 +1,6 @@
 /**
- * Every constant of the ledger's rules, once: also the first argument of each Lua script, and SQL functions of the same names. The
- * model in `test/model` keeps its own.
+ * Every constant of the ledger's rules, once: also the first argument of each Lua script, and SQL
+ * functions of the same names. The model in `test/model` keeps its own.
  */
 const DAY_MS = 86_400_000;
 

@@ -28,8 +28,9 @@ export function createSlots(clock: Clock) {
 
   return {
     /**
-     * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's clock: true, or false when it was
-     * missed by more than a slot's length. To be called when the answer arrives. Rejects with the reason of the signal or of `close`.
+     * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's
+     * clock: true, or false when it was missed by more than a slot's length. To be called when the
+     * answer arrives. Rejects with the reason of the signal or of `close`.
      */
     async await(
       waitMs: number,
@@ -55,8 +56,9 @@ const REMEMBERED_MS = 10_000;
 const STEP_MS = 1_000;
 
 /**
- * The store's clock as this process sees it. Each answer of the store takes another time to arrive: what the store dates and we
- * count from its arrival would come as unevenly as the answers do. The shortest recent delay is nearest to the truth.
+ * The store's clock as this process sees it. Each answer of the store takes another time to arrive:
+ * what the store dates and we count from its arrival would come as unevenly as the answers do. The
+ * shortest recent delay is nearest to the truth.
  */
 export function createStoreTime(clock: Clock) {
   /** This process's clock less the store's: the least of this stretch of time and of the one before. */

@@ -1,7 +1,7 @@
 /**
  * The 80 % notice of the specification ("Limits"): a log line, and where the account names them a
- * webhook and an e-mail. Delivery never holds up an answer. What could not be delivered stays owed in
- * the usage journal and is tried again for three days, by the next start of the service too.
+ * webhook and an e-mail. Delivery never holds up an answer. What could not be delivered stays owed
+ * in the usage journal and is tried again for three days, by the next start of the service too.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.js';

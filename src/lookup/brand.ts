@@ -11,7 +11,8 @@ const FORMAT = {
 
 /**
  * The Brand of the specification ("Resources and their fields"), for its type, `--fields` and the
- * local service. A list has its element in brackets, and 'unknown' where other forms are in the wild.
+ * local service. A list has its element in brackets, and 'unknown' where other forms are in the
+ * wild.
  */
 export const BRAND = {
   ...fields('string', 'id', 'name', 'domain'),

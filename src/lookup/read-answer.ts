@@ -1,6 +1,6 @@
 /**
- * What an answer means. Pure: a result of `send` goes in, a meaning comes out, with what it cost and
- * what the usage headers said. The worker decides what to do about it (repeat, wait, halt).
+ * What an answer means. Pure: a result of `send` goes in, a meaning comes out, with what it cost
+ * and what the usage headers said. The worker decides what to do about it (repeat, wait, halt).
  */
 import { isUtf8 } from 'node:buffer';
 import { type Brand, whyNoBrand } from './brand.js';

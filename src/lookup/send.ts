@@ -187,8 +187,8 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
 };
 
 /**
- * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back as
- * it is: its content shows its use. `maxBytes` holds for the decoded length.
+ * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back
+ * as it is: its content shows its use. `maxBytes` holds for the decoded length.
  */
 export function decodeBody(
   body: Buffer,

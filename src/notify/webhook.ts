@@ -80,9 +80,10 @@ async function postOnce(url: string, body: string, headers: Record<string, strin
 const BASE64_SECRET = 'whsec_';
 
 /**
- * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when there
- * is no secret. `id` is the same over all tries of a message; `sentAt` is in milliseconds. A secret
- * that begins with `whsec_` goes on in base64, any other one is taken as the bytes of its text.
+ * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature`; without the last when
+ * there is no secret. `id` is the same over all tries of a message; `sentAt` is in milliseconds. A
+ * secret that begins with `whsec_` goes on in base64, any other one is taken as the bytes of its
+ * text.
  */
 export function signatureHeaders(
   { id, sentAt, body }: { id: string; sentAt: number; body: string },

@@ -28,7 +28,8 @@ export async function startRun(
   releasers: Releasers,
 ): Promise<RunRecord> {
   const { runs } = engine;
-  // Until their heartbeats are old nobody else can tell that these are dead, and their chunks would be paid for in their names.
+  // Until their heartbeats are old nobody else can tell that these are dead, and their chunks would
+  // be paid for in their names.
   for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
     if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
       await runs.end(id, 'stopped', 'its process was killed');
@@ -70,8 +71,9 @@ export async function recordStored({ around, run }: BegunRun, stored: number): P
 }
 
 /**
- * Ends the run in the engine and reads how it stands there. `reason` null: it is complete. The file is written by then, so an
- * engine that does not answer prevents nothing, and the next run sees to the rest.
+ * Ends the run in the engine and reads how it stands there. `reason` null: it is complete. The file
+ * is written by then, so an engine that does not answer prevents nothing, and the next run sees to
+ * the rest.
  */
 export async function endRun(
   { request, around, run, progress, worker }: BegunRun,

@@ -109,7 +109,8 @@ function estimateText(estimate: SpendingEstimate): string {
 async function ask({ streams: { stdin, stderr }, stop }: TerminalViewOptions): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
-    // Neither would end the question by itself: on a terminal Ctrl-C is a key, and Ctrl-D closes the input.
+    // Neither would end the question by itself: on a terminal Ctrl-C is a key, and Ctrl-D closes
+    // the input.
     const broken = new Promise<string>((resolve, reject) => {
       prompt.once('SIGINT', () => {
         const todo = 'nothing was spent or written; run again';

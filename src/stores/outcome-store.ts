@@ -1,7 +1,8 @@
 /**
- * The `OutcomeStore` seam: durable answers of the service, and the claims that keep two workers from asking for
- * the same identifier at once. The store is the checkpoint: what it holds is never bought again while fresh.
- * Engines implement it, each call atomic per key and on the store's own clock.
+ * The `OutcomeStore` seam: durable answers of the service, and the claims that keep two workers
+ * from asking for the same identifier at once. The store is the checkpoint: what it holds is never
+ * bought again while fresh. Engines implement it, each call atomic per key and on the store's own
+ * clock.
  */
 import type { Freshness } from '../core/outcome.js';
 
@@ -61,9 +62,10 @@ interface RestoreCounts {
 
 export interface OutcomeStore {
   /**
-   * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is taken over when that worker's last
-   * heartbeat is older than 15 s. Taking over a claim under which a permit was granted and never settled counts one
-   * doubt for that permit's run and key (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
+   * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is
+   * taken over when that worker's last heartbeat is older than 15 s. Taking over a claim under
+   * which a permit was granted and never settled counts one doubt for that permit's run and key
+   * (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
   /** Keeps these answers and drops the claims on their keys; gives the `fetchedAt` of those without an age, 0 for none. */
@@ -84,8 +86,9 @@ export interface OutcomeStore {
   /** A walk over all answers: begins with null and goes on with `next`. Each comes at least once; Redis may give one twice. */
   page(after: string | null): Promise<OutcomePage>;
   /**
-   * Keeps answers of another store with their dates; one that is dated after the store's clock is dated now. An answer that the
-   * store has from that time or later stays, claims stay, and what is too old to be kept is left out.
+   * Keeps answers of another store with their dates; one that is dated after the store's clock is
+   * dated now. An answer that the store has from that time or later stays, claims stay, and what is
+   * too old to be kept is left out.
    */
   restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }

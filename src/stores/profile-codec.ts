@@ -1,9 +1,11 @@
 /**
- * How a brand is kept: the service's JSON as it came, deflated with a preset dictionary, because single answers
- * are too short to compress well on their own (2 kB become about 450 bytes instead of 800).
+ * How a brand is kept: the service's JSON as it came, deflated with a preset dictionary, because
+ * single answers are too short to compress well on their own (2 kB become about 450 bytes instead
+ * of 800).
  *
- * A packed answer begins with one byte that names its form, so that stores with old answers stay readable.
- * The dictionary is part of form 1 and must never change; another dictionary is another form.
+ * A packed answer begins with one byte that names its form, so that stores with old answers stay
+ * readable. The dictionary is part of form 1 and must never change; another dictionary is another
+ * form.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 

@@ -1,6 +1,7 @@
 /**
- * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere know whether somebody still waits for an answer, and
- * the run knows how far its workers are. Engines implement it, each call atomic and on the store's own clock.
+ * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere know whether
+ * somebody still waits for an answer, and the run knows how far its workers are. Engines implement
+ * it, each call atomic and on the store's own clock.
  */
 
 import type { Freshness } from '../core/outcome.js';
@@ -102,9 +103,10 @@ export interface LookupFailure {
 }
 
 /**
- * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. `useless`: what comes back
- * is of no use and was or may have been billed, so that asking again would cost again. `doubtful`: all is asked, and of some
- * lookups two requests may have been billed whose answers nobody has.
+ * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`.
+ * `useless`: what comes back is of no use and was or may have been billed, so that asking again
+ * would cost again. `doubtful`: all is asked, and of some lookups two requests may have been billed
+ * whose answers nobody has.
  */
 export interface RunHalt {
   readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'useless' | 'lost' | 'doubtful';

@@ -1,7 +1,8 @@
 /**
- * Where paid answers wait when the engine cannot take them: private files, synced to disk, which the next start brings in.
- * Each engine has a folder of its own under the spool, named after its id: nobody else's answers are taken. Used only in
- * trouble; the outcome store is the place of answers.
+ * Where paid answers wait when the engine cannot take them: private files, synced to disk, which
+ * the next start brings in. Each engine has a folder of its own under the spool, named after its
+ * id: nobody else's answers are taken. Used only in trouble; the outcome store is the place of
+ * answers.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -43,8 +44,9 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
 }
 
 /**
- * Hands every answer spooled in `folder` to `record`, with its age, file by file, and removes a file once it is recorded. How many answers
- * there were. Several may do so at once: each answer is recorded by one of them at least.
+ * Hands every answer spooled in `folder` to `record`, with its age, file by file, and removes a
+ * file once it is recorded. How many answers there were. Several may do so at once: each answer is
+ * recorded by one of them at least.
  */
 export async function bringInAnswers(
   folder: string,

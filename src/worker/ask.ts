@@ -1,6 +1,6 @@
 /**
- * One identifier from claim to durable outcome: breaker, permit, request, settlement, record. Says what it came
- * to; what follows for the chunk and the run is `resolve-chunk.ts`'s.
+ * One identifier from claim to durable outcome: breaker, permit, request, settlement, record. Says
+ * what it came to; what follows for the chunk and the run is `resolve-chunk.ts`'s.
  *
  *   again      not billed and not answered, or somebody else is asking: the job comes back for it
  *   failed     will not be asked again by this run; the next one may, if it is deferred
@@ -159,7 +159,8 @@ async function askInTurn(
       breaker.cancel(admission);
       return came(STOPPED);
     }
-    // Halted, or opened, while this one waited for its permit: a refused token must not be shown again.
+    // Halted, or opened, while this one waited for its permit: a refused token must not be shown
+    // again.
     const known = halts.get(run.id);
     if (known || (breaker.isOpen && !admission.isProbe)) {
       breaker.cancel(admission);
@@ -178,7 +179,8 @@ async function askInTurn(
     context.onSent?.(run.id, isBilled);
     const { meaning } = answer;
     if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
-      // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the doubt.
+      // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the
+      // doubt.
       breaker.cancel(admission);
       governor.settle(permit, answer.cost, NO_OBSERVATION);
       return came(STOPPED);
@@ -207,14 +209,16 @@ async function askInTurn(
         await context.halt(run.id, halt);
         await standing.forgetUnproven(run.id);
       }
-      // Settled at last: whoever waits for the permit, in another process too, must meet the halt first.
+      // Settled at last: whoever waits for the permit, in another process too, must meet the halt
+      // first.
       governor.settle(permit, answer.cost, heard);
       return came({ type: 'failed', reason, billed: isBilled });
     }
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
       await standing.noteGood();
       const comeBack = meaning.type === 'not_found' && meaning.comeBack;
-      // Recorded before it is settled: a crash in between leaves a permit that runs out as sent, which it was.
+      // Recorded before it is settled: a crash in between leaves a permit that runs out as sent,
+      // which it was.
       const fetchedAt = await recorder.record({
         key,
         status: meaning.type,
@@ -229,7 +233,8 @@ async function askInTurn(
     }
     if (meaning.type === 'refused') {
       const { retryAfterMs } = meaning;
-      // A service that refuses even one request in ten seconds is not asked too fast: the pace would only fall to nothing.
+      // A service that refuses even one request in ten seconds is not asked too fast: the pace
+      // would only fall to nothing.
       if (admission.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
       else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
       if (!isQuota) {
@@ -244,7 +249,8 @@ async function askInTurn(
     }
     if (meaning.type === 'credentials') {
       const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
-      // Known before the permit is given back: whoever waits for it, anywhere, would show the same token.
+      // Known before the permit is given back: whoever waits for it, anywhere, would show the same
+      // token.
       await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
       return halted(halt);
     }
@@ -319,8 +325,8 @@ function withoutPermit(
 }
 
 /**
- * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before. Where it did, a
- * host that is not found is an outage, of its name server or of this machine's.
+ * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before.
+ * Where it did, a host that is not found is an outage, of its name server or of this machine's.
  */
 function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord): boolean {
   return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;

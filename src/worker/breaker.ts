@@ -1,6 +1,7 @@
 /**
- * The breaker of one process: when most answers are of no use because the service is down or refuses everything as
- * too much, asking goes on with one probe at a time, and nobody's attempts are consumed.
+ * The breaker of one process: when most answers are of no use because the service is down or
+ * refuses everything as too much, asking goes on with one probe at a time, and nobody's attempts
+ * are consumed.
  *
  *   closed   everybody passes. Left when the last 8 answers were all bad, or more than half of the last 20.
  *   open     one probe passes when its time has come; the others are rejected until then. A good answer

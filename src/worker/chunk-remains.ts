@@ -1,6 +1,6 @@
 /**
- * What a round over a chunk leaves: lookups that have failed for this run, and identifiers that come back later, each with its own
- * time. Pure.
+ * What a round over a chunk leaves: lookups that have failed for this run, and identifiers that
+ * come back later, each with its own time. Pure.
  */
 import type { ChunkData } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
@@ -25,8 +25,9 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
 }
 
 /**
- * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer than was asked for when the
- * chunk was parked: a clock that was set back since would make it wait by as much longer.
+ * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer
+ * than was asked for when the chunk was parked: a clock that was set back since would make it wait
+ * by as much longer.
  */
 export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
   const at = due?.[text];
@@ -36,8 +37,8 @@ export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now
 }
 
 /**
- * The chunk as it comes back and the wait until the first of its identifiers is due; null when nothing is left. An
- * identifier that is due later is not asked for sooner because another one is.
+ * The chunk as it comes back and the wait until the first of its identifiers is due; null when
+ * nothing is left. An identifier that is due later is not asked for sooner because another one is.
  */
 export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
   const identifiers: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * Keeps failed lookups for their runs as they come: what was paid for and will not be asked for again is not bought again by
- * whoever gets the chunk of a killed worker. Those that come together travel together; an engine that is away is waited for.
+ * Keeps failed lookups for their runs as they come: what was paid for and will not be asked for
+ * again is not bought again by whoever gets the chunk of a killed worker. Those that come together
+ * travel together; an engine that is away is waited for.
  */
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';

@@ -41,8 +41,9 @@ export function unprovenReason(answer: Answer): string {
 }
 
 /**
- * Whether a row's reason is an {@link unprovenReason} that still holds. Once the address is proven, a 204 or 404 becomes a "not found",
- * and any other refusal is taken for the service's; `hasGood`: the run has answers that can be believed.
+ * Whether a row's reason is an {@link unprovenReason} that still holds. Once the address is proven,
+ * a 204 or 404 becomes a "not found", and any other refusal is taken for the service's; `hasGood`:
+ * the run has answers that can be believed.
  */
 export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
   return reason.endsWith(NOT_BELIEVED) && (!hasGood || SAID_NOTHING_FOUND.test(reason));

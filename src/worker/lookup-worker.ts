@@ -1,6 +1,6 @@
 /**
- * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and stops so that
- * nothing paid is lost. Here meet the queue's at-least-once and our own signals.
+ * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and
+ * stops so that nothing paid is lost. Here meet the queue's at-least-once and our own signals.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -182,7 +182,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const endsAt = clock.monotonic() + deadlineMs;
     const left = () => Math.max(0, endsAt - clock.monotonic());
     stopping.abort(new Error('stopping'));
-    // From here on an answer that the store refuses goes to disk at once: its chunk would wait for the whole deadline.
+    // From here on an answer that the store refuses goes to disk at once: its chunk would wait for
+    // the whole deadline.
     void recorder.close();
     failures.close();
     // Chunks end by themselves once their requests have; the queue's own close waits for that.
@@ -264,8 +265,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     /** A halted run may be asked for again. */
     resumeRun: (run: string): void => halts.forget(run),
     /**
-     * Sends nothing more; resolves when what is in flight has ended and is recorded, or after `deadlineMs`. Called again it is
-     * the same stop, with the deadline of the first call.
+     * Sends nothing more; resolves when what is in flight has ended and is recorded, or after
+     * `deadlineMs`. Called again it is the same stop, with the deadline of the first call.
      */
     stop(deadlineMs: number): Promise<void> {
       ending ??= end(deadlineMs);

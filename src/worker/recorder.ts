@@ -1,9 +1,10 @@
 /**
- * Makes answers durable: everything that was answered since the last flush travels in one call, and the next
- * flush starts when that is acknowledged. No timer: a lonely answer is kept at once, many are kept together.
+ * Makes answers durable: everything that was answered since the last flush travels in one call, and
+ * the next flush starts when that is acknowledged. No timer: a lonely answer is kept at once, many
+ * are kept together.
  *
- * When the store refuses, answers go to the local spool first and are offered again until it takes them;
- * whoever wants to send waits meanwhile (`untilRoom`), so that not much is ever at stake.
+ * When the store refuses, answers go to the local spool first and are offered again until it takes
+ * them; whoever wants to send waits meanwhile (`untilRoom`), so that not much is ever at stake.
  */
 import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -60,7 +61,8 @@ export function createRecorder(options: RecorderOptions) {
   async function keep(batch: readonly Waiting[]): Promise<void> {
     let spooled: string | null = null;
     for (let isFirst = true; ; isFirst = false) {
-      // What the store did not take at once is dated when it was fetched, not when the store takes it.
+      // What the store did not take at once is dated when it was fetched, not when the store takes
+      // it.
       const ageOf = ({ fetchedAt }: Waiting) => Math.max(0, Math.round(clock.monotonic() - fetchedAt));
       const outcomes = batch.map((each) =>
         isFirst ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
@@ -98,8 +100,8 @@ export function createRecorder(options: RecorderOptions) {
       return left;
     },
     /**
-     * Resolves when the answer is as durable as the engine promises, with the store's date of it. Rejects only after `close`, when
-     * it is in the spool.
+     * Resolves when the answer is as durable as the engine promises, with the store's date of it.
+     * Rejects only after `close`, when it is in the spool.
      */
     record(outcome: NewOutcome): Promise<number> {
       return new Promise((resolve, reject) => {
@@ -115,8 +117,8 @@ export function createRecorder(options: RecorderOptions) {
       }
     },
     /**
-     * Ends a vain wait for the store: what it does not take from here on stays in the spool. Resolves when nothing is being
-     * written; may be called again.
+     * Ends a vain wait for the store: what it does not take from here on stays in the spool.
+     * Resolves when nothing is being written; may be called again.
      */
     async close(): Promise<void> {
       closing.abort(new Error('closing'));

@@ -1,7 +1,8 @@
 /**
- * Refusals that name neither quota nor pace, in a row: whether it is the quota after all, because budget or plan were said
- * too high. A single refusal cannot tell: usage over the quota is legal where the plan bills overage, and a usage header
- * may lag. A pace that is too fast is none any more once requests go one at a time.
+ * Refusals that name neither quota nor pace, in a row: whether it is the quota after all, because
+ * budget or plan were said too high. A single refusal cannot tell: usage over the quota is legal
+ * where the plan bills overage, and a usage header may lag. A pace that is too fast is none any
+ * more once requests go one at a time.
  */
 import type { Answer } from '../lookup/read-answer.js';
 
@@ -19,8 +20,9 @@ export class RefusalSeries {
   #series: { readonly usage: number; readonly since: number; count: number } | null = null;
 
   /**
-   * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second were. `own`: what the ledger
-   * counts, for refusals that say nothing of usage. The usage at which the service refuses for quota; null: there is no telling.
+   * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second
+   * were. `own`: what the ledger counts, for refusals that say nothing of usage. The usage at which
+   * the service refuses for quota; null: there is no telling.
    */
   note(
     { meaning, usage, quota }: Answer,

@@ -1,9 +1,10 @@
 /**
- * One chunk through claim, permit, lookup, record: the heart. Whatever is left to do afterwards comes back as a
- * shorter chunk and a wait; nothing is waited for in here except permits and answers.
+ * One chunk through claim, permit, lookup, record: the heart. Whatever is left to do afterwards
+ * comes back as a shorter chunk and a wait; nothing is waited for in here except permits and
+ * answers.
  *
- * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice, and every report
- * to the run's store is idempotent or says what was just done.
+ * At least once: a chunk may run twice, even at the same time. Claims keep it from paying twice,
+ * and every report to the run's store is idempotent or says what was just done.
  */
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
@@ -32,8 +33,9 @@ export type ChunkResult =
   | { readonly type: 'parked'; readonly data: ChunkData; readonly waitMs: number };
 
 /**
- * Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it early with the rest parked;
- * `abort` also ends requests under way. `isRepeat`: a worker was at it before and did not come to its end.
+ * Works on `data` for a run that is running; a dead one is noticed by the ledger. `stop` ends it
+ * early with the rest parked; `abort` also ends requests under way. `isRepeat`: a worker was at it
+ * before and did not come to its end.
  */
 export async function resolveChunk(
   context: ChunkContext,
@@ -47,7 +49,8 @@ export async function resolveChunk(
   const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
   const mayHaveFailed = isRepeat || run.hasEarlierFailures;
   const data = mayHaveFailed ? await withoutFailed(context.engine, chunk, prefix) : chunk;
-  // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its claim is dropped.
+  // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its
+  // claim is dropped.
   const { underWay } = context;
   const now = context.clock.now();
   const asked: [string, Asked][] = [];

@@ -2,7 +2,8 @@
  * How often and when an identifier is asked again after an answer that was not billed. Pure.
  *
  * Blips are asked again at once, inside the job; what lasts longer goes back to the queue and comes
- * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the breaker's.
+ * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the
+ * breaker's.
  */
 
 /** The service has been unavailable for so long that waiting is over. */

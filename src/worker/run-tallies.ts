@@ -1,7 +1,8 @@
 /**
- * Reports to each run how far this worker is with it, also within a chunk: a slow service answers a chunk in minutes, and people
- * look at the progress every second. A report is the sum so far, under a name of its own: made twice, because an answer of the
- * engine was lost, it counts once, and one that failed is part of the next.
+ * Reports to each run how far this worker is with it, also within a chunk: a slow service answers a
+ * chunk in minutes, and people look at the progress every second. A report is the sum so far, under
+ * a name of its own: made twice, because an answer of the engine was lost, it counts once, and one
+ * that failed is part of the next.
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';

@@ -1,9 +1,11 @@
 /**
- * What the engine knows of a service besides its answers, for all workers and for later runs: whether its address ever gave
- * a good answer, which of its refusals nobody can believe yet, and how many answers in a row were of no use.
+ * What the engine knows of a service besides its answers, for all workers and for later runs:
+ * whether its address ever gave a good answer, which of its refusals nobody can believe yet, and
+ * how many answers in a row were of no use.
  *
- * Until the first good answer, one request goes at a time, whatever the number of workers: an address that is wrong is paid
- * for once, or five times where it answers in JSON, and not for every slot.
+ * Until the first good answer, one request goes at a time, whatever the number of workers: an
+ * address that is wrong is paid for once, or five times where it answers in JSON, and not for every
+ * slot.
  */
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';

@@ -64,7 +64,8 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
 
   app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
-    // Asked under another name than its own on loopback, somebody else's page is asking (DNS rebinding).
+    // Asked under another name than its own on loopback, somebody else's page is asking (DNS
+    // rebinding).
     if (!isLoopbackHost(host) || isLoopbackHost(new URL(context.req.url).hostname)) await next();
     else context.res = context.text('the host name of the request is not allowed\n', 421);
     context.res.headers.set('cache-control', 'no-store');
@@ -150,8 +151,8 @@ export function waitAfter(wrong: number): number {
 }
 
 /**
- * After a few wrong passwords an address waits, longer and longer; meanwhile even the right one is refused, or trying in
- * parallel would get round the wait.
+ * After a few wrong passwords an address waits, longer and longer; meanwhile even the right one is
+ * refused, or trying in parallel would get round the wait.
  */
 export function createGuessLimit() {
   const known = new Map<string, { wrong: number; at: number }>();

@@ -41,8 +41,9 @@ export interface DashboardContext {
 const CLOSE_MS = 1_000;
 
 /**
- * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret, null where the settings name
- * the password. Throws `NeverStartError` when others could reach it without one, `FailFileError` when it has no port.
+ * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
+ * null where the settings name the password. Throws `NeverStartError` when others could reach it
+ * without one, `FailFileError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
   const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;

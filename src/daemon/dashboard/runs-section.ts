@@ -133,8 +133,9 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
 }
 
 /**
- * Identifiers by what became of them; `whole`: the sum, 0 while unknown. No count goes below 0: a chunk that was done twice is
- * counted twice. What a finished run did not have to ask for was stored.
+ * Identifiers by what became of them; `whole`: the sum, 0 while unknown. No count goes below 0: a
+ * chunk that was done twice is counted twice. What a finished run did not have to ask for was
+ * stored.
  */
 export function partsOf({ tally, identifiers, status }: RunRecord) {
   const { matched, notFound, failed, stored } = tally;

@@ -1,6 +1,6 @@
 /**
- * The files of the private server: `postgres/` in the state folder. An empty ledger and an empty store would buy everything again, so
- * nothing here begins empty where something was before.
+ * The files of the private server: `postgres/` in the state folder. An empty ledger and an empty
+ * store would buy everything again, so nothing here begins empty where something was before.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -42,15 +42,16 @@ export function serverFolders(state: string) {
 const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
- * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that cannot be made,
- * lies on a network file system, or that the server's user cannot enter.
+ * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that
+ * cannot be made, lies on a network file system, or that the server's user cannot enter.
  */
 export async function prepareServerFolders(
   { state, home }: ServerFolders,
   user: ServerUser | null,
 ): Promise<void> {
   try {
-    // Root's server has no account, and its database is made by a user that has: both pass through. What is inside stays closed.
+    // Root's server has no account, and its database is made by a user that has: both pass through.
+    // What is inside stays closed.
     const mode = user !== null && user.uid === SERVER_ID ? 0o711 : 0o700;
     const isNew = (await mkdir(state, { recursive: true, mode })) !== undefined;
     const names = await readdir(state);
@@ -175,7 +176,8 @@ export async function makeData(
 ): Promise<void> {
   // What an earlier start was killed at.
   for (const name of await readdir(folders.home)) {
-    // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later start.
+    // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later
+    // start.
     if (name.startsWith(DRAFT)) await rm(join(folders.home, name), REMOVAL).catch(() => undefined);
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);

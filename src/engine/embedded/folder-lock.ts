@@ -1,16 +1,19 @@
 /**
- * One process at a time for a folder: the one whose socket in it says so. The kernel closes the socket of a killed process, so a lock
- * never has to be cleaned up by hand. For short work such as starting a server; the lock guards one machine.
+ * One process at a time for a folder: the one whose socket in it says so. The kernel closes the
+ * socket of a killed process, so a lock never has to be cleaned up by hand. For short work such as
+ * starting a server; the lock guards one machine.
  *
- * Who wants the lock listens first and looks around afterwards, so of two at least one sees the other:
+ * Who wants the lock listens first and looks around afterwards, so of two at least one sees the
+ * other:
  *
  * - *candidate*: asks every other socket in the folder. One with a higher name gives way and looks around again; one with a lower name
  *   is waited for. Who is given way by all, and gave way to nobody since it looked around, has the lock, in the same turn of its
  *   event loop.
  * - *holder*: answers that it holds, until it lets go.
  *
- * Somebody who listens and does not answer counts as a holder. A socket gets its final name only once it listens, so one that refuses
- * is one whose process is gone. Names are random and never used twice, so removing such a socket can never hit a living one.
+ * Somebody who listens and does not answer counts as a holder. A socket gets its final name only
+ * once it listens, so one that refuses is one whose process is gone. Names are random and never
+ * used twice, so removing such a socket can never hit a living one.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -11,8 +11,8 @@ interface EmbeddedEngineOptions extends EngineOptions {
 }
 
 /**
- * Processes of one machine share the server's 200 sessions. `up` keeps two to listen on, for chunks and for schedules; what is not
- * used for 10 s is given back.
+ * Processes of one machine share the server's 200 sessions. `up` keeps two to listen on, for chunks
+ * and for schedules; what is not used for 10 s is given back.
  */
 const SESSIONS = 6;
 

@@ -1,6 +1,7 @@
 /**
- * Finds PostgreSQL: the binaries that npm brought, else those of the machine. Whether they work is found by running them, as the
- * user that the server runs as: a file that is there may miss a library, or lie where that user may not go.
+ * Finds PostgreSQL: the binaries that npm brought, else those of the machine. Whether they work is
+ * found by running them, as the user that the server runs as: a file that is there may miss a
+ * library, or lie where that user may not go.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -35,8 +36,9 @@ type Candidate = Omit<ServerBinaries, 'major'>;
 const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
- * `wanted`: the major version that the data were made by; null: there are none, any will do. `folder`: where copies and links are
- * kept when the package cannot be used where it lies. Throws {@link unfit} with the ways out when nothing on this machine runs.
+ * `wanted`: the major version that the data were made by; null: there are none, any will do.
+ * `folder`: where copies and links are kept when the package cannot be used where it lies. Throws
+ * {@link unfit} with the ways out when nothing on this machine runs.
  */
 export async function findServerBinaries(
   user: ServerUser | null,
@@ -107,8 +109,8 @@ async function findPackage(): Promise<string | null> {
 }
 
 /**
- * Makes the symbolic links that the package lists, in `libraries`, where they are missing. False: there are none, or they cannot be
- * made there.
+ * Makes the symbolic links that the package lists, in `libraries`, where they are missing. False:
+ * there are none, or they cannot be made there.
  */
 async function makeLinks(native: string, libraries: string): Promise<boolean> {
   try {

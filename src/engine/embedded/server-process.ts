@@ -34,7 +34,8 @@ function serverSettings(major: number): Record<string, string> {
     max_logical_replication_workers: '0',
     // In containers /dev/shm has 64 MB.
     dynamic_shared_memory_type: 'mmap',
-    // Loaded once: an installation that replaces the package under a running server breaks no session.
+    // Loaded once: an installation that replaces the package under a running server breaks no
+    // session.
     shared_preload_libraries: 'plpgsql',
     fsync: 'on',
     synchronous_commit: 'on',
@@ -51,8 +52,9 @@ function serverSettings(major: number): Record<string, string> {
 }
 
 /**
- * The folder of the socket: that of the data, or a short one for this user and these data in the system's temporary folder. Throws
- * {@link FailFileError} `engine-unfit` when somebody else made that one.
+ * The folder of the socket: that of the data, or a short one for this user and these data in the
+ * system's temporary folder. Throws {@link FailFileError} `engine-unfit` when somebody else made
+ * that one.
  */
 export async function socketFolder({ data }: ServerFolders, user: ServerUser | null): Promise<string> {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
@@ -102,7 +104,8 @@ export async function startServer(
     if (user !== null) await chown(ownerFile, user.uid, user.gid);
     const settings = { ...serverSettings(binaries.major), unix_socket_directories: sockets };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    // Its output goes to a file and never to ours: whoever waits for the end of our output would wait for the server.
+    // Its output goes to a file and never to ours: whoever waits for the end of our output would
+    // wait for the server.
     const child = spawn(binaries.postgres, ['-D', data, ...args], {
       ...user,
       cwd: data,
@@ -143,8 +146,9 @@ export const HEARTBEAT_MS = 5_000;
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
 /**
- * Sees that no server of another machine or container works on these data: neither its processes nor its locks can be seen from here,
- * but its heartbeat can. Throws {@link FailFileError} `engine-held`.
+ * Sees that no server of another machine or container works on these data: neither its processes
+ * nor its locks can be seen from here, but its heartbeat can. Throws {@link FailFileError}
+ * `engine-held`.
  */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
   const owner = (await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')).trim();
@@ -162,8 +166,9 @@ export async function assertNoForeignServer({ home, data }: ServerFolders, onWai
 }
 
 /**
- * Ends what keeps the data of a server that does not answer. A server whose socket was removed is stopped; a number of a process that
- * is used again by another program after a crash of the machine is forgotten. Only when no foreign server is there.
+ * Ends what keeps the data of a server that does not answer. A server whose socket was removed is
+ * stopped; a number of a process that is used again by another program after a crash of the machine
+ * is forgotten. Only when no foreign server is there.
  */
 export async function clearTheWay({ data }: ServerFolders, sockets: string): Promise<void> {
   const pidFile = join(data, 'postmaster.pid');

@@ -1,6 +1,7 @@
 /**
- * Sessions on the private server, and its end. Each process holds a session with a shared advisory lock as long as it uses the server;
- * who can have that lock alone is the last one, and stops it. A loop inside it does the same a minute after the last one was killed.
+ * Sessions on the private server, and its end. Each process holds a session with a shared advisory
+ * lock as long as it uses the server; who can have that lock alone is the last one, and stops it. A
+ * loop inside it does the same a minute after the last one was killed.
  */
 import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -113,7 +114,8 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
 
 /** Ends the session, and the server with it when no other process uses it. Never rejects: a server that is gone is no trouble. */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
-  // Let go of before it is asked for alone: of several who leave at the same moment one is the last.
+  // Let go of before it is asked for alone: of several who leave at the same moment one is the
+  // last.
   await session
     .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
     .then(() => endUnused(session, data))

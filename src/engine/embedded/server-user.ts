@@ -1,6 +1,7 @@
 /**
- * The user that the private server runs as. PostgreSQL refuses to run as root, so for root it runs under a number that no account of
- * the machine has: nobody but root and the server itself can then read its files or reach its socket.
+ * The user that the private server runs as. PostgreSQL refuses to run as root, so for root it runs
+ * under a number that no account of the machine has: nobody but root and the server itself can then
+ * read its files or reach its socket.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -25,14 +26,14 @@ export function unfit(what: string, subject: string, todo: string, cause?: unkno
 }
 
 /**
- * Above the numbers that are given to people and below those that system services and containers use (systemd, Users, Groups, UIDs
- * and GIDs on systemd Systems).
+ * Above the numbers that are given to people and below those that system services and containers
+ * use (systemd, Users, Groups, UIDs and GIDs on systemd Systems).
  */
 export const SERVER_ID = 54_329;
 
 /**
- * null: the server runs as the user of this process. Root's server runs as the owner of a folder that an ordinary user has, so
- * that one look by root does not take the folder away from its owner.
+ * null: the server runs as the user of this process. Root's server runs as the owner of a folder
+ * that an ordinary user has, so that one look by root does not take the folder away from its owner.
  *
  * @param folders From the innermost: the first that exists decides.
  */
@@ -45,8 +46,9 @@ export async function serverUser(folders: readonly string[]): Promise<ServerUser
 }
 
 /**
- * An account for `initdb`, which wants a name for its user and runs before there is anything to protect: the server's own user where
- * it has a name. Throws {@link FailFileError} `engine-unfit` on a machine without one.
+ * An account for `initdb`, which wants a name for its user and runs before there is anything to
+ * protect: the server's own user where it has a name. Throws {@link FailFileError} `engine-unfit`
+ * on a machine without one.
  */
 export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
   const accounts = readFileSync('/etc/passwd', 'utf8')
@@ -71,8 +73,9 @@ export async function giveAway(folder: string, { uid, gid }: ServerUser): Promis
 }
 
 /**
- * Sees that the server's user can work in a folder of ours, which becomes its own. Throws {@link FailFileError} `engine-unfit`:
- * root may not become another user here, or the folder lies below one that only root may enter.
+ * Sees that the server's user can work in a folder of ours, which becomes its own. Throws {@link
+ * FailFileError} `engine-unfit`: root may not become another user here, or the folder lies below
+ * one that only root may enter.
  */
 export async function admitServerUser(folder: string, user: ServerUser, fallback: string): Promise<void> {
   try {

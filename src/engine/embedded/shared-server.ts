@@ -1,7 +1,9 @@
 /**
- * The private server, shared by all processes that use a state folder: who finds none starts it, and the last one stops it.
+ * The private server, shared by all processes that use a state folder: who finds none starts it,
+ * and the last one stops it.
  *
- * A server that ends while somebody works (killed, or stopped by a supervisor together with its clients) is started again.
+ * A server that ends while somebody works (killed, or stopped by a supervisor together with its
+ * clients) is started again.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -31,10 +33,12 @@ const LOOK_AGAIN_MS = 25;
 const STUCK_MS = 3_000;
 
 /**
- * Connects to the server of a state folder, or starts it. `startsEmpty`: what cannot be used there is put aside for an empty database.
+ * Connects to the server of a state folder, or starts it. `startsEmpty`: what cannot be used there
+ * is put aside for an empty database.
  *
- * Throws {@link FailFileError}: `engine-unfit` when the folder, the data in it or PostgreSQL itself cannot be used, `engine-held` when
- * another machine or container works there, `engine-unreachable` when the server does not answer within a minute.
+ * Throws {@link FailFileError}: `engine-unfit` when the folder, the data in it or PostgreSQL itself
+ * cannot be used, `engine-held` when another machine or container works there, `engine-unreachable`
+ * when the server does not answer within a minute.
  */
 export async function joinServer(state: string, startsEmpty: boolean, log: Log) {
   const place = { ...(await prepare(state)), startsEmpty, log };

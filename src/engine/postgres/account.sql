@@ -1,6 +1,6 @@
--- The account: the store's clock, the row, its windows of time, heartbeats of runs, and the policy of the live ones. A port of
--- `test/model/ledger-model.ts`, step by step, as are the other functions of the ledger. The rules (`src/ledger/rules.ts`) are
--- functions of the same names.
+-- The account: the store's clock, the row, its windows of time, heartbeats of runs, and the policy
+-- of the live ones. A port of `test/model/ledger-model.ts`, step by step, as are the other
+-- functions of the ledger. The rules (`src/ledger/rules.ts`) are functions of the same names.
 
 CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_offset
@@ -18,7 +18,8 @@ BEGIN
   RETURN a;
 END $$;
 
--- How an account is written back, and what one looks like that nobody has asked for yet: made from the columns of the table.
+-- How an account is written back, and what one looks like that nobody has asked for yet: made from
+-- the columns of the table.
 DO $do$
 DECLARE v_names text; v_values text; v_new text;
 BEGIN
@@ -58,7 +59,8 @@ BEGIN
   END IF;
 END $$;
 
--- When the clock was set back, what is dated by it goes back too: nobody waits for times that were near.
+-- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
+-- near.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_back_ms bigint := a.changed_at - p_now;
 BEGIN

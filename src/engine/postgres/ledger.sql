@@ -1,12 +1,13 @@
 -- The operations of the ledger. `exchange`: settle these, apply this reading, give me up to these.
 --
--- Locks are taken in one order by every function: worker, take-over, account, then rows, the key of a run before the run.
--- Taking over the claims of a dead worker excludes every exchange, so that a claim cannot change hands between its check and
--- the permit.
+-- Locks are taken in one order by every function: worker, take-over, account, then rows, the key of
+-- a run before the run. Taking over the claims of a dead worker excludes every exchange, so that a
+-- claim cannot change hands between its check and the permit.
 --
--- Plans of functions are made once and kept, on a server that may never have looked at the tables: without the settings of
--- `exchange` an empty table would be read from end to end for ever. Before PostgreSQL 18 they are kept by adding to the
--- cost of a plan, which would have every small statement compiled: hence no `jit`.
+-- Plans of functions are made once and kept, on a server that may never have looked at the tables:
+-- without the settings of `exchange` an empty table would be read from end to end for ever. Before
+-- PostgreSQL 18 they are kept by adding to the cost of a plan, which would have every small
+-- statement compiled: hence no `jit`.
 
 -- Answers by position: the wait of a granted permit in milliseconds, else why there is none.
 CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off
@@ -63,7 +64,8 @@ BEGIN
   END IF;
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_limit := least(a.quota, v_policy.quota_cap) + v_policy.overage;
-  -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
+  -- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is
+  -- spent.
   v_out := a.held + a.probes;
   IF v_take > 0 AND v_out > 0 AND (coalesce(brand_enrich.spent_of(a) >= v_limit, v_out >= brand_enrich.unknown_quota_held())
       OR a.closed_at IS NOT NULL OR a.heard_at <= v_now - brand_enrich.alone_after_ms()
@@ -228,7 +230,8 @@ BEGIN
     'run', v_run);
 END $$;
 
--- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is the store's time from here on.
+-- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is
+-- the store's time from here on.
 CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account); r record; v_policy record;
 BEGIN
@@ -249,7 +252,8 @@ BEGIN
   RETURN brand_enrich.state_of(a, v_run, a.changed_at);
 END $$;
 
--- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not there has no epoch.
+-- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not
+-- there has no epoch.
 CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS jsonb
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -305,7 +309,8 @@ BEGIN
   RETURN brand_enrich.finish_account(a);
 END $$;
 
--- What another ledger knows of the account: the larger sum holds. A later period opens once nothing is in flight.
+-- What another ledger knows of the account: the larger sum holds. A later period opens once nothing
+-- is in flight.
 CREATE FUNCTION brand_enrich.raise_account(
   p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
 ) RETURNS jsonb LANGUAGE plpgsql AS $$

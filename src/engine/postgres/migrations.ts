@@ -1,6 +1,7 @@
 /**
- * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in one transaction under an advisory
- * lock, so that many processes may start at the same moment. BullMQ brings up its own schema.
+ * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in
+ * one transaction under an advisory lock, so that many processes may start at the same moment.
+ * BullMQ brings up its own schema.
  */
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';

@@ -56,8 +56,8 @@ export async function openPostgresEngine({ url, ...options }: PostgresEngineOpti
 }
 
 /**
- * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in, `engine-unfit` when it is too old,
- * may not make our schemas, or was used by a later release.
+ * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in,
+ * `engine-unfit` when it is too old, may not make our schemas, or was used by a later release.
  */
 export async function openEngineOn(
   kind: 'postgres' | 'embedded',
@@ -114,8 +114,8 @@ export async function openEngineOn(
 
 /** Shared by all queues and workers; every session has `bullmq` in its search path. */
 function backendOn(pool: Pool): QueueBackend {
-  // The backend is a type parameter of BullMQ's classes, whose methods are the same on each; and BullMQ describes the part of
-  // `pg` that it uses in types of its own.
+  // The backend is a type parameter of BullMQ's classes, whose methods are the same on each; and
+  // BullMQ describes the part of `pg` that it uses in types of its own.
   const classes = withBackend(createPostgresBackend) as unknown as {
     Queue: typeof Queue;
     Worker: typeof Worker;

@@ -1,12 +1,16 @@
--- Outcomes and claims: what `src/stores/outcome-store.ts` asks for, one function for each operation.
+-- Outcomes and claims: what `src/stores/outcome-store.ts` asks for, one function for each
+-- operation.
 --
--- `synchronous_commit` off lets a commit return before it is on disk. For what may be lost with the server: a later durable
--- commit makes it durable too, and `exchange`, which is durable, checks the claim again.
+-- `synchronous_commit` off lets a commit return before it is on disk. For what may be lost with the
+-- server: a later durable commit makes it durable too, and `exchange`, which is durable, checks the
+-- claim again.
 
--- Key of the advisory lock that separates exchanges (shared) from the taking over of claims (alone).
+-- Key of the advisory lock that separates exchanges (shared) from the taking over of claims
+-- (alone).
 CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
--- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for nobody.
+-- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for
+-- nobody.
 CREATE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_beat_at bigint; v_ahead bigint;
@@ -40,7 +44,8 @@ CREATE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boole
                   WHERE w.id = p_worker AND p_now - w.beat_at < brand_enrich.worker_dead_after_ms())
 $$;
 
--- Of these keys, those with a fresh answer. Matched answers are fresh since p_matched, others since p_missing.
+-- Of these keys, those with a fresh answer. Matched answers are fresh since p_matched, others since
+-- p_missing.
 CREATE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
 BEGIN
@@ -49,8 +54,9 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of));
 END $$;
 
--- Moves the claims of dead workers on these keys to p_worker, and gives the keys that it moved. A permit that is still
--- held under such a claim is a doubt of its run and key. Alone: no exchange runs meanwhile.
+-- Moves the claims of dead workers on these keys to p_worker, and gives the keys that it moved. A
+-- permit that is still held under such a claim is a doubt of its run and key. Alone: no exchange
+-- runs meanwhile.
 CREATE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE v_taken text[];
@@ -74,8 +80,8 @@ BEGIN
   RETURN coalesce(v_taken, '{}');
 END $$;
 
--- One letter for each key, in order: f fresh, b busy, o ours. The claim comes before the look at the answers, so that
--- an answer which is recorded at the same moment is seen.
+-- One letter for each key, in order: f fresh, b busy, o ours. The claim comes before the look at
+-- the answers, so that an answer which is recorded at the same moment is seen.
 CREATE FUNCTION brand_enrich.claim_keys(
   p_offset bigint, p_worker text, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint
 ) RETURNS text LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -110,8 +116,9 @@ BEGIN
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord));
 END $$;
 
--- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age in ms]; p_bytes: all answers in
--- a row. Gives the date of those without an age. One with an age leaves a later one alone.
+-- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age
+-- in ms]; p_bytes: all answers in a row. Gives the date of those without an age. One with an age
+-- leaves a later one alone.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
@@ -136,7 +143,8 @@ BEGIN
    WHERE key = ANY (ARRAY(SELECT k FROM jsonb_array_elements_text(p_keys) k ORDER BY k)) AND worker = p_worker;
 END $$;
 
--- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null] for each fresh answer.
+-- meta: [position from 1, is matched, billed, fetched at, fresh until, length or null] for each
+-- fresh answer.
 CREATE FUNCTION brand_enrich.read_outcomes(
   p_offset bigint, p_keys jsonb, p_matched bigint, p_missing bigint, p_as_of bigint, OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -173,7 +181,8 @@ BEGIN
   RETURN v_count;
 END $$;
 
--- The answers after a key: [key, is matched, billed, fetched at, fresh until, length or null] for each. next: null on the last page.
+-- The answers after a key: [key, is matched, billed, fetched at, fresh until, length or null] for
+-- each. next: null on the last page.
 CREATE FUNCTION brand_enrich.page_outcomes(
   p_offset bigint, p_after text, p_limit int, OUT meta jsonb, OUT bytes bytea
 ) LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -184,8 +193,9 @@ BEGIN
     FROM (SELECT * FROM brand_enrich.outcome WHERE key > p_after ORDER BY key LIMIT p_limit) o;
 END $$;
 
--- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh until, fetched at]; p_bytes: all answers in a row.
--- No date is later than now, and an answer that is as late as the given one stays.
+-- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh until, fetched at];
+-- p_bytes: all answers in a row. No date is later than now, and an answer that is as late as the
+-- given one stays.
 CREATE FUNCTION brand_enrich.restore_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea, OUT taken int, OUT expired int)
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_oldest bigint := v_now - brand_enrich.answers_kept_ms();
@@ -206,8 +216,8 @@ BEGIN
   ) SELECT count(*) INTO taken FROM kept;
 END $$;
 
--- What nobody needs any more: answers too old to be kept when the oldest live run began, what old runs left, and
--- claims and heartbeats of workers that are long gone.
+-- What nobody needs any more: answers too old to be kept when the oldest live run began, what old
+-- runs left, and claims and heartbeats of workers that are long gone.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text;
 BEGIN
@@ -226,8 +236,8 @@ BEGIN
   DELETE FROM brand_enrich.run WHERE beat_at < v_now - brand_enrich.run_key_kept_ms();
 END $$;
 
--- The same when nobody did so for a day: of many processes that ask, one at a time and one a day does it. The note
--- is in no scope that others list.
+-- The same when nobody did so for a day: of many processes that ask, one at a time and one a day
+-- does it. The note is in no scope that others list.
 CREATE FUNCTION brand_enrich.tidy_daily(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN

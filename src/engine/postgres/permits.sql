@@ -1,13 +1,15 @@
--- Permits: closing them (settled, past their deadline, of dead workers), booking what was overage, and what may be granted.
+-- Permits: closing them (settled, past their deadline, of dead workers), booking what was overage,
+-- and what may be granted.
 
--- A request that was billed or perhaps billed: by whom it is paid, and whether its answer is dated in a later period or not at all.
+-- A request that was billed or perhaps billed: by whom it is paid, and whether its answer is dated
+-- in a later period or not at all.
 CREATE TYPE brand_enrich.billed AS (
   run text, key text, generation text, is_dated_next boolean, is_undated boolean
 );
 
--- Settles permits of the account that are out; others in the list change nothing. p_settle: `{permit, as, period}` as in a request;
--- of several for one permit the first holds. `lost`: nobody has the answer, and it counts as sent. Gives those that were billed, in
--- the order of the list.
+-- Settles permits of the account that are out; others in the list change nothing. p_settle:
+-- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: nobody
+-- has the answer, and it counts as sent. Gives those that were billed, in the order of the list.
 CREATE FUNCTION brand_enrich.close_permits(
   INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT has_confirmed boolean, OUT billed brand_enrich.billed[],
   p_settle jsonb, p_now bigint
@@ -65,8 +67,8 @@ BEGIN
   END IF;
 END $$;
 
--- Permits past their deadline for `close_permits`, the oldest first. The account knows the earliest deadline, so that most calls look
--- at nothing.
+-- Permits past their deadline for `close_permits`, the oldest first. The account knows the earliest
+-- deadline, so that most calls look at nothing.
 CREATE FUNCTION brand_enrich.due_permits(INOUT a brand_enrich.account, OUT due jsonb, p_now bigint) LANGUAGE plpgsql AS $$
 BEGIN
   IF a.sweep_at <= p_now THEN
@@ -83,9 +85,9 @@ CREATE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETURNS bigint 
   SELECT a.sent - a.pending_dated + a.others
 $$;
 
--- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
--- were billed in. p_before: the account after closing them and before the reading. p_is_probe_within: a request beyond the limit was
--- answered with a usage below the quota.
+-- Books which of the requests that were just closed are overage: those that stand beyond the quota
+-- in the period that they were billed in. p_before: the account after closing them and before the
+-- reading. p_is_probe_within: a request beyond the limit was answered with a usage below the quota.
 CREATE FUNCTION brand_enrich.book_overage(
   INOUT a brand_enrich.account, p_before brand_enrich.account, p_quota bigint, p_billed brand_enrich.billed[],
   p_is_probe_within boolean, p_now bigint
@@ -130,16 +132,17 @@ BEGIN
     FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.id = f.run;
 END $$;
 
--- Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota
--- that is used up and not what the user allows of it.
+-- Whether one request beyond the limit may find out if there is more: where a refusal is free, and
+-- where it is the quota that is used up and not what the user allows of it.
 CREATE FUNCTION brand_enrich.may_find_out(a brand_enrich.account, p_quota_cap bigint, p_plan text)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_plan <> 'paid' AND NOT a.serves_overage
     AND NOT (p_quota_cap IS NOT NULL AND (a.quota IS NULL OR p_quota_cap < a.quota)), false)
 $$;
 
--- Whether a request beyond the limit may confirm that the next period has begun: where the user says that the plan is free,
--- however often; else only where a request that went alone brought the first word of it.
+-- Whether a request beyond the limit may confirm that the next period has begun: where the user
+-- says that the plan is free, however often; else only where a request that went alone brought the
+-- first word of it.
 CREATE FUNCTION brand_enrich.may_confirm_turn(a brand_enrich.account, p_quota_cap bigint, p_plan text)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false) AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
@@ -159,8 +162,8 @@ CREATE FUNCTION brand_enrich.held_of(
      AND (deadline > p_now OR account <> p_account)
 $$;
 
--- How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of
--- them may turn out to be overage. NULL: as far as anybody likes.
+-- How far beyond the quota the account may stand without another run passing its cap with the
+-- permits that it has out: all of them may turn out to be overage. NULL: as far as anybody likes.
 CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own_key text) RETURNS bigint LANGUAGE sql STABLE AS $$
   SELECT min(greatest(0, h.cap - k.overage_requests))
     FROM (SELECT p.run_key, p.generation, count(*) AS held, min(r.max_overage_requests) AS cap

@@ -1,5 +1,6 @@
 /**
- * A PostgreSQL server: its address, and what is asked of it before it is used: new enough, and set up to keep what it acknowledged.
+ * A PostgreSQL server: its address, and what is asked of it before it is used: new enough, and set
+ * up to keep what it acknowledged.
  */
 import type { ClientBase, ClientConfig } from 'pg';
 import { FailFileError } from '../../core/errors.js';

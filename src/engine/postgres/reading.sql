@@ -1,5 +1,5 @@
--- What a reading of the usage headers does to the account (it only tightens), when a billing period opens, and how a ledger
--- that went back in time is brought up again.
+-- What a reading of the usage headers does to the account (it only tightens), when a billing period
+-- opens, and how a ledger that went back in time is brought up again.
 
 -- When a period begins, by its name.
 CREATE FUNCTION brand_enrich.start_of(p_period text) RETURNS bigint LANGUAGE sql STABLE AS $$
@@ -67,8 +67,8 @@ BEGIN
         a.pending_period := v_next; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
       END IF;
       a.pending_seen_at := p_now;
-      -- A fall is more than answers that overtake each other explain, or less than our own count where nobody is overtaken;
-      -- NULL where one of the two usages is not known.
+      -- A fall is more than answers that overtake each other explain, or less than our own count
+      -- where nobody is overtaken; NULL where one of the two usages is not known.
       v_has_fallen := v_usage < a.usage - a.held - a.probes OR 2 * v_usage < a.usage
         OR (p_has_confirmed AND a.usage IS NOT NULL AND v_usage < a.sent);
       IF v_has_fallen AND p_now >= brand_enrich.start_of(v_next) THEN a.pending_falls := 2;
@@ -80,7 +80,8 @@ BEGIN
       a := r.a;
       IF NOT r.has_opened THEN RETURN; END IF;
     ELSIF a.pending_falls < 2 THEN
-      -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
+      -- Not in a row: the service still is in this period, and soon what was dated otherwise is
+      -- too.
       a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
       IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
     END IF;
@@ -105,7 +106,8 @@ BEGIN
   IF v_jump > 0 THEN a.others := v_candidate; END IF;
 END $$;
 
--- The ledger went back in time: the highest state that the caller saw is written back, and spending rests.
+-- The ledger went back in time: the highest state that the caller saw is written back, and spending
+-- rests.
 CREATE FUNCTION brand_enrich.restore_seen(INOUT a brand_enrich.account, p jsonb, p_lag_ms float8, p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE

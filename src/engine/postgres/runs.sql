@@ -94,7 +94,8 @@ CREATE FUNCTION brand_enrich.add_failures(p_offset bigint, p_id text, p_failures
 LANGUAGE plpgsql AS $$
 DECLARE v_new bigint;
 BEGIN
-  -- Each key is counted once, however often it is reported: a row that was there before has been locked or changed (xmax).
+  -- Each key is counted once, however often it is reported: a row that was there before has been
+  -- locked or changed (xmax).
   WITH known AS (
     INSERT INTO brand_enrich.failure (run, key, reason, billed, is_deferred, is_final)
     SELECT DISTINCT ON (f->>'key') p_id, f->>'key', f->>'reason', (f->>'billed')::boolean,
@@ -132,8 +133,8 @@ CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void
   UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
 $$;
 
--- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account comes first: an exchange
--- counts on key and run.
+-- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account
+-- comes first: an exchange counts on key and run.
 CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE v_status text; v_key text;

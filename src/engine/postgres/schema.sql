@@ -1,9 +1,11 @@
--- The tables of the schema `brand_enrich`, step by step; the number is the version. A step that was released is never changed:
--- add one. A step without statements is for functions alone: they are made anew whenever a step was taken.
--- What the columns of an account mean: `src/ledger/ledger.ts` and `test/model/ledger-model.ts`.
+-- The tables of the schema `brand_enrich`, step by step; the number is the version. A step that was
+-- released is never changed: add one. A step without statements is for functions alone: they are
+-- made anew whenever a step was taken. What the columns of an account mean: `src/ledger/ledger.ts`
+-- and `test/model/ledger-model.ts`.
 
 -- step 1: the tables
--- Rows that are written all the time leave room on their page, so that a new version needs no new index entry.
+-- Rows that are written all the time leave room on their page, so that a new version needs no new
+-- index entry.
 CREATE TABLE brand_enrich.account (
   name text PRIMARY KEY,
   epoch text NOT NULL,
@@ -164,7 +166,8 @@ DROP FUNCTION IF EXISTS brand_enrich.record_outcomes;
 
 -- step 7: what is given back for a run of a key that was completed meanwhile is not counted for the next one
 -- step 8: overage is counted when a request is settled, and caps begin anew with each generation of a run key;
--- a new billing period is known from one answer that lies about it, and a clock that was set back is noticed
+-- a new billing period is known from one answer that lies about it, and a clock that was set back
+-- is noticed
 ALTER TABLE brand_enrich.account DROP COLUMN pending_fell,
   ADD COLUMN pending_seen_at bigint NOT NULL DEFAULT 0,
   ADD COLUMN pending_falls bigint NOT NULL DEFAULT 0,

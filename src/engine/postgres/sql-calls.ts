@@ -1,6 +1,7 @@
 /**
- * The stores' way to PostgreSQL: one operation is one call of a function of the schema `brand_enrich` (`migrations.ts`), on a `pg`
- * pool that BullMQ uses too, with its own objects in the schema `bullmq`.
+ * The stores' way to PostgreSQL: one operation is one call of a function of the schema
+ * `brand_enrich` (`migrations.ts`), on a `pg` pool that BullMQ uses too, with its own objects in
+ * the schema `bullmq`.
  */
 import { Socket } from 'node:net';
 import { Pool } from 'pg';
@@ -59,7 +60,8 @@ export function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs
       roundTrips.count += 1;
       const values = [clockOffsetMs(), ...params];
       const places = values.map((_, index) => `$${index + 1}`);
-      // Named, so that a session parses it once. Every call of a function has the same number of parameters.
+      // Named, so that a session parses it once. Every call of a function has the same number of
+      // parameters.
       const text = `SELECT * FROM brand_enrich.${operation}(${places})`;
       const asked = pool.query({ name: `brand_enrich.${operation}`, text, values });
       const { rows, fields } = await translated(asked, (error) => storeFailure(server, error));

@@ -22,8 +22,8 @@ const TODO: readonly (readonly [code: string, todo: string])[] = [
 ];
 
 /**
- * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server answered that it cannot. Any
- * other answer of the server is a bug and comes back as it is.
+ * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server
+ * answered that it cannot. Any other answer of the server is a bug and comes back as it is.
  */
 export function storeFailure(
   { address, todo: whenGone }: { readonly address: string; readonly todo: string },

@@ -1,6 +1,7 @@
 --- @include "prelude.lua"
--- The account as numbers, loaded and saved whole, its two counters of time, and the policy of its live runs. What the numbers
--- mean: `src/ledger/ledger.ts`. The reference: `test/model/ledger-model.ts`.
+-- The account as numbers, loaded and saved whole, its two counters of time, and the policy of its
+-- live runs. What the numbers mean: `src/ledger/ledger.ts`. The reference:
+-- `test/model/ledger-model.ts`.
 local NAMES = {
   'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
@@ -31,7 +32,8 @@ local function loadAccount(name)
   return account
 end
 
--- Runs that have ended are forgotten when the account is saved. One that is silent may send a heartbeat again, and clocks are set back.
+-- Runs that have ended are forgotten when the account is saved. One that is silent may send a
+-- heartbeat again, and clocks are set back.
 local deadRuns = {}
 
 local function saveAccount(account)
@@ -44,7 +46,8 @@ local function saveAccount(account)
   each(deadRuns, function(from, to) redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to)) end)
 end
 
--- When the clock was set back, what is dated by it goes back too: nobody waits for times that were near.
+-- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
+-- near.
 local DATED = {
   'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
   'tat', 'floorUntil',

@@ -1,9 +1,10 @@
 /**
- * The three kinds of connection to Redis, each with the options that its use asks for. Who closes them is the caller's.
+ * The three kinds of connection to Redis, each with the options that its use asks for. Who closes
+ * them is the caller's.
  *
- * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after a reconnect by default,
- * and a permit must not be taken by somebody who no longer listens. BullMQ's producers fail at once instead of queueing up,
- * its workers wait for as long as it takes.
+ * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after
+ * a reconnect by default, and a permit must not be taken by somebody who no longer listens.
+ * BullMQ's producers fail at once instead of queueing up, its workers wait for as long as it takes.
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
@@ -48,7 +49,8 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     ...OPTIONS_OF_USE[use],
     // RESP3 would bring credentials into HELLO and nothing that is needed here.
     protocol: 2,
-    // BullMQ gives up on a connection whose first attempt it makes itself and sees fail; one under way it waits for.
+    // BullMQ gives up on a connection whose first attempt it makes itself and sees fail; one under
+    // way it waits for.
     lazyConnect: use === 'store',
     connectTimeout: CONNECT_TIMEOUT_MS,
     connectionName: `brand-enrich-${use}`,
@@ -108,8 +110,8 @@ export async function closeConnection(redis: Redis): Promise<void> {
 }
 
 /**
- * `redis://host:port/db`: the address as people may see it, never with user or password. Throws `NeverStartError` when the text is not a
- * Redis address; the text itself is not repeated.
+ * `redis://host:port/db`: the address as people may see it, never with user or password. Throws
+ * `NeverStartError` when the text is not a Redis address; the text itself is not repeated.
  */
 export function shownAddress(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;

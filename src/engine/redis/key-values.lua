@@ -1,5 +1,6 @@
 --- @include "prelude.lua"
--- The operations of the key-value store: a hash for each scope, a value behind the time at which it was written.
+-- The operations of the key-value store: a hash for each scope, a value behind the time at which it
+-- was written.
 
 local function split(packed)
   local blank = string.find(packed, ' ', 1, true)

@@ -100,7 +100,8 @@ function operations.exchange()
   return { answers = answers, state = finish(account, policy, run) }
 end
 
--- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not there has no epoch.
+-- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not
+-- there has no epoch.
 function operations.show_account()
   local account = loadAccount(text())
   if account.isNew then account.epoch = '' end
@@ -137,7 +138,8 @@ function operations.observe_account()
   return finish(account)
 end
 
--- What another ledger knows of the account: the larger sum holds. Arguments: account, period, sent, others, quota.
+-- What another ledger knows of the account: the larger sum holds. Arguments: account, period, sent,
+-- others, quota.
 function operations.raise_account()
   local account = beginSwept()
   local period, sent, others, quota = some(), number(), number(), number()

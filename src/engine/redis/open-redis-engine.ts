@@ -20,8 +20,9 @@ export interface RedisEngineOptions extends EngineOptions {
   /** `redis://` or `rediss://`, with user, password and database where needed. */
   readonly url: string;
   /**
-   * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up to a second), so that a loss of
-   * power costs nothing. Default false: it may cost up to a second of them, and `warnings` says so.
+   * On Redis 7.2+ with `appendfsync everysec`: permits and answers wait for the disk (`WAITAOF`, up
+   * to a second), so that a loss of power costs nothing. Default false: it may cost up to a second
+   * of them, and `warnings` says so.
    */
   readonly waitsForDisk?: boolean;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
@@ -29,8 +30,9 @@ export interface RedisEngineOptions extends EngineOptions {
 }
 
 /**
- * Throws `NeverStartError` for an address that is none, and `FailFileError` `engine-unreachable` or `engine-unfit` when
- * the server does not answer or could lose what is given to it. No message holds user or password.
+ * Throws `NeverStartError` for an address that is none, and `FailFileError` `engine-unreachable` or
+ * `engine-unfit` when the server does not answer or could lose what is given to it. No message
+ * holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, telemetry, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;

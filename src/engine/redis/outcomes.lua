@@ -1,8 +1,9 @@
 --- @include "prelude.lua"
 -- The operations of the outcome store. Batches are one call each; bodies pass through as bytes.
 
--- A stored answer is one string: 17 bytes, then the packed body as it came. The first byte holds the flags, then come
--- fetchedAt and freshUntil (0: none) in milliseconds, each an IEEE double, big-endian.
+-- A stored answer is one string: 17 bytes, then the packed body as it came. The first byte holds
+-- the flags, then come fetchedAt and freshUntil (0: none) in milliseconds, each an IEEE double,
+-- big-endian.
 local MATCHED, BILLED, HAS_BODY, HEADER_BYTES = 1, 2, 4, 17
 local function readHeader(value)
   if not value or #value < HEADER_BYTES then return nil end
@@ -12,15 +13,17 @@ local function readHeader(value)
 end
 local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1)) end
 
--- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or nothing.
+-- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or
+-- nothing.
 local function store(given, bytes, at, freshUntil, keepMs)
   local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
   local body = given[5] and string.sub(bytes, given[4], given[4] + given[5] - 1) or ''
   redis.call('SET', root .. 'o:' .. given[1], struct.pack('>Bdd', flags, at, freshUntil or 0) .. body, 'PX', shown(keepMs))
 end
 
--- Describes stored answers for a reply: the place of each, is matched, billed, fetched at, fresh until or null, length of the
--- body or null; then all bodies in a row. placeOf gives nil for one that is left out.
+-- Describes stored answers for a reply: the place of each, is matched, billed, fetched at, fresh
+-- until or null, length of the body or null; then all bodies in a row. placeOf gives nil for one
+-- that is left out.
 local function describe(names, placeOf)
   local found, bodies = {}, {}
   for i, value in ipairs(fetch(names)) do
@@ -45,7 +48,8 @@ local function namesOf(keys, kind)
   return names
 end
 
--- The rule of freshness, from the next arguments: since when matched answers and others are fresh, and the run's start.
+-- The rule of freshness, from the next arguments: since when matched answers and others are fresh,
+-- and the run's start.
 local function freshnessRule()
   local matchedSince, missingSince, asOf = number(), number(), number()
   return function(value)
@@ -94,8 +98,9 @@ function operations.claim_keys()
   return table.concat(answers)
 end
 
--- Arguments: for each answer what `store` asks for, then how long it is fresh in milliseconds or nothing, and its age; all bodies.
--- Answers the date of those without an age. One with an age leaves a later one alone.
+-- Arguments: for each answer what `store` asks for, then how long it is fresh in milliseconds or
+-- nothing, and its age; all bodies. Answers the date of those without an age. One with an age
+-- leaves a later one alone.
 function operations.record_outcomes()
   local outcomes, bytes = object(), text()
   for _, given in ipairs(outcomes) do
@@ -113,8 +118,9 @@ function operations.record_outcomes()
   return now
 end
 
--- Arguments: for each answer what `store` asks for, then until when it is fresh or nothing, and when it was fetched; all bodies.
--- No date is later than now, and an answer that is as late as the given one stays.
+-- Arguments: for each answer what `store` asks for, then until when it is fresh or nothing, and
+-- when it was fetched; all bodies. No date is later than now, and an answer that is as late as the
+-- given one stays.
 function operations.restore_outcomes()
   local outcomes, bytes, taken, expired = object(), text(), 0, 0
   for _, given in ipairs(outcomes) do
@@ -156,8 +162,8 @@ function operations.read_outcomes()
   return describe(names, function(i, value) return (#value < HEADER_BYTES or isFresh(value)) and i end)
 end
 
--- The names of the answers on the next page of a walk, and what the page after it is asked for with.
--- Arguments: cursor, how many keys to look at.
+-- The names of the answers on the next page of a walk, and what the page after it is asked for
+-- with. Arguments: cursor, how many keys to look at.
 local function scan()
   local page = redis.call('SCAN', some() or '0', 'MATCH', root .. 'o:*', 'COUNT', text())
   return page[2], page[1]

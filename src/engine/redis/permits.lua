@@ -1,6 +1,7 @@
 --- @include "account.lua"
--- Permits, the claims they were granted under, caps and doubts, read in batches and written back in one go at the end of a
--- script. Closing a permit moves it from held to sent or gives it back; past its deadline it counts as sent.
+-- Permits, the claims they were granted under, caps and doubts, read in batches and written back in
+-- one go at the end of a script. Closing a permit moves it from held to sent or gives it back; past
+-- its deadline it counts as sent.
 local permits, claims, caps, doubts, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
 
@@ -91,7 +92,8 @@ local function close(account, id, as, datedIn)
     touchedClaims[permit.key] = true
   end
   local used = capsOf(permit.runKey)
-  -- Runs of a key that was completed begin anew: what is left of the earlier ones is none of theirs.
+  -- Runs of a key that was completed begin anew: what is left of the earlier ones is none of
+  -- theirs.
   if used and used.generation ~= permit.generation then used = false end
   if used then
     used.held = used.held - 1
@@ -126,7 +128,8 @@ local function sweep(account)
   for _, id in ipairs(due) do close(account, id, 'doubtful', nil) end
 end
 
--- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent.
+-- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is
+-- spent.
 local function closeDead(account)
   local out = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
   loadPermits(out)
@@ -144,9 +147,10 @@ local function standingOf(account)
   }
 end
 
--- Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they
--- were billed in. before: how the account stood after closing them and before the reading. isProbeWithin: a request beyond the
--- limit was answered with a usage below the quota.
+-- Books which of the requests that were just closed are overage: those that stand beyond the quota
+-- in the period that they were billed in. before: how the account stood after closing them and
+-- before the reading. isProbeWithin: a request beyond the limit was answered with a usage below the
+-- quota.
 local function bookOverage(account, policy, before, isProbeWithin)
   if #billed == 0 then return end
   local quota, numDated, numUndated = billedQuota(account, policy), 0, 0

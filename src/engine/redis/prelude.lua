@@ -1,6 +1,7 @@
--- What every script begins with: its arguments, read one after the other, the store's clock, and heartbeats. Arguments are
--- texts; the empty text stands for null. The first is the rules of `src/ledger/rules.ts` as JSON, the second what tests add
--- to the clock in milliseconds, the third the name of the operation. An operation answers with JSON, and may add bytes.
+-- What every script begins with: its arguments, read one after the other, the store's clock, and
+-- heartbeats. Arguments are texts; the empty text stands for null. The first is the rules of
+-- `src/ledger/rules.ts` as JSON, the second what tests add to the clock in milliseconds, the third
+-- the name of the operation. An operation answers with JSON, and may add bytes.
 local root = KEYS[1]
 local position = 0
 local function text()
@@ -83,8 +84,8 @@ local function isWorkerAlive(worker)
   return alive[worker]
 end
 
--- A script defines its operations here by name, and ends with a call of the one that is wanted. The names are those of the
--- functions in `../postgres`.
+-- A script defines its operations here by name, and ends with a call of the one that is wanted. The
+-- names are those of the functions in `../postgres`.
 local operations = {}
 local function answer(value, bytes)
   local json = cjson.encode(orNull(value))

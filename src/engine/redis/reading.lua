@@ -1,6 +1,6 @@
 --- @include "account.lua"
--- What a reading of the usage headers does to the account (it only tightens), when a billing period opens, and how a ledger
--- that went back in time is brought up again.
+-- What a reading of the usage headers does to the account (it only tightens), when a billing period
+-- opens, and how a ledger that went back in time is brought up again.
 local function isPeriodDue(account)
   if account.pendingPeriod == nil then return false end
   if account.pendingFalls > 1 or account.pendingSeenAt - account.pendingSince >= rules.periodGraceMs then return true end
@@ -41,7 +41,8 @@ local function notePending(account, reading, hasConfirmed)
   end
   account.pendingSeenAt = now
   if reading.usage == nil or account.usage == nil then return end
-  -- A fall is more than answers that overtake each other explain, or less than our own count where nobody is overtaken.
+  -- A fall is more than answers that overtake each other explain, or less than our own count where
+  -- nobody is overtaken.
   local hasFallen = reading.usage < account.usage - account.held - account.probes or 2 * reading.usage < account.usage
     or (hasConfirmed and reading.usage < account.sent)
   if hasFallen and now >= startOf(reading.period) then account.pendingFalls = 2
@@ -50,7 +51,8 @@ local function notePending(account, reading, hasConfirmed)
   elseif account.pendingFalls == 0 or hasConfirmed then account.pendingFalls = account.pendingFalls + 1 end
 end
 
--- The first answers name the period: one is enough where this clock is in it or near it, else two in a row. False: not yet.
+-- The first answers name the period: one is enough where this clock is in it or near it, else two
+-- in a row. False: not yet.
 local function nameFirstPeriod(account, period)
   local age = now - startOf(period)
   if (age < -rules.periodAheadMs or age > rules.longestPeriodMs) and account.firstPeriod ~= period then
@@ -78,7 +80,8 @@ local function followPeriod(account, reading, hasConfirmed)
       if not (isPeriodDue(account) and isDrained(account)) then return false end
       openPeriod(account)
     elseif account.pendingFalls < 2 then
-      -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
+      -- Not in a row: the service still is in this period, and soon what was dated otherwise is
+      -- too.
       account.pendingFalls = 0
       account.pendingSince = now
       account.pendingSeenAt = 0

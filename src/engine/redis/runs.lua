@@ -1,5 +1,6 @@
 --- @include "prelude.lua"
--- The operations of the run store. The record of a run is kept for 7 days after its last heartbeat, and so is all that belongs to it.
+-- The operations of the run store. The record of a run is kept for 7 days after its last heartbeat,
+-- and so is all that belongs to it.
 
 -- The first argument of most operations: a run, its record, and whether there is one.
 local function theRun()
@@ -41,8 +42,8 @@ local function recordOf(run)
   }
 end
 
--- Arguments: id, key, label, settings. Starting a known run again changes nothing. What the ledger judges by stands beside the
--- settings.
+-- Arguments: id, key, label, settings. Starting a known run again changes nothing. What the ledger
+-- judges by stands beside the settings.
 function operations.start_run()
   local id, run, isKnown = theRun()
   if not isKnown then
@@ -68,7 +69,8 @@ function operations.get_run()
   return recordOf(run)
 end
 
--- Arguments: how many. Answers the records, newest first, and forgets the names of expired ones on the way.
+-- Arguments: how many. Answers the records, newest first, and forgets the names of expired ones on
+-- the way.
 function operations.list_runs()
   local limit, found = number(), {}
   while #found < limit do
@@ -104,7 +106,8 @@ function operations.set_run_size()
   if isKnown then redis.call('HSET', run, 'rows', text(), 'identifiers', text()) end
 end
 
--- Arguments: id, who reports, the sum of each counter. What was reported before is not counted again.
+-- Arguments: id, who reports, the sum of each counter. What was reported before is not counted
+-- again.
 function operations.add_tally()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -130,8 +133,8 @@ function operations.finish_chunk()
   end
 end
 
--- Arguments: id, the failures. Each key is counted once, however often it is reported. A failure is kept as its reason behind
--- `d` for deferred, `b` for billed or `f` for free.
+-- Arguments: id, the failures. Each key is counted once, however often it is reported. A failure is
+-- kept as its reason behind `d` for deferred, `b` for billed or `f` for free.
 function operations.add_failures()
   local id, run, isKnown = theRun()
   if isKnown then
@@ -180,7 +183,8 @@ function operations.clear_halt()
   redis.call('HDEL', run, 'haltWhy', 'haltSentence')
 end
 
--- Arguments: id, status, reason. Only a running run ends; a cancelled one stays cancelled and learns why it stopped.
+-- Arguments: id, status, reason. Only a running run ends; a cancelled one stays cancelled and
+-- learns why it stopped.
 function operations.end_run()
   local id, run, isKnown = theRun()
   if isKnown then

@@ -30,8 +30,8 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
 }
 
 /**
- * Throws `FailFileError` `engine-unfit` with the line that mends it. `waitsForDisk`: `WAITAOF` makes a write durable here, nothing else
- * does, and `mayWaitForDisk` allows it.
+ * Throws `FailFileError` `engine-unfit` with the line that mends it. `waitsForDisk`: `WAITAOF`
+ * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
  */
 export function judgeServer(
   facts: ServerFacts,

@@ -35,8 +35,9 @@ export function isReply(error: unknown): error is Error {
 }
 
 /**
- * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not answer, the answer was
- * lost, or it answered that it cannot at the moment. Any other reply is a bug and comes back as a plain `Error`.
+ * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not
+ * answer, the answer was lost, or it answered that it cannot at the moment. Any other reply is a
+ * bug and comes back as a plain `Error`.
  */
 export function storeFailure(address: string, error: unknown): BrandEnrichError | Error {
   const text = errorText(error);

@@ -1,7 +1,7 @@
 --- @include "permits.lua"
 --- @include "reading.lua"
--- Granting permits one after the other, each judged by the account as the one before left it. The order of the conditions is
--- part of the contract; the reference is `test/model/ledger-model.ts`.
+-- Granting permits one after the other, each judged by the account as the one before left it. The
+-- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
 -- Whether nobody is granted anything, or only one at a time, until permits that are out have ended.
 local function waitsForOthers(account, limit)
   local out = account.held + account.probes
@@ -23,15 +23,16 @@ local function loadRun(id)
   }
 end
 
--- Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota
--- that is used up and not what the user allows of it.
+-- Whether one request beyond the limit may find out if there is more: where a refusal is free, and
+-- where it is the quota that is used up and not what the user allows of it.
 local function mayFindOut(account, policy, run)
   local isCapOurs = policy.quotaCap ~= nil and policy.quotaCap < (account.quota or math.huge)
   return run.plan ~= 'paid' and not account.servesOverage and not isCapOurs
 end
 
--- Whether a request beyond the limit may confirm that the next period has begun: where the user says that the plan is free,
--- however often; else only where a request that went alone brought the first word of it.
+-- Whether a request beyond the limit may confirm that the next period has begun: where the user
+-- says that the plan is free, however often; else only where a request that went alone brought the
+-- first word of it.
 local function mayConfirmTurn(account, policy, run)
   return (run.plan == 'free' or account.pendingAsked ~= nil) and mayFindOut(account, policy, run)
 end
@@ -113,8 +114,9 @@ local function grant(account, policy, limit, request, run, id, key)
   return shown(slot - now)
 end
 
--- How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of
--- them may turn out to be overage. Nothing is looked up while no request can be beyond it.
+-- How far beyond the quota the account may stand without another run passing its cap with the
+-- permits that it has out: all of them may turn out to be overage. Nothing is looked up while no
+-- request can be beyond it.
 local function overageRoomOfOthers(account, policy, ownKey, more)
   if beyondQuota(account, policy, more) == 0 then return math.huge end
   local ids = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)

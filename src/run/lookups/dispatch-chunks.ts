@@ -58,8 +58,9 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Hands out chunks of identifier texts until all are finished or something ends it. `chunksAhead`: how many may be handed out
-   * before those are finished, asked anew each time; null: no limit. Throws engine trouble.
+   * Hands out chunks of identifier texts until all are finished or something ends it.
+   * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
+   * null: no limit. Throws engine trouble.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,
@@ -120,7 +121,8 @@ export class ChunkDispatcher {
       // The first chunk goes at once, so that the first answer does not wait for a full batch.
       if (batch.length < ADD_AT_ONCE && this.#next !== first + 1) continue;
       await flush();
-      // Until there is room for a full batch: on SQL engines one chunk takes as long to add as twenty.
+      // Until there is room for a full batch: on SQL engines one chunk takes as long to add as
+      // twenty.
       await waitFor(WINDOW - ADD_AT_ONCE);
       if (stop.aborted) ending = { type: 'stopped' };
     }

@@ -37,7 +37,8 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       continue;
     }
     if (end.type === 'halted' && end.halt.why === 'limit' && !hasLookedAgain) {
-      // The last word on a limit is the service's, where it costs nothing to ask: one answer may have been old, or odd.
+      // The last word on a limit is the service's, where it costs nothing to ask: one answer may
+      // have been old, or odd.
       hasLookedAgain = true;
       if (await hasRoomByFreeLook(context)) {
         await dispatcher.awaitStragglers(graceOf(context));

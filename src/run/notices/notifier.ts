@@ -1,6 +1,6 @@
 /**
- * Notifies by webhook and e-mail. Once open it never throws and changes no exit code; what cannot be delivered is kept in the
- * state folder for whoever notifies the same receiver next.
+ * Notifies by webhook and e-mail. Once open it never throws and changes no exit code; what cannot
+ * be delivered is kept in the state folder for whoever notifies the same receiver next.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -49,7 +49,8 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
           folder: join(stateFolder, 'notified'),
           deliveries: createDeliveries(log, 'notification', clock),
           clock,
-          // null: a message to another receiver, left by a command with other settings. Messages hold what this file put into them.
+          // null: a message to another receiver, left by a command with other settings. Messages
+          // hold what this file put into them.
           sendOf({ id, channel, to, content }) {
             const receiver = receivers.find((each) => each.channel === channel && each.to === to);
             return receiver === undefined ? null : () => receiver.send(content as Notice, id);

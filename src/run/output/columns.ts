@@ -82,8 +82,9 @@ const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 
 /**
- * `fields` null: the default columns. Else default columns, with or without prefix, and paths into the brand, perhaps with a
- * plus in front (`known-fields.ts`), each once, between `FIRST` and `LAST`.
+ * `fields` null: the default columns. Else default columns, with or without prefix, and paths into
+ * the brand, perhaps with a plus in front (`known-fields.ts`), each once, between `FIRST` and
+ * `LAST`.
  */
 export function columnsFor(fields: readonly string[] | null, prefix: string): readonly Column[] {
   if (fields === null) return DEFAULT_COLUMNS;

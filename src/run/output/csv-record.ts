@@ -56,8 +56,9 @@ export function sanitizeCell(cell: string): string {
 }
 
 /**
- * What starts a formula (OWASP "CSV Injection"), East Asian forms too, after blanks and characters without a glyph, which
- * importers drop. A tab or line break counts too: some importers begin a new cell after it.
+ * What starts a formula (OWASP "CSV Injection"), East Asian forms too, after blanks and characters
+ * without a glyph, which importers drop. A tab or line break counts too: some importers begin a new
+ * cell after it.
  */
 const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;

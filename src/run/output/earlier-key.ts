@@ -22,8 +22,9 @@ export function isEarlierValue(value: string): boolean {
 }
 
 /**
- * Takes out what an earlier run left under our key. `members`: of the rest, positions as it came. `carried`: JSON text of
- * a line that that run could not read, `error` its reason. Throws NeverStartError `column-ours` for anything else there.
+ * Takes out what an earlier run left under our key. `members`: of the rest, positions as it came.
+ * `carried`: JSON text of a line that that run could not read, `error` its reason. Throws
+ * NeverStartError `column-ours` for anything else there.
  */
 export function withoutOurs(line: string, key: string) {
   const all = membersOf(line) ?? [];

@@ -1,6 +1,6 @@
 /**
- * One output: a temporary file beside the target, which `commit` makes the target in one step when it is safely on disk. `-`
- * and what is no regular file (a pipe, a device) are written directly.
+ * One output: a temporary file beside the target, which `commit` makes the target in one step when
+ * it is safely on disk. `-` and what is no regular file (a pipe, a device) are written directly.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /**
- * How the files of a run are called, and whether they can be written. `customers.csv` gives `customers.enriched.csv`,
- * `customers.errors.csv` and so on; `-o out.csv` gives `out.csv`, `out.partial.csv`, `out.errors.csv`.
+ * How the files of a run are called, and whether they can be written. `customers.csv` gives
+ * `customers.enriched.csv`, `customers.errors.csv` and so on; `-o out.csv` gives `out.csv`,
+ * `out.partial.csv`, `out.errors.csv`.
  */
 import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
@@ -113,8 +114,9 @@ export async function placeOf(target: string): Promise<string> {
 }
 
 /**
- * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder that is missing and for
- * one that may not be written to; NeverStartError `usage-invalid` when a path, by links or otherwise, is the input or another output.
+ * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder
+ * that is missing and for one that may not be written to; NeverStartError `usage-invalid` when a
+ * path, by links or otherwise, is the input or another output.
  */
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);

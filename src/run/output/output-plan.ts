@@ -37,8 +37,9 @@ export interface RenderedAnswer {
 }
 
 /**
- * Which cells of a CSV get an apostrophe before what a spreadsheet would take for a formula. `ours`: text that we add, without
- * plain numbers (-1.5) and without `brand_raw`, which repeats the user's text. `all`: every cell and the header.
+ * Which cells of a CSV get an apostrophe before what a spreadsheet would take for a formula.
+ * `ours`: text that we add, without plain numbers (-1.5) and without `brand_raw`, which repeats the
+ * user's text. `all`: every cell and the header.
  */
 export type FormulaEscaping = 'all' | 'ours' | 'none';
 

@@ -28,8 +28,8 @@ export interface WriteRequest {
 }
 
 /**
- * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard output. `errors` null: no such
- * rows, no such file. `readBack`: null on standard output.
+ * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard
+ * output. `errors` null: no such rows, no such file. `readBack`: null on standard output.
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {

@@ -45,8 +45,9 @@ export function openLogoAgent(resolve?: Resolve): Agent {
 }
 
 /**
- * Fetches each address once, a few at a time. By address as it was given; without those that failed. Never rejects.
- * `stop`: no logo is begun or waited for any more. `totalMs`: for all together. The caller closes `dispatcher`.
+ * Fetches each address once, a few at a time. By address as it was given; without those that
+ * failed. Never rejects. `stop`: no logo is begun or waited for any more. `totalMs`: for all
+ * together. The caller closes `dispatcher`.
  */
 export async function fetchLogos(
   urls: readonly string[],

@@ -18,8 +18,9 @@ export function writeReport(path: string, report: RunReport): Promise<void> {
 }
 
 /**
- * Returns the path of the page; null beside a device or pipe, where none can be. Throws FailFileError `output-unwritable`.
- * `isSample`: addresses of logos are made up, and nobody is asked for them. `stop` ends the fetching of logos.
+ * Returns the path of the page; null beside a device or pipe, where none can be. Throws
+ * FailFileError `output-unwritable`. `isSample`: addresses of logos are made up, and nobody is
+ * asked for them. `stop` ends the fetching of logos.
  */
 export async function writeReportPage(
   result: EnrichResult,

@@ -1,6 +1,7 @@
 /**
- * The distinct identifiers of a file, numbered as they first appear: on disk, about 25 bytes each in memory. The first are
- * known by their text, which is fast, the others by 128 bits of a hash, so that two million fit.
+ * The distinct identifiers of a file, numbered as they first appear: on disk, about 25 bytes each
+ * in memory. The first are known by their text, which is fast, the others by 128 bits of a hash, so
+ * that two million fit.
  */
 import { hash } from 'node:crypto';
 import { grown, type SpoolFile } from './spool-file.js';

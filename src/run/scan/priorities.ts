@@ -1,6 +1,7 @@
 /**
- * What each identifier is worth, which says who is bought first: its best row counts. Numbers come before words, words before
- * blanks; `asc` and `desc` turn the order within numbers and within words. About 13 bytes each.
+ * What each identifier is worth, which says who is bought first: its best row counts. Numbers come
+ * before words, words before blanks; `asc` and `desc` turn the order within numbers and within
+ * words. About 13 bytes each.
  */
 
 import type { Settings } from '../../config/settings.js';
@@ -39,7 +40,10 @@ export class Priorities {
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
   }
 
-  /** A row at this line with this cell has this identifier. Throws `NeverStartError` (column-doubtful) on a cell that cannot be put in order. */
+  /**
+   * A row at this line with this cell has this identifier. Throws `NeverStartError`
+   * (column-doubtful) on a cell that cannot be put in order.
+   */
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
     const said = priorityValueOf(cell);
@@ -126,7 +130,8 @@ const ISO_DATE = /^\d{4}-\d\d(-\d\d([T ]\d\d:\d\d.*)?)?$/;
 const BEGINS_WITH_NUMBER = /^([^\p{L}\d]*|[A-Za-z]{3}\s?)\d/u;
 
 /**
- * What one cell of the column of `--priority` says; null: nothing. Strict, because a wrong order spends money on the wrong rows:
+ * What one cell of the column of `--priority` says; null: nothing. Strict, because a wrong order
+ * spends money on the wrong rows:
  *
  *   number     a plain one: `1200`, `-3.5`, `1e6`
  *   word       anything else that does not begin with a digit, and ISO dates, whose text order is their time order; in lower

@@ -116,7 +116,8 @@ export async function scanInput(
         addUnasked('unreadable', { line, raw: row.raw, reason: `line ${line}: ${problem}` }, problem);
         continue;
       }
-      // Our cells must land under our headers, so that a short record is made as long as the others.
+      // Our cells must land under our headers, so that a short record is made as long as the
+      // others.
       const { shortBy = 0, surplus = 0 } = row;
       const raw = shortBy === 0 ? row.raw : row.raw + shape.delimiter.repeat(shortBy);
       if (shortBy > 0) counts.short += 1;
