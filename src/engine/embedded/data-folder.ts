@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
@@ -33,7 +33,9 @@ export const SERVER_ROLE = 'brand_enrich';
 export type ServerFolders = Readonly<ReturnType<typeof serverFolders>>;
 
 /** `home` is ours, and in root's case the server's user's: lock, log and data. */
-export function serverFolders(state: string) {
+export function serverFolders(folder: string) {
+  // The server and what tries the folder in its name work elsewhere: a relative path would be another one to them.
+  const state = resolve(folder);
   const home = join(state, 'postgres');
   return { state, home, data: join(home, 'data'), log: join(home, 'server.log') };
 }

@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
@@ -56,6 +56,11 @@ describe('the embedded engine', () => {
     expect(await engine.freeMemory()).toBeNull();
     expect((await stat(dataOf(state))).mode & 0o777).toBe(0o700);
     expect((await stat(state)).mode & 0o077).toBe(isRoot ? 0o011 : 0);
+  });
+
+  test('a relative state folder is the one below the current folder', async () => {
+    await (await open({ where: relative(process.cwd(), folder) })).close();
+    expect(await isThere(dataOf())).toBe(true);
   });
 
   test('a folder that holds other things keeps its mode', async () => {

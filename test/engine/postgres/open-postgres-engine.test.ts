@@ -84,11 +84,12 @@ describe('the postgres engine', () => {
     await sql(
       url,
       `DELETE FROM brand_enrich.migration WHERE version > 2;
-       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed;
+       DROP INDEX brand_enrich.run_of_key;
+       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed, DROP COLUMN has_earlier_failures;
        ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
          DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at,
          DROP COLUMN first_period, DROP COLUMN pending_kept_at;
-       ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred;
+       ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred, DROP COLUMN is_final;
        DROP TABLE brand_enrich.run_tally;
        ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;
        ALTER TABLE brand_enrich.run_key DROP COLUMN generation;
