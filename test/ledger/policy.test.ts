@@ -173,6 +173,28 @@ describe('a denied permit', () => {
   });
 });
 
+describe('a used-up account whose billing period is over by the clock', () => {
+  const over = (some: Partial<LedgerState> = {}, hasAskedForTurn = true) =>
+    judgeDenial(stateOf({ period: '2029-12-01', sent: 100, ...some }), { period: 'month', hasAskedForTurn });
+
+  test('waits until a minute after the last answer, then one request asks, then it is exhausted', () => {
+    const soon =
+      'the quota is used up; the billing period has ended, and in 40 s one request asks for the next one';
+    expect(over({ heardAt: NOW - 20_000 }, false)).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
+    expect(over({ heardAt: NOW - 20_000 })).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
+    expect(over({ heardAt: NOW - 60_000 }, false)).toMatchObject({ type: 'wait', retryInMs: 0 });
+    const asked = { heardAt: NOW - 20_000, nextProbeAt: NOW + 40_000 };
+    expect(over(asked)).toEqual({ type: 'exhausted', why: 'the quota is used up' });
+  });
+
+  test('is asked about at once where the service refused for quota', () => {
+    expect(over({ closedAt: NOW - 90_000, heardAt: NOW - 20_000 }, false)).toMatchObject({
+      type: 'wait',
+      retryInMs: 0,
+    });
+  });
+});
+
 describe('which 429 it is', () => {
   const reading = (quota: number | null, usage: number | null) => ({ quota, usage });
   test.each<[string, Parameters<typeof isQuotaRefusal>, boolean]>([
