@@ -1,4 +1,4 @@
-/** How account, queue, answers and runs of an engine stand: what `status` says and the dashboard shows. */
+/** The state of an engine's account, queue, answers and runs, for `status` and the dashboard. */
 import type { Settings } from '../config/settings.js';
 import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
@@ -11,12 +11,12 @@ import { isAlive, type RunRecord } from '../stores/run-store.js';
 
 export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
-/** What the settings of the process that looks say of the plan. `isHost`: it has the account's files enriched itself (`up`). */
+/** The plan by the settings of this process. `isHost`: it enriches the account's files (`up`). */
 export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
   readonly isHost?: boolean;
 }
 
-/** The terms of its live runs, else of who has its files enriched, else of its newest run, else of whoever looks. */
+/** The terms of a live run, else of `said` if `isHost`, else of the newest run, else of `said`. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
@@ -36,7 +36,7 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/** `queueCounts`: chunks by state. `names` null: the settings do not name the account. Throws what the engine throws. */
+/** `queueCounts`: chunks by state. `names` null: no account is set. Throws as the engine does. */
 export async function readAccountStatus(
   engine: Engine,
   queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,

@@ -39,7 +39,7 @@ interface Tally {
 
 const tallies = new WeakMap<OtelSpan, Tally>();
 
-/** For the options of queues and workers. The global provider of OpenTelemetry must be set before, and takes what comes of it. */
+/** For queues and workers. Set OpenTelemetry's global provider first: it gets the spans. */
 export function createQueueTelemetry(scope: string): Telemetry<Context> {
   const { tracer, contextManager } = new BullMQOtel({ tracerName: scope });
   return {
@@ -94,7 +94,7 @@ function withoutWords(span: BullMQOTelSpan): Span<Context> {
   return quiet;
 }
 
-/** The same client, its lookups counted on the span in whose context they run, if that is one of a chunk. */
+/** The same client; counts lookups on the span in whose context they run, if it is a chunk's. */
 export function watchLookups(client: Client): Client {
   return {
     async lookup(identifier, options) {

@@ -1,4 +1,4 @@
-/** What a process that stays (`watch`, `up`) opens once for all its work: the context of its runs, with one lookup worker. */
+/** The context that `watch` and `up` open once for all their runs, with one lookup worker. */
 import type { LoadedSettings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
@@ -44,7 +44,7 @@ export function withDaemonContext<T>(
   });
 }
 
-/** `open`: makes the worker, which reports to the listener that it is given. Its caller starts and stops it. */
+/** `open` makes the worker, which reports to the given listener. The caller starts and stops it. */
 function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWorker {
   const listeners = new Set<WorkerListener>();
   const worker = open({

@@ -1,4 +1,4 @@
-/** Metrics of a process and their server. Dashboards rely on names, units and labels; nothing served is secret. */
+/** Metrics of a process. Dashboards rely on names, units and labels; nothing served is secret. */
 import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -24,10 +24,10 @@ const OUTCOMES: Readonly<Record<Meaning['type'], true>> = {
   credentials: true,
   refused: true,
 };
-/** Seconds: from an answer out of a cache to a live crawl of 30 s, and the default time-out of 40 s. */
+/** Seconds: from a cached answer to a live crawl of 30 s, and the default time-out of 40 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 40];
 const QUEUE_DEADLINE_MS = 1_000;
-/** Probes give up after a second or two; an engine that takes longer is not there for them. */
+/** Probes give up after a second or two; an engine that takes longer counts as unavailable. */
 const PROBE_MS = 1_000;
 
 export function createMetrics() {
@@ -135,7 +135,7 @@ export function createMetrics() {
   };
 }
 
-/** Why this process cannot work; null: it can. One question to the engine at a time, however many probes come. */
+/** Why this process cannot work; null: it can. Asks the engine once at a time, for all probes. */
 export function createReadiness(
   askEngine: () => Promise<unknown>,
   stop: AbortSignal,

@@ -27,7 +27,7 @@ export interface CommandContext extends Streams {
   readonly configFile: ConfigFile | null;
   /** What relative paths count from. */
   readonly folder: string;
-  /** Settings of a command from flags and the surroundings of the process; `fallback` for variables that are not set. */
+  /** Settings from flags and the process environment; `fallback` for variables that are not set. */
   readonly load: (
     command: CommandName,
     flags: Record<string, unknown>,
@@ -35,7 +35,7 @@ export interface CommandContext extends Streams {
   ) => LoadedSettings;
 }
 
-/** The engine of a command, by its settings but for `other` options. Throws what opening an engine throws. */
+/** A command's engine, by its settings and `other` options. Throws as opening an engine does. */
 export async function openStores(
   { engine: address, state: stateFolder, startEmpty: startsEmpty }: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
@@ -52,11 +52,11 @@ export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext
 export interface EngineOptions {
   /** Default: the one of the settings. */
   readonly stateFolder?: string;
-  /** Told of a port for metrics that cannot be had, without which the command goes on; absent: that is thrown. */
+  /** Notified of a metrics port that is unavailable, and the command goes on; absent: throws. */
   readonly onMetricsRefused?: (error: FailFileError) => void;
 }
 
-/** The engine of a command that works, with what watches it. Throws what opening an engine throws. */
+/** The engine of a command that works, with its monitoring. Throws as opening an engine does. */
 export async function openEngineContext(
   settings: Settings,
   command: Pick<CommandContext, 'log' | 'stop'>,
@@ -86,7 +86,7 @@ export function logOpened({ engine, metrics }: EngineContext, isSample: boolean,
 
 export type StateContext = Readonly<Awaited<ReturnType<typeof openState>>>;
 
-/** What is open before anything can fail that somebody wants to be notified of. With `--sample` the folder is a temporary one. */
+/** Opened first, so that later failures can be notified. With `--sample` in a temporary folder. */
 export async function openState(
   settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
@@ -102,7 +102,7 @@ export async function openState(
 
 export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext>>>;
 
-/** All that runs need, and a worker for them. Throws what opening service and engine throws. `state` is open already. */
+/** All that runs need, and a worker. `state` is open already. Throws as service and engine do. */
 export async function openContext(
   settings: Settings,
   state: StateContext,
@@ -125,7 +125,7 @@ export async function openContext(
     log,
     stop,
     graceMs: () => command.graceMs(settings.timeoutMs),
-    /** A worker for the chunks of this token. Its caller starts and stops it; `listener` hears of chunks and answers. */
+    /** The worker of this token. The caller starts and stops it; `listener` gets its events. */
     openWorker(listener: WorkerListener): LookupWorker {
       const worker = openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
       metrics.watchWorker(worker, () => [service.account]);
@@ -163,7 +163,7 @@ export interface WorkerContext {
   readonly log: Log;
 }
 
-/** A worker for the chunks of one token. Its caller starts and stops it; `listener` hears of chunks and answers. */
+/** The worker of one token. The caller starts and stops it; `listener` gets chunks and answers. */
 export function openLookupWorker(
   { engine, service, settings, stateFolder, log }: WorkerContext,
   listener?: WorkerListener,

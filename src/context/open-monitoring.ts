@@ -1,4 +1,4 @@
-/** Metrics and traces of a command, as its settings say; without them their libraries are not loaded, and calls do nothing. */
+/** A command's metrics and traces; without their settings, loads no library and does nothing. */
 import { type TraceSettings, traceTarget } from '../config/address-values.js';
 import type { Settings } from '../config/settings.js';
 import { type Releasers, withinDeadline } from '../core/lifecycle.js';
@@ -58,7 +58,7 @@ export async function openMetrics(
   };
 }
 
-/** To be opened before the engine, so that it is closed, and the last spans are sent, after it. Never rejects. */
+/** Open it before the engine: it then closes, and sends the last spans, after it. Never rejects. */
 export async function openTraces(
   settings: TraceSettings,
   log: Log,

@@ -1,4 +1,4 @@
-/** The service that a command talks to: the one at `--base-url`, or with `--sample` a local one in this process. */
+/** A command's service: the one at `--base-url`, or with `--sample` a local one in this process. */
 import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
 import { readToken } from '../config/secrets.js';
@@ -75,7 +75,7 @@ export function openClients(settings: Settings, token: string, releasers: Releas
   };
 }
 
-/** The account's name alone, for commands that send nothing. Throws NeverStartError when nothing names it. */
+/** The account's name, for commands that send nothing. Throws NeverStartError without a name. */
 export function accountOf(settings: Settings): string {
   if (settings.account !== null) return settings.account;
   const { baseUrl, token } = addressAndToken(settings);
@@ -113,7 +113,7 @@ export function accountName(service: string, token: string | null, account: stri
   return account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`;
 }
 
-/** The queue that runs and workers of one token (or one `--account`) share, whatever the service. */
+/** The queue shared by runs and workers of one token (or `--account`), whatever the service. */
 export function queueName(token: string | null, account: string | null): string {
   return `lookups-${sha256(account === null ? `token ${token ?? ''}` : `account ${account}`).slice(0, 12)}`;
 }

@@ -1,4 +1,4 @@
-/** What `--sample` brings: the local service in this process on the sample catalogue, and a state of its own. */
+/** For `--sample`: a local service in this process on the sample catalogue, and its own state. */
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '.
 import { sendTo } from '../local-service/service-request.js';
 import { createClient } from '../lookup/client.js';
 
-/** A client for the sample service, whose usage is kept in memory. Throws FailFileError when the package's catalogue is missing. */
+/** A client of the sample service, usage in memory. Throws FailFileError without a catalogue. */
 export async function openSampleClient(log: Log, releasers: Releasers) {
   const service = new LocalService({
     catalogue: await loadCatalogue(sampleCatalogue()),
@@ -27,7 +27,7 @@ export async function openSampleClient(log: Log, releasers: Releasers) {
 
 const START = 'brand-enrich-sample-';
 
-/** A folder for this user alone, until `releasers` run. It holds identifiers: what killed processes left is removed. */
+/** A private folder until `releasers` run; removes leftovers of killed processes (identifiers). */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers();
   const folder = await mkdtemp(join(tmpdir(), `${START}${process.pid}-`));
@@ -35,7 +35,7 @@ export async function openSampleState(releasers: Releasers): Promise<string> {
   return folder;
 }
 
-/** Others may write to the folder of temporary files: only what this user made, and no link, is touched. */
+/** Others may write to the temporary folder: touches only what this user made, and no links. */
 async function removeLeftovers(): Promise<void> {
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     const pid = /^(\d+)-[A-Za-z0-9]{6}$/.exec(name.startsWith(START) ? name.slice(START.length) : '')?.[1];

@@ -27,7 +27,7 @@ import { createQueueTelemetry, watchLookups } from './chunk-spans.js';
 
 const SCOPE = 'brand-enrich';
 const CLOSE_MS = 2_000;
-/** Deliveries end by themselves before closing gives them up: none holds the process, and what became of them is known. */
+/** Shorter than `CLOSE_MS`: deliveries end before closing gives them up, with a known result. */
 const DELIVERY_MS = 1_800;
 const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
 
@@ -52,7 +52,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
     telemetry: createQueueTelemetry(SCOPE) as Telemetry,
     /** The same client, its lookups summed up on the span of their chunk. */
     watchClient: watchLookups,
-    /** `run` in a trace of its own; what it resolves or rejects with is passed on. `isStrict` as in `exitCodeOf`. */
+    /** `run` in its own trace; passes on its result or error. `isStrict` as in `exitCodeOf`. */
     traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult> {
       // A root, so that a run which a tick of a schedule began is no part of the trace of all its
       // ticks.
@@ -99,7 +99,7 @@ function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: 
   };
 }
 
-/** How spans leave: as JSON over HTTP, within `DELIVERY_MS` in all. An outage is logged when it begins and when it ends. */
+/** Sends spans as JSON over HTTP, `DELIVERY_MS` at most. Logs when an outage begins and ends. */
 function createDelivery(url: string, log: Log): SpanExporter {
   const exporter = new OTLPTraceExporter({ url, timeoutMillis: DELIVERY_MS });
   const deliver = exporter.export.bind(exporter);
@@ -117,7 +117,7 @@ function createDelivery(url: string, log: Log): SpanExporter {
   return exporter;
 }
 
-/** A code or a status. What a collector writes in its answers is not ours to repeat. */
+/** A code or a status, never what a collector wrote in its answer. */
 function reasonOf(error: Error | undefined): string {
   const code = error !== undefined && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `status ${code}`;

@@ -4,12 +4,12 @@
 import type { BullChunkQueue, ChunkPlace, ChunkQueue } from './engine.js';
 import { translated } from './store-calls.js';
 
-/** Thrown errors are the engine's: they pass. Failed lookups are counted in the chunk itself. */
+/** Only engine errors are thrown, and they pass. Failed lookups are counted in the chunk itself. */
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 const LISTED_OF_RUN = 5_000;
 const LISTED_IDLE = 20_000;
 
-/** Closing it closes the BullMQ queue. `failure`: what an error of the queue's client means, as one of our errors. */
+/** Closing it closes the BullMQ queue. `failure` translates errors of the queue's client. */
 export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown) => unknown): ChunkQueue {
   const guarded = <T>(answer: Promise<T>) => translated(answer, failure);
   return {
@@ -44,7 +44,7 @@ function jobIdOf({ run, chunk }: ChunkPlace): string {
   return `${run}-${chunk}`;
 }
 
-/** Machines of one queue keep time to about this; a clock that goes back by less delays nothing for long. */
+/** Clocks of one queue agree to about this; one set back by less delays nothing for long. */
 const AHEAD_AT_MOST_MS = 5_000;
 const LOOKED_AT = 1_000;
 

@@ -41,9 +41,9 @@ function createKeyValues({ call }: StoreCalls): KeyValueStore {
 const ENGINE_ID = { scope: 'engine', name: 'id' } as const;
 
 /**
- * The random id of an engine, kept in it, so that what lies on disk for one engine is known from
- * what lies there for another. Given to the engine when it has none; of many who give it one at
- * once, the first one's holds.
+ * The random id of an engine, kept in it, so that files on disk for one engine are not taken for
+ * those of another. Given to the engine when it has none; of many who give it one at once, the
+ * first wins.
  */
 export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   const known = await readEngineId(keyValues);

@@ -1,4 +1,4 @@
-/** What an engine is: the place where queue, ledger, outcomes and runs are. One code path runs on all of them. */
+/** An engine holds queue, ledger, outcomes and runs. One code path runs on all engines. */
 import type { Job, Queue, Telemetry, Worker } from 'bullmq';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
@@ -13,7 +13,7 @@ export interface EngineOptions {
   readonly log: Log;
   /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
   readonly telemetry?: Telemetry | undefined;
-  /** After it an engine that is unavailable is hardly waited for; absent: nobody says stop. */
+  /** After it, calls hardly wait for an unavailable engine; absent: nobody signals a stop. */
   readonly stop?: AbortSignal | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
@@ -23,7 +23,7 @@ export interface EngineOptions {
 
 export type EngineKind = 'embedded' | 'redis' | 'postgres';
 
-/** One chunk: the payload of one BullMQ job. Identifiers and bookkeeping only, never rows, brands or tokens. */
+/** The payload of one BullMQ job: identifiers and bookkeeping, never rows, brands or tokens. */
 export interface ChunkData {
   readonly run: string;
   /** Number of the chunk within its run, from 0. */
@@ -32,9 +32,9 @@ export interface ChunkData {
   readonly identifiers: readonly string[];
   /** Attempts that ended without an answer, by identifier text; absent: none. */
   readonly attempts: Readonly<Record<string, number>>;
-  /** Not asked for before this time (milliseconds since 1970), by identifier text; absent: at once. */
+  /** Not asked for before this time (ms since 1970), by identifier text; absent: at once. */
   readonly due?: Readonly<Record<string, number>>;
-  /** When that was written, by the same clock: nothing is due later than it was then, however the clock was set since. */
+  /** When `due` was written, by the same clock: no wait is longer than it was then. */
   readonly parkedAt?: number;
 }
 
@@ -47,9 +47,9 @@ export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSigna
 /** Where a chunk is in a queue. */
 export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
-/** What a run needs of a queue: to add chunks, to see which are there, and to take them back. Working on them is a worker's. */
+/** What a run needs of a queue: adds chunks, lists them, takes them back. Workers process them. */
 export interface ChunkQueue {
-  /** Adds chunks; those that are there stay as they are. After an error some may be there: adding again adds the rest. */
+  /** Adds chunks; keeps those that exist. After an error some may exist: adding again is safe. */
   add(chunks: readonly ChunkData[]): Promise<void>;
   /** Numbers of a run's chunks that wait, are parked or are being worked on. */
   chunksOf(run: string): Promise<number[]>;
@@ -88,19 +88,19 @@ export interface Engine {
   readonly runs: RunStore;
   readonly keyValues: KeyValueStore;
   readonly scheduledJobs: ScheduledJobs;
-  /** What a loss of power could cost, as a sentence; empty when nothing. And other things worth a warning at start. */
+  /** As sentences: what a loss of power could cost, if anything, and other warnings at start. */
   readonly warnings: readonly string[];
   /** A queue to add to. The caller closes it. */
   openQueue(name: string): BullChunkQueue;
-  /** A worker that takes `concurrency` chunks at once; it starts at `run()`. The caller closes it. */
+  /** A worker that takes `concurrency` chunks at once, from `run()` on. The caller closes it. */
   openWorker(name: string, processor: ChunkProcessor, concurrency: number): ChunkWorker;
-  /** A worker that takes up to `concurrency` scheduled jobs at once; it starts at `run()`. The caller closes it. */
+  /** Takes up to `concurrency` scheduled jobs at once, from `run()` on. The caller closes it. */
   openScheduledJobWorker(
     name: string,
     processor: ScheduledJobProcessor,
     concurrency: number,
   ): ScheduledJobWorker;
-  /** What the server says of itself. */
+  /** What the server reports. */
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };

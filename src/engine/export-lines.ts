@@ -54,7 +54,7 @@ function line(value: object): string {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A JSON object as text that stands on one line and can be told from what is around it; null: it is none. */
+/** A JSON object as text on one line, with `{` and `}` at its ends; null: it is none. */
 function textOnOneLine(body: Buffer): string | null {
   try {
     const text = UTF8.decode(body);
@@ -115,7 +115,7 @@ const isPeriod = (value: unknown): value is string | null =>
   value === 'none' ||
   (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)));
 
-/** Neither store takes NUL; other control characters stand in no name of ours. */
+/** Neither store takes NUL; our names contain no other control characters either. */
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,4000}$/u.test(value);
 

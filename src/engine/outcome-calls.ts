@@ -18,7 +18,7 @@ const PAGE_OUTCOMES = 200;
 
 const CLAIM_LETTERS: Readonly<Record<string, ClaimAnswer>> = { f: 'fresh', b: 'busy', o: 'ours' };
 
-/** The rule of freshness: matched answers are fresh since the first time, others since the second; and the run's start. */
+/** Since when matched answers are fresh, since when others are, and the start of the run. */
 function freshSince(freshness: Freshness): [matched: number, missing: number, asOf: number] {
   const since = (maxAgeMs: number) =>
     Math.max(0, Math.ceil(Math.max(freshness.asOf - maxAgeMs, freshness.notBefore)));
@@ -44,7 +44,7 @@ function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed
   return [JSON.stringify(meta), Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? []))];
 }
 
-/** Of one answer in a reply: its place or key, is matched, billed, fetched at, fresh until, length of its body. */
+/** An answer in a reply: place or key, is matched, billed, fetched at, fresh until, body length. */
 type FoundMeta<At> = readonly [At, boolean, boolean, number, number | null, number | null];
 
 /** The answers of a reply; `keyOf` gives the key for what stands in its place. */

@@ -9,14 +9,14 @@ import type { Log } from '../core/log.js';
 import type { ChunkQueue, Engine } from './engine.js';
 
 const PATIENCE_MS = 120_000;
-/** Whoever has said stop does not wait so long. */
+/** After a stop signal the wait is shorter. */
 const PATIENCE_STOPPED_MS = 3_000;
 const TRY_AGAIN_MS = 1_000;
 
-/** Makes a call again while the engine is unavailable. Throws at once what does not pass with time. */
+/** Repeats a call while the engine is unavailable. Throws at once what does not pass with time. */
 export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** One for all calls to an engine: an outage has one begin, one end, and one line in the log for each. */
+/** One for all calls to an engine: logs one line when an outage begins and one when it ends. */
 export function createPatience({ log, stop }: { readonly log: Log; readonly stop: AbortSignal }): Patience {
   const now = () => performance.now();
   let awaySince: number | null = null;

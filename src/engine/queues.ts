@@ -1,7 +1,7 @@
 /**
  * BullMQ as an engine uses it: queues and workers of chunks and of scheduled jobs, with the options
  * that BullMQ's own documentation asks for. What differs between Redis and PostgreSQL is a
- * `QueueBackend`. What a worker does with its job is the caller's.
+ * `QueueBackend`. The caller decides what a worker does with its job.
  */
 import type { JobsOptions, Processor, Queue, QueueOptions, Telemetry, Worker, WorkerOptions } from 'bullmq';
 import { errorText } from '../core/errors.js';
@@ -44,8 +44,8 @@ const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
 };
 
 /**
- * @param options.failure What an error of BullMQ's client means, as one of our errors.
- * @param options.telemetry Of chunks; scheduled jobs are not traced, since each comes from the last.
+ * @param options.failure Translates errors of BullMQ's client to ours.
+ * @param options.telemetry Of chunks; scheduled jobs are untraced, since each comes from the last.
  */
 export function createQueues(
   backend: QueueBackend,

@@ -7,7 +7,7 @@ import { type StoreCalls, storableText } from './store-calls.js';
 
 type Answered = Omit<RunRecord, 'settings'> & { readonly settings: string };
 
-/** The settings of a run travel as they were written: what is empty in them stays a list or an object. */
+/** Settings of a run travel as JSON text: an empty list stays a list, an empty object an object. */
 function recordOf(answered: Answered): RunRecord {
   return { ...answered, settings: JSON.parse(answered.settings) as RunSettings };
 }

@@ -14,17 +14,17 @@ export interface StoreCalls {
    * fails, and whoever asked repeats it. Throws our errors.
    */
   call(operation: string, ...params: readonly StoreParam[]): Promise<unknown>;
-  /** An operation that looks at everything: its answers, one for each page. PostgreSQL has one page. */
+  /** An operation that reads everything: one answer per page. PostgreSQL has one page. */
   walk(operation: string, ...params: readonly StoreParam[]): AsyncIterable<unknown>;
   readonly roundTrips: { count: number };
 }
 
-/** For sentences and names: NUL and halves of surrogate pairs, which not every store can keep, become the replacement character. */
+/** For sentences and names: U+FFFD for NUL and lone surrogates, which not every store can keep. */
 export function storableText(text: string): string {
   return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }
 
-/** The answer; an error of a client as `failure` makes it one of ours. */
+/** The answer; `failure` translates errors of a client to ours. */
 export async function translated<T>(answer: Promise<T>, failure: (error: unknown) => unknown): Promise<T> {
   try {
     return await answer;

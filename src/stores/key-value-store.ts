@@ -1,4 +1,4 @@
-/** The `KeyValueStore` seam: small texts by scope and name, dated by the store's clock. Each call is atomic. */
+/** The `KeyValueStore` seam: short texts by scope and name, dated by the store's clock; atomic. */
 
 export interface Entry {
   readonly name: string;
@@ -14,6 +14,9 @@ export interface KeyValueStore {
   list(scope: string): Promise<Entry[]>;
   /** Removes an entry; with `text` only when it says that. False when there was none to remove. */
   remove(scope: string, name: string, text: string | null): Promise<boolean>;
-  /** Writes an entry where there is none, the same one, or one older than `deadAfterMs` (null: never). True when it was written. */
+  /**
+   * Writes an entry where there is none, the same one, or one older than `deadAfterMs` (null:
+   * never). True when it was written.
+   */
   claim(scope: string, name: string, text: string, deadAfterMs: number | null): Promise<boolean>;
 }

@@ -17,15 +17,15 @@ export interface StoredOutcome {
   /** Store's clock, milliseconds. */
   readonly fetchedAt: number;
   readonly billed: boolean;
-  /** Stale after this time whatever the age rules say ("come back later" answers); null: no such limit. */
+  /** Stale after this time whatever the age rules say ("come back later"); null: no such limit. */
   readonly freshUntil: number | null;
 }
 
-/** What `record` is handed: the store dates it, by its own clock. */
+/** What `record` gets: the store dates it by its own clock. */
 export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'packed' | 'billed'> {
   /** Fresh for so many milliseconds at most; null: the age rules alone. */
   readonly freshMs: number | null;
-  /** How long ago it was fetched, for one that waited until the store took it; it replaces no later one. Milliseconds; absent: now. */
+  /** Age in ms of an answer that waited for the store; it replaces no later one. Absent: now. */
   readonly ageMs?: number;
 }
 
@@ -68,7 +68,7 @@ export interface OutcomeStore {
    * (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
-  /** Keeps these answers and drops the claims on their keys; gives the `fetchedAt` of those without an age, 0 for none. */
+  /** Keeps answers and drops claims on them; gives `fetchedAt` of those without an age, or 0. */
   record(worker: string, outcomes: readonly NewOutcome[]): Promise<number>;
   /** Drops this worker's claims on these keys; others' claims are left alone. */
   release(worker: string, keys: readonly OutcomeKey[]): Promise<void>;
@@ -83,7 +83,7 @@ export interface OutcomeStore {
   forget(keys: readonly OutcomeKey[]): Promise<number>;
   /** Forgets every answer fetched before this time (store's clock); how many there were. */
   purge(before: number): Promise<number>;
-  /** A walk over all answers: begins with null and goes on with `next`. Each comes at least once; Redis may give one twice. */
+  /** Walks all answers: null, then `next`. Each comes at least once; Redis may repeat one. */
   page(after: string | null): Promise<OutcomePage>;
   /**
    * Keeps answers of another store with their dates; one that is dated after the store's clock is
@@ -93,7 +93,7 @@ export interface OutcomeStore {
   restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }
 
-/** A "come back later" 404 (the brand is being fetched, 1 to 2 minutes) is believed for so long only. */
+/** A "come back later" 404 (the brand is fetched within 1 to 2 minutes) is believed for so long. */
 export const COME_BACK_FRESH_MS = 120_000;
 
 /** What its row says. */

@@ -10,7 +10,7 @@ import type { AllowNsfw } from '../lookup/protocol.js';
 
 /** What workers need to know of a run; written once when it starts. */
 export interface RunSettings {
-  /** Identity of the service: its base URL without credentials, query, version or trailing slash. */
+  /** The service's base URL without credentials, query, version or trailing slash. */
   readonly service: string;
   readonly account: string;
   readonly allowNsfw: AllowNsfw;
@@ -19,7 +19,7 @@ export interface RunSettings {
   readonly maxAgeMs: number;
   readonly maxAgeMissingMs: number;
   readonly refresh: boolean;
-  /** `paid` when the user said so; it decides whether a request beyond the quota could cost money. */
+  /** `paid` if the user said so; decides whether a request beyond the quota could cost money. */
   readonly plan: 'free' | 'paid' | 'unsaid';
   /** `--quota`; null: the header alone. */
   readonly quotaCap: number | null;
@@ -51,7 +51,7 @@ interface NewRun {
 export interface RunRecord extends NewRun {
   /** Store's clock: when it started; freshness is judged at this moment. */
   readonly asOf: number;
-  /** When the first run of this key started that no completed run has followed: `--refresh` counts from here. */
+  /** Start of the key's first run since one completed: `--refresh` counts from here. */
   readonly keyStartedAt: number;
   readonly beatAt: number;
   readonly status: RunStatus;
@@ -61,11 +61,11 @@ export interface RunRecord extends NewRun {
   readonly rows: number | null;
   readonly identifiers: number | null;
   readonly tally: Tally;
-  /** Permits taken for it and not given back, by the ledger's own count: what was or may have been billed, and what is in flight. */
+  /** Permits taken and not given back, by the ledger: billed, perhaps billed, or in flight. */
   readonly spent: number;
   /** Requests that the ledger counted as overage when they were settled. */
   readonly overageBilled: number;
-  /** Earlier starts of the same command left failures that hold for this one too (`LookupFailure.isFinal`). */
+  /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
   readonly hasEarlierFailures: boolean;
 }
 
@@ -86,7 +86,7 @@ export interface Tally {
 
 export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-/** What was or may have been billed though no worker reported an answer: they were killed. Only of a run that nobody works for. */
+/** Billed, or perhaps, but unreported: workers were killed. Only for runs without workers. */
 export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
   return Math.max(0, spent - tally.billed);
 }
@@ -98,7 +98,7 @@ export interface LookupFailure {
   readonly billed: boolean;
   /** It is left to the next run of the same command, and does not count as failed. */
   readonly isDeferred?: boolean;
-  /** Paid for, and asking again could not help: later starts of the same command do not ask either, until one completes. */
+  /** Paid for, and asking again is no use: later starts do not ask either, until one completes. */
   readonly isFinal?: boolean;
 }
 
@@ -127,26 +127,26 @@ export interface RunStore {
   get(id: string): Promise<RunRecord | null>;
   /** Newest first, at most `limit`. */
   list(limit: number): Promise<RunRecord[]>;
-  /** Renews the heartbeat and says how far the workers are: the one call that a waiting run repeats. */
+  /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
   heartbeat(id: string): Promise<RunProgress>;
   setSize(id: string, size: { rows: number; identifiers: number }): Promise<void>;
-  /** What the reporter `part` counted so far; a run's tally is the sum over all reporters. An earlier sum changes nothing. */
+  /** The sum so far of the reporter `part`; a tally adds up all. An earlier sum changes nothing. */
   addTally(id: string, part: string, sum: Tally): Promise<void>;
   /** Counts a chunk as finished, once, however often it is reported. */
   finishChunk(id: string, chunk: number): Promise<void>;
-  /** Remembers failed lookups under the run, and counts each key once. A later report of a key replaces the earlier one. */
+  /** Records failed lookups; counts each key once. A later report of a key replaces the earlier. */
   fail(id: string, failures: readonly LookupFailure[]): Promise<void>;
   /** In the order of the keys, final ones of earlier starts included; null where there is none. */
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
   halt(id: string, halt: RunHalt): Promise<void>;
   clearHalt(id: string): Promise<void>;
-  /** Ends a run. `completed` forgets its key: caps and `--refresh` begin anew. Failures are dropped some days later. */
+  /** `completed` forgets the key: caps and `--refresh` begin anew. Failures go some days later. */
   end(id: string, status: 'completed' | 'stopped', reason: string | null): Promise<void>;
   /** Revokes a run: nothing else is sent for it. False when there is no such run. */
   cancel(id: string): Promise<boolean>;
 }
 
-/** Whether a run was completed and the service knew nothing of what it was asked. One with stored answers says nothing. */
+/** Whether a run completed and the service knew nothing. False if the run used stored answers. */
 export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
   const isAsked = identifiers !== null && identifiers > 0 && tally.stored === 0;
   return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;

@@ -5,7 +5,7 @@
  */
 import type { Job, Queue, Worker } from 'bullmq';
 
-/** The payload of a scheduled job: names only; whoever set the scheduler knows what they stand for. */
+/** The payload of a scheduled job: names only; whoever set the scheduler knows their meaning. */
 export interface ScheduledJobData {
   /** Of the scheduler. */
   readonly name: string;

@@ -34,7 +34,7 @@ export type ServerFolders = Readonly<ReturnType<typeof serverFolders>>;
 
 /** `home` is ours, and in root's case the server's user's: lock, log and data. */
 export function serverFolders(folder: string) {
-  // The server and what tries the folder in its name work elsewhere: a relative path would be another one to them.
+  // The server, and what tries the folder in its name, would resolve a relative path elsewhere.
   const state = resolve(folder);
   const home = join(state, 'postgres');
   return { state, home, data: join(home, 'data'), log: join(home, 'server.log') };
@@ -45,7 +45,7 @@ const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
  * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that
- * cannot be made, lies on a network file system, or that the server's user cannot enter.
+ * cannot be made, is on a network file system, or that the server's user cannot enter.
  */
 export async function prepareServerFolders(
   { state, home }: ServerFolders,
@@ -70,7 +70,7 @@ export async function prepareServerFolders(
   if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
 }
 
-/** Node says ENOENT for all that keeps it from making several folders: the first one that is missing knows better. */
+/** Recursive `mkdir` gives ENOENT for any cause: making the first missing folder finds it. */
 async function mkdirFailure(folder: string, thrown: unknown): Promise<unknown> {
   if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown;
   const parent = dirname(folder);
@@ -81,7 +81,7 @@ async function mkdirFailure(folder: string, thrown: unknown): Promise<unknown> {
   );
 }
 
-/** By `f_type` of statfs(2): file systems that other machines write to, where no lock of this machine counts. */
+/** By `f_type` of statfs(2): file systems that other machines share, where local locks are void. */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -99,7 +99,7 @@ async function refuseNetwork(folder: string): Promise<void> {
   throw unfit(what, folder, `name a folder on a local disk with --state, ${OR_A_SERVER}`);
 }
 
-/** What is in the place of the data: `unusable` is something that must not be replaced by an empty database. Pure, for tests. */
+/** What is in place of the data; never replace `unusable` by an empty database. Pure, for tests. */
 export function judgeData(facts: {
   /** Names in the data folder; null: there is no such folder. */
   readonly data: readonly string[] | null;
@@ -128,7 +128,7 @@ export function judgeData(facts: {
 /** In `home`: the machine that the server was started on last. */
 export const OWNER_FILE = 'owner';
 
-/** Where an earlier release kept its database, and the name of a file in it that says it was used. */
+/** A file in the database folder of an earlier release: the database was used. */
 const OLDER_MARK = 'database-complete';
 
 /** Root's state was in its home then. */
@@ -146,7 +146,7 @@ export async function findData({ state, home, data }: ServerFolders) {
   });
 }
 
-/** Puts aside what is there; nothing is deleted. Gives the new place, null when nothing was there. */
+/** Puts aside what is there; deletes nothing. Gives the new place, null when nothing was there. */
 export async function setAside({ state, home, data }: ServerFolders): Promise<string | null> {
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   await rm(join(home, OWNER_FILE), { force: true });
@@ -163,14 +163,14 @@ export async function setAside({ state, home, data }: ServerFolders): Promise<st
   return aside;
 }
 
-/** Why `initdb` failed: the words of the server that it ran, else its own, else its last line. Pure, for tests. */
+/** Why `initdb` failed: its server's words, else its own, else its last line. Pure, for tests. */
 export function initdbFailure(stderr: string): string {
   const reasons = [/(?:FATAL|PANIC|ERROR): {2}(.+)$/m, /^initdb: error: (.+)$/m];
   const known = reasons.flatMap((reason) => reason.exec(stderr)?.[1] ?? []);
   return known[0] ?? stderr.trim().split('\n').at(-1) ?? '';
 }
 
-/** Makes an empty database: complete, or not there. Throws {@link unfit} with the words of `initdb`. */
+/** Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`. */
 export async function makeData(
   folders: ServerFolders,
   binaries: ServerBinaries,

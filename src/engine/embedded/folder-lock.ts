@@ -6,9 +6,9 @@
  * Who wants the lock listens first and looks around afterwards, so of two at least one sees the
  * other:
  *
- * - *candidate*: asks every other socket in the folder. One with a higher name gives way and looks around again; one with a lower name
- *   is waited for. Who is given way by all, and gave way to nobody since it looked around, has the lock, in the same turn of its
- *   event loop.
+ * - *candidate*: asks every other socket in the folder. One with a higher name gives way and looks
+ *   around again; one with a lower name is waited for. A candidate has the lock, in the same turn
+ *   of its event loop, when all others gave way and it gave way to nobody since it looked around.
  * - *holder*: answers that it holds, until it lets go.
  *
  * Somebody who listens and does not answer counts as a holder. A socket gets its final name only
@@ -34,7 +34,7 @@ const LOOK_AGAIN_MS = 25;
 /** A candidate sends its name; the answer is one of these, with the number of the process. */
 type Standing = 'holds' | 'stays' | 'gives-way';
 
-/** Waits up to `patienceMs` for the lock. Throws {@link FailFileError} `engine-held` after it, and errors of the file system. */
+/** Throws {@link FailFileError} `engine-held` after `patienceMs`, and errors of the file system. */
 export async function lockFolder(folder: string, patienceMs: number) {
   const name = `${PREFIX}${randomBytes(8).toString('hex')}${SUFFIX}`;
   let holds = false;
@@ -80,7 +80,10 @@ async function whoIsBefore(folder: string, name: string): Promise<string | null>
   return before === undefined || before === null ? null : (before.split(' ')[1] ?? '');
 }
 
-/** The line that the process behind a socket answers; empty when it gives none; null: nobody is there, and the socket is removed. */
+/**
+ * The line that the process behind a socket answers; empty when it gives none; null: nobody is
+ * there, and the socket is removed.
+ */
 function ask(folder: string, other: string, name: string): Promise<string | null> {
   return withShortPath(folder, other, async (path) => {
     const socket = connect(path);
@@ -118,7 +121,7 @@ async function listenIn(folder: string, name: string, answer: (other: string) =>
   return server;
 }
 
-/** A path that the kernel accepts: through a link of this process's own when the folder's name is long. */
+/** A path that the kernel accepts: through this process's link when the folder's name is long. */
 async function withShortPath<T>(folder: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
   const path = join(folder, name);
   if (Buffer.byteLength(path) <= LONGEST_PATH) return use(path);

@@ -1,4 +1,4 @@
-/** The engine without a server of the user's own: a private PostgreSQL server in the state folder, and the postgres engine on it. */
+/** The postgres engine on a private server in the state folder, for users without a server. */
 import type { Engine, EngineOptions } from '../engine.js';
 import { openEngineOn } from '../postgres/open-postgres-engine.js';
 import { joinServer } from './shared-server.js';

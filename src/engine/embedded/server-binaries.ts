@@ -1,7 +1,7 @@
 /**
  * Finds PostgreSQL: the binaries that npm brought, else those of the machine. Whether they work is
  * found by running them, as the user that the server runs as: a file that is there may miss a
- * library, or lie where that user may not go.
+ * library, or be where that user has no access.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { OR_A_SERVER, type ServerUser, unfit } from './server-user.js';
 const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;
 
-/** Data that cannot be used, in a place where only the user may say that an empty database begins. Code `engine-unfit`. */
+/** Unusable data where only the user may decide to begin an empty database. Code `engine-unfit`. */
 export class UnusableDataError extends FailFileError {
   constructor(what: string, subject: string, todo: string) {
     super({ code: 'engine-unfit', what, subject, todo });
@@ -26,18 +26,18 @@ export interface ServerBinaries {
   readonly postgres: string;
   readonly initdb: string;
   readonly major: number;
-  /** What they are run with: nothing of the user's own environment reaches the server. */
+  /** Their environment: nothing of the user's environment reaches the server. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/** PostgreSQL takes its language, its time zone and many defaults from the environment, so that it gets one of its own. */
+/** PostgreSQL takes language, time zone and many defaults from its environment, so we fix it. */
 const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
  * `wanted`: the major version that the data were made by; null: there are none, any will do.
- * `folder`: where copies and links are kept when the package cannot be used where it lies. Throws
+ * `folder`: where copies and links are kept when the package cannot be used in its place. Throws
  * {@link unfit} with the ways out when nothing on this machine runs.
  */
 export async function findServerBinaries(
@@ -79,7 +79,10 @@ async function* candidates(folder: string): AsyncGenerator<Candidate> {
   for (const found of await machineFolders()) yield candidateIn(found, SERVER_ENV);
 }
 
-/** The package as it lies, with its links mended, with links elsewhere, and as a copy. Each is tried before the next is made. */
+/**
+ * The package in place, with its links mended, with links elsewhere, and as a copy. Each is tried
+ * before the next is made.
+ */
 async function* packagedCandidates(native: string, folder: string): AsyncGenerator<Candidate> {
   const candidate = candidateIn(join(native, 'bin'), SERVER_ENV);
   yield candidate;
@@ -131,7 +134,7 @@ async function makeLinks(native: string, libraries: string): Promise<boolean> {
   }
 }
 
-/** A copy that every user may read, for a package below a folder that the server's user may not enter. Made once for each version. */
+/** A copy for every user, of a package that the server's user cannot reach. Once per version. */
 async function copied(native: string, folder: string): Promise<string> {
   const { version }: { version: string } = await readJson(join(native, '..', 'package.json'));
   const copy = join(folder, `server-${version}`);

@@ -1,4 +1,4 @@
-/** One start of the private server, and what is known of a server that does not answer. Only for who holds the start lock. */
+/** One start of the private server, and checks of a silent one. Callers hold the start lock. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -78,7 +78,7 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
   return folder;
 }
 
-/** How a start came out: `running` when the process lives on, `taken` when another server has the data at this moment. */
+/** `running`: the process lives on. `taken`: another server has the data at this moment. */
 export type StartResult =
   | { readonly type: 'running' | 'taken' }
   | { readonly type: 'failed'; readonly reason: string };

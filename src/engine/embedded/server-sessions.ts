@@ -20,7 +20,7 @@ const LOCKS = 0x6272616e;
 const IN_USE = 1;
 const WATCHED = 2;
 
-/** Of the session that each process holds as long as it uses the server, before the number of the process. */
+/** Names the session that a process holds while it uses the server; the process number follows. */
 const CLIENT_NAME = 'brand-enrich ';
 const WATCH_NAME = 'brand-enrich watch';
 
@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 25;
 /** The server ends this long after its last process was killed, give or take one look. */
 const UNUSED_MS = 60_000;
 
-/** All that `pg` would otherwise take from the user's environment is said. */
+/** Sets all that `pg` would otherwise take from the user's environment. */
 export function connectionTo(sockets: string): ClientConfig {
   return {
     host: sockets,
@@ -44,7 +44,7 @@ export function connectionTo(sockets: string): ClientConfig {
   };
 }
 
-/** What is said when the server gives no session; `reason`: why. */
+/** The outcome when the server gives no session; `reason`: why. */
 export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
   const what = `the embedded engine does not answer (${reason})`;
   const todo = `run again; its log is ${log}`;
@@ -53,7 +53,10 @@ export function unreachable({ home, log }: ServerFolders, reason: string): FailF
 
 export type Attempt =
   | { readonly type: 'open'; readonly session: Client }
-  /** Nobody listens. `changing`: it starts, stops, or recovers. `full`: no session is free. `refused`: it will not let us in. */
+  /**
+   * `absent`: nobody listens. `changing`: it starts, stops, or recovers. `full`: no session is
+   * free. `refused`: it does not let us in.
+   */
   | { readonly type: 'absent' | 'changing' | 'full' | 'refused'; readonly reason: string };
 
 /** A session that uses the server, for as long as it is open. */
@@ -84,7 +87,7 @@ function newSession(connection: ClientConfig, application_name: string): Client 
     ...connection,
     application_name,
   });
-  // It ends with an error when the server is killed; what follows is the listener's for `end`.
+  // It ends with an error when the server is killed; the listener for `end` handles that.
   session.on('error', () => undefined);
   return session;
 }
@@ -112,7 +115,7 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   }
 }
 
-/** Ends the session, and the server with it when no other process uses it. Never rejects: a server that is gone is no trouble. */
+/** Ends the session, and the server when nobody else uses it. Never rejects: it may be gone. */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
   // Let go of before it is asked for alone: of several who leave at the same moment one is the
   // last.
@@ -146,7 +149,7 @@ interface ServerLook {
   readonly sessions: number;
 }
 
-/** Looks, and with `stops` ends a server that nobody uses. Throws {@link FailFileError} `engine-unreachable` when it does not answer. */
+/** `stops` ends an unused server. Throws {@link FailFileError} `engine-unreachable` if silent. */
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(state);
   const none: ServerLook = { version: null, users: [], sessions: 0 };
@@ -181,7 +184,10 @@ SELECT current_setting('server_version') AS version,
          WHERE l.locktype = 'advisory' AND l.classid = ${LOCKS} AND l.objid = ${IN_USE} AND a.application_name ~ '^${CLIENT_NAME}[0-9]+$'
          ORDER BY 1) AS users`;
 
-/** Begins the loop unless it runs. Its session outlives this process: the server does not look for the client of a running statement. */
+/**
+ * Begins the loop unless it runs. Its session outlives this process: while a statement runs, the
+ * server does not check whether the client is still there.
+ */
 function beginWatch(connection: ClientConfig, heartbeat: string): void {
   const socket = new Socket();
   const unhurried = { ...connection, connectionTimeoutMillis: 0, stream: () => socket };
@@ -195,11 +201,11 @@ function beginWatch(connection: ClientConfig, heartbeat: string): void {
     .finally(() => void session.end().catch(() => undefined));
 }
 
-/** Ends the server from within, where its number and its user are known, whatever this process may see of them. */
+/** Ends the server from within, where its process number and user are known, unlike here. */
 const END_SERVER = `EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
   'kill -INT ' || split_part(pg_read_file('postmaster.pid'), E'\\n', 1))`;
 
-/** Runs until the server ends, also when the client that began it is gone. One at a time; a second one ends at once. */
+/** Runs until the server ends, even without its client. One at a time; a second ends at once. */
 function watchLoop(heartbeat: string): string {
   const looks = Math.round(UNUSED_MS / HEARTBEAT_MS);
   return `

@@ -65,7 +65,7 @@ export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
   throw unfit(what, '/etc/passwd', `run as another user (docker run --user 1000), ${OR_A_SERVER}`);
 }
 
-/** Gives a folder with all in it to a user. Links are given away themselves, never followed. */
+/** Gives a folder and all in it to a user. A link itself changes hands, never what it points to. */
 export async function giveAway(folder: string, { uid, gid }: ServerUser): Promise<void> {
   const entries = await readdir(folder, { recursive: true });
   for (const name of entries) await lchown(join(folder, name), uid, gid);
@@ -73,7 +73,7 @@ export async function giveAway(folder: string, { uid, gid }: ServerUser): Promis
 }
 
 /**
- * Sees that the server's user can work in a folder of ours, which becomes its own. Throws {@link
+ * Gives one of our folders to the server's user and checks that it can work there. Throws {@link
  * FailFileError} `engine-unfit`: root may not become another user here, or the folder lies below
  * one that only root may enter.
  */

@@ -24,7 +24,7 @@ import { assertNoForeignServer, clearTheWay, socketFolder, startServer } from '.
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
 import { serverUser, unfit } from './server-user.js';
 
-/** A server that recovers from a crash, or that waits for its last session to end, takes seconds. */
+/** A server that recovers from a crash or waits for its last session to end takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
 /** Who leaves does not wait longer for a server that is being started again. */
 const REVIVE_DEADLINE_MS = 3_000;

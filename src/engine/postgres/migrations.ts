@@ -15,13 +15,13 @@ const STEPS: readonly string[] = readSql('schema')
   .split(/^(?=-- step \d+:)/m)
   .slice(1);
 
-/** The constants of the ledger's rules as functions that the planner replaces by their value: `probe_every_ms()`. */
+/** The ledger's constants as functions, which the planner inlines as values: `probe_every_ms()`. */
 const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
   const name = rule.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return `CREATE FUNCTION brand_enrich.${name}() RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT ${value}::bigint';`;
 });
 
-/** What a function takes and gives cannot be replaced, so that all of them go before they are made anew. */
+/** The signature of a function cannot be replaced, so all are dropped before they are made anew. */
 const DROP_FUNCTIONS = `
 DO $$
 DECLARE v_function text;
@@ -42,7 +42,7 @@ const FUNCTIONS = [
 
 const MIGRATION_LOCK = 0x62656e6d;
 
-/** Throws {@link FailFileError} `engine-unfit` when a later release made the schema. `subject`: where it is, for the message. */
+/** Throws {@link FailFileError} `engine-unfit` for a later schema, which is at `subject`. */
 export async function migrate(session: ClientBase, subject: string): Promise<void> {
   await session.query('BEGIN');
   try {

@@ -33,10 +33,10 @@ import {
 import { createSqlCalls, openPool } from './sql-calls.js';
 import { storeFailure } from './store-failure.js';
 
-/** `url`: `postgres://user:password@host:port/database`, with the parameters that `pg` knows (`sslmode` ...). */
+/** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
 export type PostgresEngineOptions = EngineOptions & { readonly url: string };
 
-/** Exchanges wait for each other in the server: more sessions would only use up its `max_connections` (100 by default). */
+/** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
 const SESSIONS = 8;
 
 const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
@@ -115,7 +115,7 @@ export async function openEngineOn(
 /** Shared by all queues and workers; every session has `bullmq` in its search path. */
 function backendOn(pool: Pool): QueueBackend {
   // The backend is a type parameter of BullMQ's classes, whose methods are the same on each; and
-  // BullMQ describes the part of `pg` that it uses in types of its own.
+  // BullMQ has its own types for the part of `pg` that it uses.
   const classes = withBackend(createPostgresBackend) as unknown as {
     Queue: typeof Queue;
     Worker: typeof Worker;
@@ -129,10 +129,10 @@ function backendOn(pool: Pool): QueueBackend {
   };
 }
 
-/** The store knows when a day is over, for all processes together; asking it oftener costs next to nothing. */
+/** The store decides for all processes when a day is over; asking more often costs very little. */
 const ASK_EVERY_MS = 3_600_000;
 
-/** Purges once a day what may be kept no longer (Redis lets each answer expire), until what is returned ends it. */
+/** Purges expired answers daily (Redis expires each one) until the returned function is called. */
 function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void> {
   const stopping = new AbortController();
   const ended = (async () => {

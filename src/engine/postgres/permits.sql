@@ -50,7 +50,7 @@ BEGIN
          array_agg(ROW(run, run_key, generation, is_dated_next, is_undated)::brand_enrich.billed ORDER BY ord)
            FILTER (WHERE settled <> 'free')
     INTO v_probes, v_held, v_sent, v_spent, v_dated, v_unknown, has_probe_billed, has_confirmed, v_freed, billed FROM gone;
-  -- A statement of its own: runs are locked after their keys.
+  -- A separate statement: runs are locked after their keys.
   IF v_freed IS NOT NULL THEN
     UPDATE brand_enrich.run r SET spent = r.spent - f.freed
       FROM (SELECT u.run, count(*) AS freed FROM unnest(v_freed) u(run) GROUP BY u.run) f WHERE r.id = f.run;

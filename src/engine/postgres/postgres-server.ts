@@ -15,11 +15,11 @@ export interface PostgresServer {
   readonly todo: string;
   /** Sessions of one process at most. Each worker keeps one to listen on. */
   readonly sessions: number;
-  /** Cuts a password out of what the driver says. */
+  /** Cuts a password out of a message of the driver. */
   redact(text: string): string;
 }
 
-/** What our SQL and BullMQ's rely on: BullMQ's names without a schema, and statements that see what was committed before them. */
+/** For our SQL and BullMQ's: BullMQ's names need no schema, and statements see earlier commits. */
 export const SESSION_OPTIONS =
   '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
 
@@ -67,7 +67,7 @@ function parseUrl(url: string): URL {
   }
 }
 
-/** The oldest server that BullMQ's Postgres backend runs on (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
+/** The oldest server for BullMQ's Postgres backend (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
 export const OLDEST_MAJOR = 13;
 
 export interface ServerFacts {

@@ -38,7 +38,7 @@ export function openPool(
       return socket;
     },
   });
-  // Each queue and worker adds a listener of its own.
+  // Each queue and worker adds its own listener.
   pool.setMaxListeners(0);
   // One that is taken out of the pool when its session ends would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
@@ -50,7 +50,7 @@ export function openPool(
   return { pool, close };
 }
 
-/** `clockOffsetMs` goes to every function as its first parameter: what tests add to the store's clock. */
+/** Every function gets `clockOffsetMs` first: what tests add to the store's clock. */
 export function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
   const roundTrips = { count: 0 };
   const calls: StoreCalls = {

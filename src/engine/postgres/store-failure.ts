@@ -1,4 +1,4 @@
-/** What an error of the PostgreSQL client means for the caller. Messages are the server's; passwords are in none of them. */
+/** What an error of the PostgreSQL client means. Messages are the server's, without passwords. */
 import { errorText, FailFileError } from '../../core/errors.js';
 
 /** By code (SQLSTATE), or the first two characters of one: what passes with time. */

@@ -1,6 +1,6 @@
 /**
- * The three kinds of connection to Redis, each with the options that its use asks for. Who closes
- * them is the caller's.
+ * The three kinds of connection to Redis, each with the options that its use asks for. Closing
+ * them is up to the caller.
  *
  * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after
  * a reconnect by default, and a permit must not be taken by somebody who no longer listens.
@@ -43,7 +43,7 @@ export interface ConnectOptions {
   readonly log: Log;
 }
 
-/** A connection that opens and reconnects without help (`store`: once `connect` is called); its errors go to the log, once per outage. */
+/** Opens (`store`: on `connect`) and reconnects on its own; logs errors once per outage. */
 export function createConnection({ url, address, use, log }: ConnectOptions): Redis {
   const redis = new Redis(url, {
     ...OPTIONS_OF_USE[use],
@@ -57,7 +57,7 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
   let isAway = false;
-  // That a store's connection cannot be opened is said by whoever opens it.
+  // Whoever opens a store's connection reports that it cannot be opened.
   let isKnown = use !== 'store';
   redis.on('error', (error) => {
     const reason = systemWords(error);
@@ -72,7 +72,7 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
   return redis;
 }
 
-/** Throws `FailFileError` (`engine-unreachable`, or `engine-unfit` when the server refuses) with the first reason that was given. */
+/** Throws the first reason as `FailFileError`: `engine-unreachable`, `engine-unfit` if refused. */
 export async function openConnection(options: ConnectOptions): Promise<Redis> {
   const redis = createConnection(options);
   let reason: unknown;

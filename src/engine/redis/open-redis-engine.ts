@@ -1,4 +1,4 @@
-/** One connection for the stores, checked before anything is trusted to it, and BullMQ beside it. */
+/** One connection for the stores, checked before anything relies on it, and BullMQ beside it. */
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Engine, EngineOptions } from '../engine.js';

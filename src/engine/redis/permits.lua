@@ -92,8 +92,8 @@ local function close(account, id, as, datedIn)
     touchedClaims[permit.key] = true
   end
   local used = capsOf(permit.runKey)
-  -- Runs of a key that was completed begin anew: what is left of the earlier ones is none of
-  -- theirs.
+  -- Runs of a key that was completed begin anew: what is left of the earlier ones does not count
+  -- for them.
   if used and used.generation ~= permit.generation then used = false end
   if used then
     used.held = used.held - 1

@@ -16,7 +16,7 @@ interface Script {
   readonly sha: string;
 }
 
-/** Reads a script of this folder. `--- @include "other.lua"` puts another file before it, each file once. */
+/** Reads a script of this folder. `--- @include "other.lua"` inserts another file first, once. */
 function loadScript(name: string): Script {
   const included = new Set<string>();
   const read = (file: string): string => {
@@ -55,7 +55,7 @@ const DURABLE: ReadonlySet<string> = new Set([
 const RULES_ARGUMENT = JSON.stringify(RULES);
 /** Keys looked at in one call of a walk: about a millisecond of Redis' time. */
 const PAGE_KEYS = 1_000;
-/** How long a write may wait for the disk: Redis syncs once a second. After that the call has failed. */
+/** How long a write may wait for the disk before it fails: Redis syncs once a second. */
 const DISK_TIMEOUT_MS = 3_000;
 
 export interface RedisCallsOptions {
@@ -65,7 +65,7 @@ export interface RedisCallsOptions {
   readonly root: string;
   /** Added to the store's clock: 0 outside tests. Milliseconds. */
   readonly clockOffsetMs: () => number;
-  /** Redis has `WAITAOF`, keeps an append-only file, and does not sync it with every write of its own accord. */
+  /** Redis has `WAITAOF` and an append-only file, but does not sync every write unasked. */
   readonly waitsForDisk: boolean;
 }
 
@@ -117,7 +117,7 @@ function argumentOf(value: StoreParam): string | Buffer {
   return typeof value === 'number' ? String(value) : value;
 }
 
-/** The script's result, once `WAITAOF` has confirmed the local file. Throws what went wrong first. */
+/** The script's result, once `WAITAOF` has confirmed the local file. Throws the first error. */
 function onDisk(answers: readonly [error: Error | null, result: unknown][]): unknown {
   const [written, synced] = answers;
   if (written === undefined || synced === undefined) throw new Error('no answer');

@@ -1,11 +1,11 @@
-/** What a Redis server says of itself, and whether that is enough to trust it with money and paid answers. */
+/** What a Redis server reports, and whether it can be trusted with money and paid answers. */
 import type { Redis } from 'ioredis';
 import { FailFileError } from '../../core/errors.js';
 
 export interface ServerFacts {
-  /** `major.minor.patch` of the Redis protocol it speaks (Valkey reports 7.2.4); null when it does not say. */
+  /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
   readonly version: string | null;
-  /** null when neither INFO nor CONFIG tells. */
+  /** null when neither INFO nor CONFIG reports it. */
   readonly maxmemoryPolicy: string | null;
   readonly maxmemory: number;
   readonly usedMemory: number;

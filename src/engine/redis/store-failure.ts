@@ -1,9 +1,9 @@
-/** Errors of ioredis carry the command with all its arguments, credentials and brands among them: only their text goes on. */
+/** Passes on only the text of ioredis errors: they also hold arguments, credentials and brands. */
 import type { BrandEnrichError } from '../../core/errors.js';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 
-/** Replies of a server that starts, or of one that another takes the place of: they pass, and nothing was done. */
+/** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
   LOADING: 'it loads its data',
   READONLY: 'it is a read-only replica at the moment',
@@ -13,7 +13,7 @@ const PASSING: Readonly<Record<string, string>> = {
   BUSY: "it is busy with another client's script",
 };
 
-/** Replies by which a server says that it cannot do its work until somebody mends it, and how that is done. */
+/** Replies of a server that cannot work until somebody mends it, and how to mend it. */
 const REFUSALS: Readonly<Record<string, string>> = {
   OOM: 'give Redis more memory (maxmemory), then run again',
   MISCONF: 'make room on the disk of Redis, then run again',
@@ -48,7 +48,7 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
     const todo = 'check the address (--engine), and that Redis runs and can be reached; then run again';
     return unreachable(systemWords(error), todo);
   }
-  // A script's own trouble has the word of the command that failed within it.
+  // An error within a script holds the word of the command that failed there.
   const saidOf = (table: object) =>
     Object.entries(table).find(([word]) => text.startsWith(`${word} `) || text.includes(`-${word} `));
   const [word, meaning] = saidOf(PASSING) ?? [];
