@@ -134,7 +134,7 @@ function readAnswer(given: Given, bytes: Buffer): ExportLine {
   const { key, status, billed } = given;
   const fetchedAt = Date.parse(String(given.fetchedAt));
   const freshUntil = given.freshUntil === null ? null : Date.parse(String(given.freshUntil));
-  check(isName(key) && KEY.test(key), 'the key is none of ours');
+  check(isName(key) && KEY.test(key), 'the key is not one that export writes');
   const isStatus = status === 'matched' || status === 'not_found';
   check(isStatus, 'the status is neither matched nor not_found');
   check(typeof billed === 'boolean', 'billed is neither true nor false');

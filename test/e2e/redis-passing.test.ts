@@ -13,7 +13,7 @@ describeOn([redis], (engine) => {
 
   test.each([
     ['a read-only replica', 'yes', /read-only replica at the moment: READONLY/],
-    ['a replica whose primary is away', 'no', /its primary is away: MASTERDOWN|READONLY/],
+    ['a replica whose primary is away', 'no', /its primary is unavailable: MASTERDOWN|READONLY/],
   ])(
     'that becomes %s is waited for, and said; each identifier is bought once',
     async (_, servesStale, words) => {

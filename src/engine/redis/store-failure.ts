@@ -7,7 +7,7 @@ import { systemWords } from '../../core/system-error.js';
 const PASSING: Readonly<Record<string, string>> = {
   LOADING: 'it loads its data',
   READONLY: 'it is a read-only replica at the moment',
-  MASTERDOWN: 'it is a replica, and its primary is away',
+  MASTERDOWN: 'it is a replica, and its primary is unavailable',
   CLUSTERDOWN: 'its cluster is down',
   TRYAGAIN: 'its cluster moves keys',
   BUSY: "it is busy with another client's script",

@@ -79,7 +79,12 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   if (state.held + state.probes > 0) stranded = await whoIsWaitedFor(context, 0).catch(() => null);
   if (stranded !== null) onNotice(stranded, true);
   const onParked = (halt: RunHalt | null) => {
-    onNotice(halt ? `parked: ${halt.sentence}; goes on by itself` : 'spending may be possible again', true);
+    onNotice(
+      halt
+        ? `parked: ${halt.sentence}; the run goes on when it can spend again`
+        : 'spending may be possible again',
+      true,
+    );
     context.show(halt ? 'parked' : 'asking');
   };
   return sweep({ ...context, dispatcher, onParked }).finally(() => collector.close());

@@ -31,7 +31,9 @@ export function createRunNotices(options: {
       isParked = phase === 'parked';
       if (!isParked || wasParked) return;
       const sentence = run?.halt?.sentence ?? 'nothing may be spent';
-      notifier.notify(noticeOfAccount('parked', scene(), `${sentence}; it goes on by itself`, ledger));
+      notifier.notify(
+        noticeOfAccount('parked', scene(), `${sentence}; the run goes on when it can spend again`, ledger),
+      );
     },
     noteEnd(
       { run, ledger, names }: EnrichResult,

@@ -42,7 +42,11 @@ describe('a run', () => {
     for (const progress of [progressIn('asking'), parked, parked, progressIn('asking'), parked])
       run.noteProgress(progress, 'key-1');
     expect(told.notices).toMatchObject([
-      { event: 'parked', reason: 'the quota is used up; it goes on by itself', account: { left: 0 } },
+      {
+        event: 'parked',
+        reason: 'the quota is used up; the run goes on when it can spend again',
+        account: { left: 0 },
+      },
       { event: 'parked', run: { id: 'r-1', label: `${hostname()}: customers.csv` } },
     ]);
     expect(told.looks).toHaveLength(5);
