@@ -19,7 +19,7 @@ import { assertDiskRoom } from './scan/spool-file.js';
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
-/** Enriches one file. Throws what makes a run impossible; what stops one that has begun is in `end`. */
+/** Enriches one file. Throws what makes a run impossible; `end` says what stopped a begun one. */
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
   return withReleasers(async (releasers) => {
     const { engine, clock, stop, onProgress, onNotice } = around;
@@ -160,7 +160,7 @@ function hasCompleteResults(end: LookupsEnd): boolean {
   return end.type !== 'too_many_failures' && !(end.type === 'halted' && end.halt.why === 'useless');
 }
 
-/** Answers collected, or reported by workers. `stored`: of the store; `known`: of those in the tally the ones at the start. */
+/** Answers collected or reported. `stored`: from the store; `known`: the tally's at the start. */
 function answeredSoFar(
   { answers }: Scan,
   stored: number,

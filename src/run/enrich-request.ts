@@ -35,7 +35,7 @@ export interface EnrichRequest extends ScanRequest {
   readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
   readonly onLimit: 'stop' | 'wait';
   readonly ownDomain: string | null;
-  /** Failed lookups that are too many, as a number or a share of the identifiers; null: no limit. */
+  /** Failed lookups that are allowed, as a number or a share of identifiers; null: no limit. */
   readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
 }
 
@@ -48,7 +48,7 @@ type RunWorker =
 /** One worker for all files that a process has under way; the process starts and stops it. */
 export interface SharedWorker {
   readonly worker: LookupWorker;
-  /** Tells `listener` of every chunk and answer, whichever file it is for, until the returned function is called. */
+  /** Notifies `listener` of chunks and answers of all files until the returned function runs. */
   readonly listen: (listener: WorkerListener) => () => void;
 }
 
@@ -58,7 +58,7 @@ export interface EnrichSurroundings {
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly worker: RunWorker | null;
-  /** Whether this run opens the account in the ledger, asked when it is about to; default: it does. */
+  /** Whether this run opens the account in the ledger, asked just before; default: it does. */
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
   readonly table?: OpenedTable | null;
@@ -99,13 +99,13 @@ export interface BegunRun {
   readonly collector: OutcomeCollector;
   /** How far its workers were at the last look; null before the first. */
   progress: RunProgress | null;
-  /** The worker of this process; null before it is opened, and where workers elsewhere do the lookups. */
+  /** This process's worker; null before it is opened, and when workers are elsewhere. */
   worker: LookupWorker | null;
 }
 
 /** Names that runs and workers must agree on without talking. */
 export interface AccountNames {
-  /** Of the ledger: `--account`, else made of service and token, from which the token cannot be found. */
+  /** In the ledger: `--account`, else made of service and token without revealing the token. */
   readonly account: string;
   /** Identity of the service: its base URL. */
   readonly service: string;
@@ -163,7 +163,7 @@ export function runSettingsOf(
   };
 }
 
-/** 32 hex digits, the same for the same command on the same content. `contentHash` as `Input.contentHash` gives it. */
+/** 32 hex digits, same for the same command and content. `contentHash`: `Input.contentHash`. */
 export function runKey(
   contentHash: string,
   { intake, scan, settings }: Pick<EnrichRequest, 'intake' | 'scan' | 'settings'>,

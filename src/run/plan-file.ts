@@ -1,4 +1,4 @@
-/** What a run of this file would do, found out without spending: rows, identifiers, stored answers, requests and cost. */
+/** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
@@ -25,7 +25,7 @@ const RUNS_LOOKED_AT = 200;
 const REASONS_SHOWN = 20;
 const RANKED_SHOWN = 5;
 
-/** `stores` null where no service is named. Throws what reading the input and choosing columns throw. */
+/** `stores` null: no service is named. Throws what reading input and choosing columns throw. */
 export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal) {
   return withReleasers(async (releasers) => {
     const quiet = { stop, onRows: () => undefined };
@@ -44,7 +44,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       warnings: input.warnings,
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, ...scan.counts },
-      /** Why rows are invalid, unreadable or skipped, the 20 most frequent first; and the same of the skipped rows alone. */
+      /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
       reasons: mostFrequent(scan.reasons),
       skipReasons: mostFrequent(scan.skipReasons),
       examples: scan.examples,
@@ -68,7 +68,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
 
 type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;
 
-/** The account as a run of this file would find it: with what earlier starts that go on here sent. null: no service is named. */
+/** The account as a run would find it, with what earlier starts sent. null: no service is named. */
 async function openAccount(
   { intake, scan, settings }: PlanRequest,
   stores: Engine | null,
@@ -123,9 +123,9 @@ async function planPriorities(scan: Scan, known: KnownAccount | null, requests: 
   const deferred = known && estimateSpending(requests, known.state, { ...known, overagePrice: '1' }).deferred;
   /** How many of the requests the limit covers; null when it covers all, or is unknown. */
   const covered = deferred === null || deferred === 0 ? null : requests - deferred;
-  /** The most valuable ones that are not stored (`kind:value`), with what their best rows say; null: nothing. */
+  /** The most valuable not stored (`kind:value`), with what their best rows say; null: nothing. */
   const first: { readonly identifier: string; readonly value: string | null }[] = [];
-  /** The least valuable one that the limit still covers; null when it covers all, none, or is unknown. */
+  /** The least valuable one that the limit covers; null: it covers all, none, or is unknown. */
   let last: (typeof first)[number] | null = null;
   let count = 0;
   for await (const batch of missingIn(scan, known, 'worth')) {

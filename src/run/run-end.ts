@@ -1,9 +1,9 @@
-/** How the lookups of a run ended, and what follows: the words in its rows and the exit code of its process. Pure. */
+/** How a run's lookups ended, and what follows: the words in its rows and its exit code. Pure. */
 import { EXIT, type ExitCode, worstExit } from '../core/errors.js';
 import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
 import type { RunHalt } from '../stores/run-store.js';
 
-/** `finished`: every wanted identifier has an answer or has failed. Halted as `useless`, its answers are none. */
+/** `finished`: every wanted identifier is answered or failed. Halted as `useless`: none counts. */
 export type LookupsEnd =
   | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
   | { readonly type: 'halted'; readonly halt: RunHalt };
@@ -33,7 +33,7 @@ export function whyDeferred(end: LookupsEnd): string {
   return end.type === 'halted' ? `not asked: ${end.halt.sentence}` : ENDS[end.type].whyDeferred;
 }
 
-/** `isStrict`: invalid rows count as failed ones, and so does a whole run in which nothing matched. */
+/** `isStrict`: invalid rows count as failed, and so does a whole run without a match. */
 export function exitCodeOf(
   { end, written }: { readonly end: LookupsEnd; readonly written: { readonly counts: StatusCounts } },
   isStrict: boolean,

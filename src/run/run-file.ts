@@ -1,4 +1,4 @@
-/** One file goes in; the enriched file, reports, notifications and an exit code come out. All commands call `runFile`. */
+/** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
 import { basename } from 'node:path';
 import type { Settings } from '../config/settings.js';
 import type { Streams } from '../core/terminal-text.js';
@@ -18,7 +18,7 @@ import { writeReport, writeReportPage } from './report/write-report.js';
 import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
 
-/** What the process has open for its runs. `graceMs`: how long requests in flight may be waited for after `stop`. */
+/** What all runs of the process share. `graceMs`: how long `stop` waits for requests in flight. */
 export interface RunContext
   extends Pick<EnrichSurroundings, 'engine' | 'clock' | 'log' | 'stop' | 'graceMs'> {
   readonly service: RunService;
@@ -37,7 +37,7 @@ export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccou
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
-  /** The folder of the results will move: the report names files as they are beside it. Default false. */
+  /** The folder of the results will move: the report names files by base name. Default false. */
   readonly namesAreBare?: boolean;
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
@@ -46,7 +46,7 @@ export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccou
 /** `page`: the path of the report as a page; null: there is none. */
 export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
-/** Enriches one file. Throws what prevents a run; whatever stops one that has begun is the exit code. */
+/** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
 export async function runFile(run: FileRun, context: RunContext) {
   const { settings, view, notices } = run;
   const { service, stop, traces } = context;

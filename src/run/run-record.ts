@@ -1,4 +1,4 @@
-/** The record of a run in the engine, by which workers and other runs know it: its start, its heartbeat and its end. */
+/** A run's record in the engine, for workers and other runs: its start, heartbeat and end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
@@ -13,13 +13,13 @@ import { accountOfRun } from './lookups/spending.js';
 import type { Scan } from './scan/scan.js';
 
 const HEARTBEAT_MS = 5_000;
-/** Runs looked at for such whose process was killed: it may have been the last thing that happened, or long ago. */
+/** Runs checked for a killed process: the kill may be the last thing that happened, or long ago. */
 const RUNS_LOOKED_AT = 100;
-/** Settlements of living workers arrive within this time; what is then not reported never will be. */
+/** Living workers settle within this time; what is missing then is never reported. */
 const SETTLE_LOOKS = 4;
 const SETTLE_LOOK_MS = 100;
 
-/** Starts the run of a scanned input; its heartbeat goes on until `releasers` run. Throws what the engine throws. */
+/** Starts a scanned input's run; `releasers` end its heartbeat. Throws what the engine throws. */
 export async function startRun(
   request: EnrichRequest,
   { engine, clock, log }: EnrichSurroundings,
@@ -107,7 +107,7 @@ export async function endRun(
   }
 }
 
-/** The record of a run that has ended, once its workers had the time to report to the ledger what was free. */
+/** The record of an ended run, once its workers had time to report to the ledger what was free. */
 async function settledRun(run: RunRecord, { engine, clock }: EnrichSurroundings): Promise<RunRecord> {
   for (let looks = 1; ; looks += 1) {
     const record = (await engine.runs.get(run.id)) ?? run;

@@ -1,4 +1,4 @@
-/** The end of a run in words that a person can read: what came out, what it cost, where it is, what to do next. */
+/** The end of a run in words: what came out, what it cost, where it is, what to do next. */
 import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
@@ -57,14 +57,14 @@ export function summaryText(run: FinishedRun): string {
   return visibleLines([...lines, ...closing.filter((line) => line !== '')]);
 }
 
-/** Who used it, where it was not us alone. */
+/** Who used it, where we were not the only one. */
 function sharesOf({ sent, inFlight, others }: NonNullable<RunReport['account']>): string {
   if (others === 0 && inFlight === 0) return '';
   const flying = inFlight === 0 ? '' : `, ${countText(inFlight)} in flight`;
   return ` (${countText(sent)} by us${flying}, ${countText(others)} by others)`;
 }
 
-/** Why a run has not come to a good end, in one line; empty when it has. For `--quiet`, where nothing else is said. */
+/** Why a run ended badly, in one line; empty when it did not. `--quiet` prints nothing else. */
 export function stopText(run: FinishedRun): string {
   const next = whatNext(run);
   return next === '' ? '' : visibleLines([`brand-enrich: ${run.result.inputName}: ${next}`]);

@@ -1,4 +1,4 @@
-/** How a run shows itself: on a terminal (`terminal-view.ts`), or as lines of a log for inboxes and schedules. */
+/** A run's display: on a terminal (`terminal-view.ts`), or log lines for inboxes and schedules. */
 import type { Log } from '../core/log.js';
 import { isNearLimit } from '../ledger/policy.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
@@ -10,11 +10,11 @@ export interface RunView extends Pick<EnrichSurroundings, 'confirm'> {
   notice(sentence: string): void;
   /** The same for what is said with `--quiet` too. */
   warn(sentence: string): void;
-  /** Nothing is shown of the run any more but sentences. */
+  /** From now on nothing but sentences is shown of the run. */
   end(): void;
 }
 
-/** `about` names the run in each line. `standing` is one for all runs of an account that are under way together. */
+/** `about` names the run in each line. Runs of an account under way together share `standing`. */
 export function createLogView(
   log: Log,
   about: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export function createLogView(
   };
 }
 
-/** Logs once an outage, its end, and a limit that is near. `shared`: the one worker of all runs; null: each has its own. */
+/** Logs an outage, its end, a near limit, once each. `shared`: all runs' worker; null: own ones. */
 export function createStanding(log: Log, shared: Pick<LookupWorker, 'trouble'> | null) {
   let isNear = false;
   let isOut = false;

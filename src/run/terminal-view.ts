@@ -1,4 +1,4 @@
-/** A run for people, on standard error: a bar or lines of progress, sentences, and the question before it spends. */
+/** A run on standard error: progress as bar or lines, sentences, the question before spending. */
 import { createInterface } from 'node:readline/promises';
 import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
@@ -105,11 +105,11 @@ function estimateText(estimate: SpendingEstimate): string {
   return parts.join(', ');
 }
 
-/** False: a person said no, or ended the input. Throws `InterruptedError` for Ctrl-C, and the reason of `stop`. */
+/** False: declined or input ended. Throws `InterruptedError` on Ctrl-C, and `stop`'s reason. */
 async function ask({ streams: { stdin, stderr }, stop }: TerminalViewOptions): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
-    // Neither would end the question by itself: on a terminal Ctrl-C is a key, and Ctrl-D closes
+    // Neither would end the question on its own: on a terminal Ctrl-C is a key, and Ctrl-D closes
     // the input.
     const broken = new Promise<string>((resolve, reject) => {
       prompt.once('SIGINT', () => {
@@ -134,7 +134,7 @@ function rateOf(marks: readonly Mark[]): number | null {
   return ((last.answered - first.answered) * 1_000) / (last.at - first.at);
 }
 
-/** One line of plain words: rows, lookups, rate, time left, requests billed, money, what is left. */
+/** One line of progress: rows, lookups, rate, time left, requests billed, money, room left. */
 export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
   const { phase, rows, answered, wanted, ledger } = progress;
   if (phase === 'reading' || phase === 'writing') return `${phase}: ${countOf(rows, 'row')}`;

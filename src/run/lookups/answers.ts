@@ -1,4 +1,4 @@
-/** What each distinct identifier came to: status and score in memory (about 35 bytes each), the rendered text on disk. */
+/** Answers by identifier: status and score in memory (about 35 bytes each), text on disk. */
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { RenderedAnswer } from '../output/output-plan.js';
 import { grown, type SpoolFile } from '../scan/spool-file.js';

@@ -1,4 +1,4 @@
-/** Brings outcomes into the answers of a run: rendered once per identifier, one batch in memory at a time. */
+/** Brings outcomes into a run's answers: rendered once each, one batch in memory at a time. */
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
@@ -29,7 +29,7 @@ export interface CollectorOptions {
 }
 
 const READ_AT_ONCE = 500;
-/** Twice what is queued at once. With workers elsewhere most never come this way: the oldest are forgotten. */
+/** Twice the queue. With workers elsewhere most never arrive here: the oldest are dropped. */
 const EXPECTED_AT_MOST = 20_000;
 
 export class OutcomeCollector {
@@ -40,7 +40,7 @@ export class OutcomeCollector {
 
   constructor(private readonly options: CollectorOptions) {}
 
-  /** Takes what the store has for wanted identifiers without an answer. How many are still without. */
+  /** Takes what the store has for unanswered identifiers. Returns how many are still missing. */
   takeStored(source: AnswerSource, stop?: AbortSignal): Promise<number> {
     const { outcomes } = this.options.engine;
     return this.#takeAll(
@@ -57,7 +57,7 @@ export class OutcomeCollector {
     );
   }
 
-  /** Takes the lookups that failed in this run. How many identifiers are still without an answer. */
+  /** Takes the lookups that failed in this run. Returns how many are still without an answer. */
   takeFailed(runId: string): Promise<number> {
     const { runs } = this.options.engine;
     return this.#takeAll(
@@ -73,7 +73,7 @@ export class OutcomeCollector {
       for (const unanswered of batch) this.#keepReason(unanswered, 'deferred', reason);
   }
 
-  /** The identifiers of a chunk that is about to be queued: their answers may come through `onAnswer`. */
+  /** Identifiers of a chunk about to be queued: their answers may come through `onAnswer`. */
   expect(batch: readonly Unanswered[]): void {
     for (const each of batch) this.#expected.set(this.options.keyPrefix + each.text, each);
     for (const key of this.#expected.keys()) {
@@ -82,7 +82,7 @@ export class OutcomeCollector {
     }
   }
 
-  /** Takes an answer that the worker of this process fetched; what is missed here is read from the store. Never throws. */
+  /** Takes an answer of our own worker; the store supplies what is missed here. Never throws. */
   onAnswer({ key, profile, ...answer }: FetchedAnswer): void {
     const unanswered = this.#expected.get(key);
     if (unanswered === undefined) return;
@@ -139,7 +139,7 @@ export class OutcomeCollector {
   }
 }
 
-/** Wanted identifiers without an answer, in batches: in the order of the file, or the most valuable ones first. */
+/** Wanted identifiers without an answer, in batches: in file order, or most valuable first. */
 export function* unansweredIn(
   { identifiers, answers, priorities }: CollectorOptions['scan'],
   size: number,

@@ -1,4 +1,4 @@
-/** Chunks of a run go into the queue through a window, until workers have resolved all or something stops the run. */
+/** Queues a run's chunks through a window until workers resolve all or something stops the run. */
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../engine/engine.js';
@@ -10,7 +10,7 @@ export interface DispatchOptions {
   readonly queue: ChunkQueue;
   readonly runId: string;
   readonly stop: AbortSignal;
-  /** Failed lookups that are too many; null: no limit. */
+  /** Failed lookups that are allowed; null: no limit. */
   readonly maxFailures: number | null;
   readonly clock: Clock;
   readonly log: Log;
@@ -93,7 +93,7 @@ export class ChunkDispatcher {
       changedAt = clock.monotonic();
       return null;
     };
-    /** Looks from time to time until at most `atMost` chunks are unfinished, or something ends the run. */
+    /** Polls until at most `atMost` chunks are unfinished, or something ends the run. */
     const waitFor = async (atMost: number) => {
       while (ending === null && this.#next - done > atMost) {
         await this.#wait();
@@ -140,7 +140,7 @@ export class ChunkDispatcher {
     return ending;
   }
 
-  /** Waits until chunks that were being worked on when the run ended are finished, at most `deadlineMs`. */
+  /** Waits at most `deadlineMs` for chunks that were in progress when the run ended. */
   async awaitStragglers(deadlineMs: number): Promise<void> {
     const { clock } = this.options;
     const endsAt = clock.monotonic() + deadlineMs;
@@ -184,7 +184,7 @@ export class ChunkDispatcher {
   }
 }
 
-/** Removes the chunks of runs that nobody waits for any more. `now` is the store's clock. How many there were. */
+/** Removes chunks of runs that nobody waits for; returns how many. `now` is the store's clock. */
 export async function removeDeadChunks(
   { runs }: Pick<Engine, 'runs'>,
   queue: ChunkQueue,

@@ -1,4 +1,4 @@
-/** The stage that may spend: estimate and consent, then queue, ledger and worker are opened, and the missing is asked for. */
+/** The stage that may spend: estimate, consent, then queue, ledger and worker, and the lookups. */
 import { DeclinedError, FailFileError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
@@ -18,7 +18,7 @@ import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
 import { estimateSpending, foreignTerms } from './spending.js';
 import { sweep } from './sweep.js';
 
-/** Permits of a worker that was killed count as sent 15 s after its last sign of life, as soon as somebody waits for them. */
+/** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
 const STRANDED_MS = 20_000;
 /** Newest runs among which others of the account are looked for. */
 const RUNS_LOOKED_AT = 20;
@@ -105,7 +105,7 @@ async function assertEngineRoom(engine: Engine): Promise<void> {
   });
 }
 
-/** Asks whether it may spend, by the limits that the ledger holds. Ends the run and throws `DeclinedError` when it may not. */
+/** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
 async function agreeOrEnd(
   { request, around, run }: LookupsContext,
   missing: number,
@@ -128,7 +128,7 @@ async function agreeOrEnd(
   });
 }
 
-/** A worker of the run's own is started here and stopped at the signal; a shared one only listened to. */
+/** Starts the run's own worker, which the signal stops; only listens to a shared one. */
 async function openWorker(
   { worker: opened, stop, graceMs }: EnrichSurroundings,
   runId: string,
@@ -150,7 +150,7 @@ async function openWorker(
   return worker;
 }
 
-/** Begins to stop a worker at the signal, while runs come to their ends; `releasers` wait for it. */
+/** Begins to stop a worker at the signal, while runs end; `releasers` wait for it. */
 export function stopAtSignal(
   worker: LookupWorker,
   { stop, graceMs }: Pick<EnrichSurroundings, 'stop' | 'graceMs'>,
@@ -165,7 +165,7 @@ export function stopAtSignal(
   });
 }
 
-/** Quota and usage before any money is spent; a refusal of the credentials or a wrong address ends the run there. */
+/** Reads quota and usage before spending; refused credentials or a wrong address end the run. */
 async function readOwnBrand(
   worker: LookupWorker,
   { ownDomain }: EnrichRequest,
@@ -186,7 +186,7 @@ function maxFailuresOf({ maxErrors }: EnrichRequest, identifiers: number): numbe
 /** So many answers and no brand among them are worth a word. */
 const MISSES_AT_LEAST = 20;
 
-/** What is said when nothing that was asked for is known to the service; null while there is no reason to. Pure. */
+/** The warning when the service knows nothing that was asked for; null: no reason for it. Pure. */
 export function noMatchWarning(
   asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
   { identifiers }: Pick<RunFacts, 'identifiers'>,
@@ -206,7 +206,7 @@ const SILENCE = {
     'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and with the same token',
 } as const;
 
-/** Permits of a run that was killed, when it is those that the run waits for; null: it is something else. */
+/** A notice if the run waits for a killed run's permits; null: it waits for something else. */
 async function whoIsWaitedFor(
   { request, around, run }: LookupsContext,
   inFlight: number,
@@ -221,7 +221,7 @@ async function whoIsWaitedFor(
   return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
-/** What is said while a killed run holds the last of the limit, until `endsAt` (store's clock); null: none does. */
+/** Notice while a killed run holds the last of the limit; null: none. `endsAt`: store's clock. */
 export function strandedNotice(
   state: LedgerState,
   { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },

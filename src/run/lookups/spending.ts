@@ -37,12 +37,12 @@ export function estimateSpending(
     /** Overage requests at most, and their cost as exact text. */
     overageRequests,
     maxCost: costOf(overageRequests, request.overagePrice),
-    /** Requests that neither quota nor overage covers: they would be deferred; null while unknown. */
+    /** Requests beyond quota and overage, which would be deferred; null while unknown. */
     deferred: withinQuota === null ? null : requests - withinQuota - overageRequests,
   };
 }
 
-/** Requests that this run may still send; null while no quota is known. `state` is the run's own (`accountOfRun`). */
+/** Requests that this run may still send; null: quota unknown. `state`: from `accountOfRun`. */
 export function requestsLeft(state: LedgerState): number | null {
   const { overage, quotaCap, run } = state;
   const caps = { maxRequests: run?.maxRequests ?? null, maxOverageRequests: run?.maxOverageRequests ?? null };
@@ -61,7 +61,7 @@ export function chunksAhead(state: LedgerState): number {
   return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));
 }
 
-/** The account by the run's own policy, also when it is no longer live, and by a lower cap of other live runs. */
+/** The account by the run's own policy, live or not, and by a lower cap of other live runs. */
 export async function accountOfRun(
   engine: Pick<Engine, 'ledger'>,
   runId: string,
@@ -72,7 +72,7 @@ export async function accountOfRun(
   return { ...state, overage, quotaCap: Number.isFinite(lowest) ? lowest : null };
 }
 
-/** Of several live runs of an account the lowest limits hold: those that are not this run's own, as a sentence. */
+/** An account's live runs share the lowest limits: those set by other runs, as a sentence. */
 export function foreignTerms(
   held: Pick<LedgerState, 'overage' | 'quotaCap'>,
   own: Pick<LedgerState, 'overage' | 'quotaCap'>,

@@ -1,4 +1,4 @@
-/** Sweeps over what is missing until each identifier has an answer, failed or was deferred. Parks and resumes. */
+/** Sweeps over missing identifiers until each is answered, failed or deferred. Parks, resumes. */
 import { overageLeftFor, roomOf } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
@@ -16,7 +16,7 @@ export interface SweepContext extends BegunRun {
   readonly onParked: (halt: RunHalt | null) => void;
 }
 
-/** Sweeps that bring nothing before the rest is deferred: the queue has lost what it was given, or nobody works. */
+/** Empty sweeps before the rest is deferred: the queue has lost its chunks, or nobody works. */
 const EMPTY_SWEEPS = 3;
 const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
@@ -58,7 +58,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   }
 }
 
-/** Takes what the store has, and with `--waterfall` for next candidates too, until it has no more. How many are without. */
+/** Takes stored answers, with `--waterfall` next candidates' too. Returns how many are missing. */
 export async function takeWaves(
   collector: OutcomeCollector,
   scan: Scan,
@@ -77,7 +77,7 @@ async function takeAll({ collector, run }: SweepContext): Promise<number> {
   return collector.takeFailed(run.id);
 }
 
-/** All was asked for; but what nobody can believe is no answer, however little it is, nor is what was lost twice. */
+/** All was asked for; yet even one answer that is not credible, or lost twice, halts the run. */
 function finished({ collector, run }: SweepContext): LookupsEnd {
   const { failures, identifiers } = collector.summary.facts;
   const hasGood = identifiers.matched + identifiers.notFound > 0;
@@ -113,7 +113,7 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   await stopping;
   const leftMs = endsAt - clock.monotonic();
   await dispatcher.awaitStragglers(worker ? Math.min(1_000, leftMs) : leftMs);
-  // What the stop had parked is nobody's any more.
+  // Nobody will work on what the stop had parked.
   await dispatcher.withdraw();
   await takeAll(context);
   return end;
@@ -141,7 +141,7 @@ async function resume({ around, run, worker }: SweepContext): Promise<void> {
   worker?.resumeRun(run.id);
 }
 
-/** Asks for the service's own brand, which is free, and whether the ledger knows of room afterwards; false where that cannot be asked. */
+/** Asks for the service's own brand (free), then whether the ledger has room; false: cannot ask. */
 async function hasRoomByFreeLook({ request, around, run, worker }: SweepContext): Promise<boolean> {
   const { ownDomain } = request;
   if (ownDomain === null || worker === null) return false;
@@ -152,7 +152,7 @@ async function hasRoomByFreeLook({ request, around, run, worker }: SweepContext)
   return overageLeftFor(spending) > 0 && state.closedAt === null && roomOf(state) !== 0;
 }
 
-/** Wrong credentials and a wrong address do not pass by themselves. */
+/** Wrong credentials and a wrong address do not pass on their own. */
 function isWaitedOut({ why }: RunHalt): boolean {
   return why === 'limit' || why === 'throttled';
 }

@@ -1,4 +1,4 @@
-/** A notification as data and as an e-mail. Pure. Counts, money and names; no row, no brand, no token. */
+/** A notification as data and as e-mail. Pure. Counts, money, names; no row, brand or token. */
 import { basename } from 'node:path';
 import type { NotifyEvent } from '../../config/process-settings.js';
 import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
@@ -27,7 +27,7 @@ export interface Notice {
     RunReport['requests'],
     'sent' | 'billed' | 'unreported' | 'overage' | 'overageCost'
   > | null;
-  /** `limit`: quota and overage; null while no quota is known. `used`: requests in flight included. */
+  /** `limit`: quota and overage; null: quota unknown. `used`: requests in flight included. */
   readonly account: ReturnType<typeof accountFacts> | null;
   /** Names without folders. */
   readonly files: { readonly output: string; readonly errors: string | null } | null;

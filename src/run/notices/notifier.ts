@@ -73,7 +73,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
     notify(notice: Notice | null): void {
       if (notice !== null && settings.notifyOn.includes(notice.event)) post(notice, randomUUID(), false);
     },
-    /** Notifies of 80 % of the limit: once per account, period and limit, over all processes that share the state folder. */
+    /** Notifies of 80 % of the limit: once per account, period, limit and state folder. */
     notifyNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void {
       if (state === null || !settings.notifyOn.includes('limit') || !isNearLimit(state)) return;
       const id = hashOf(`${account}\n${state.period}\n${limitOf(state)}`);

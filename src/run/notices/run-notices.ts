@@ -46,7 +46,7 @@ export function createRunNotices(options: {
       const event = eventOfEnd(exitCode);
       if (event !== null) notifier.notify(noticeOfReport(event, scene(), report, resolve(names.report)));
     },
-    /** Runs `action`; what prevents the run or breaks it off is notified, unless a person stopped it, and thrown on. */
+    /** Runs `action`; notifies of its error, unless a person stopped it, and rethrows. */
     async notingErrors<T>(stop: AbortSignal, action: () => Promise<T>): Promise<T> {
       try {
         return await action();

@@ -107,7 +107,7 @@ function placeIn(order: readonly unknown[], value: unknown): number {
   return place < 0 ? order.length : place;
 }
 
-/** Address of the best file: by theme (dark, none, light), format (svg, png, webp, jpeg) and width. null: none has one. */
+/** The best file by theme (dark, none, light), format (svg, png, webp, jpeg), width. null: none. */
 function bestFile(assets: readonly JsonObject[]): string | null {
   const files = assets.flatMap(({ theme, formats }) =>
     objectsIn(formats).map(({ src, format, width }) => ({
@@ -139,7 +139,7 @@ export function mainColor(brand: Brand): unknown {
   return (colors.find((color) => color.type === 'accent') ?? colors[0])?.hex ?? null;
 }
 
-/** Name of the industry with the highest score (the first of equals), its slug where it has no name. */
+/** The industry with the highest score (first of equals): its name, or its slug without one. */
 export function mainIndustry(brand: Brand): unknown {
   const scoreOf = ({ score }: JsonObject) => (typeof score === 'number' ? score : Number.NEGATIVE_INFINITY);
   const industries = objectsIn(isObject(brand.company) ? brand.company.industries : null);

@@ -1,4 +1,4 @@
-/** Our columns of a CSV output: the default ones in their order, and those that `--fields` picks instead. */
+/** Our columns of a CSV output: the default ones in order, and those that `--fields` picks. */
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
 import {
@@ -19,7 +19,7 @@ export interface Column {
   cell(view: AnswerView, brand: Brand): string;
 }
 
-/** The column whose cell differs between rows of one identifier; it is filled in by the renderer. */
+/** The column whose cell differs between rows of an identifier; the renderer fills it in. */
 export const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
 /** The column for the text of a row that could not be read, last when it is there. */
 export const RAW_COLUMN = 'raw';
@@ -77,7 +77,7 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** Always there, whatever `--fields` says: in front, and at the end. An output without them is no input of the next run. */
+/** Always first and last, whatever `--fields` says: a next run needs them to read the output. */
 const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 

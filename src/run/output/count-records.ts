@@ -1,4 +1,4 @@
-/** Counts the records of a file (UTF-8, quote `"`) from its bytes alone, knowing nothing of how they were written. */
+/** Counts a file's records (UTF-8, quote `"`) from its bytes, whatever wrote them. */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
@@ -18,7 +18,7 @@ const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
-/** Throws the system's error when the file cannot be read, zlib's when its compression is damaged or cut short. */
+/** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
   const counter = createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
@@ -30,12 +30,12 @@ export async function countRecords(path: string, shape: CountShape): Promise<num
   return counter.end();
 }
 
-/** In CSV a record without a single byte (an empty line) is none, in JSON lines one of blanks alone. */
+/** Not counted: in CSV an empty line (no byte at all), in JSON lines a line of blanks only. */
 export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<CountShape, 'gzip'>) {
   const isCsv = format === 'csv';
   const separator = Buffer.from(isCsv ? delimiter : '\n');
   const separatorStart = separator[0] ?? LF;
-  /** `closed`: after a quote in a quoted cell. A second one opens the cell again; anything else goes on as a bare one would. */
+  /** `closed`: after a quote in a quoted cell. A second one reopens it; else it goes on bare. */
   let state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   /** Bytes of the separator that were just seen. */
   let matched = 0;

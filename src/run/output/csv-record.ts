@@ -1,10 +1,10 @@
-/** One CSV record as text. The user's cells are found, never rebuilt, so what is kept keeps its quoting. */
+/** One CSV record as text. User cells are cut out, never rebuilt, so they keep their quoting. */
 import { stringify } from 'csv-stringify/sync';
 import type { FormulaEscaping } from './output-plan.js';
 
 const QUOTE = '"';
 
-/** The raw cells, quotes included; joined with the delimiter they are the record. Only a first character opens a quoted cell. */
+/** Raw cells with quotes; join them to get the record. Only a leading quote makes a quoted cell. */
 export function splitRecord(raw: string, delimiter: string): string[] {
   const cells: string[] = [];
   let start = 0;
@@ -41,11 +41,11 @@ export function writeCells(cells: readonly string[], delimiter: string): string 
   return stringify([[...cells]], { delimiter, eof: false });
 }
 
-/** The largest cell and the most line breaks that intake takes for a cell rather than for a stray quote: 64 KiB and 100. */
+/** Beyond 64 KiB or 100 line breaks, intake takes a cell for a stray quote. */
 const MAX_CELL_CHARACTERS = 16_000;
 const MAX_LINE_BREAKS = 100;
 
-/** Makes a cell of ours fit to be read back: without NUL, cut with an ellipsis, and blanks for too many line breaks. */
+/** Makes our cell readable again: no NUL, cut with an ellipsis, blanks for too many line breaks. */
 export function sanitizeCell(cell: string): string {
   let text = cell.includes('\0') ? cell.replaceAll('\0', '') : cell;
   if (text.length > MAX_CELL_CHARACTERS) text = `${text.slice(0, MAX_CELL_CHARACTERS)}…`;
@@ -64,14 +64,14 @@ const STARTS_FORMULA =
   /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}\p{Z}]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/u;
 const IS_NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Escapes the formulas in the cells of a record as it stands; what is no formula keeps its bytes, and what is one its quotes. */
+/** Escapes formulas in a record: other cells keep their bytes, escaped ones their quotes. */
 export function escapeRecord(raw: string, delimiter: string): string {
   return splitRecord(raw, delimiter)
     .map((cell) => (STARTS_FORMULA.test(cellText(cell)) ? cell.replace(/^"?/, "$&'") : cell))
     .join(delimiter);
 }
 
-/** Escapes one of our cells. `repeatsUser`: the cell is the user's own text, carried in a column of ours. */
+/** Escapes one of our cells. `repeatsUser`: it carries the user's own text. */
 export function escapeFormula(cell: string, escaping: FormulaEscaping, repeatsUser = false): string {
   if (escaping === 'none' || !STARTS_FORMULA.test(cell)) return cell;
   if (escaping === 'ours' && (repeatsUser || IS_NUMBER.test(cell))) return cell;

@@ -1,4 +1,4 @@
-/** What an earlier run left in its output, under our key or columns: it is replaced; what else is there stops the run. */
+/** What an earlier run wrote under our key or columns is replaced; all else there stops the run. */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import type { Row } from '../../core/table.js';
@@ -9,7 +9,7 @@ const ALWAYS_THERE = ['status', 'identifier', 'fetchedAt'];
 /** Where that object keeps the text of a line that could not be read. */
 const RAW_KEY = 'raw';
 
-/** Our key: the prefix without what separates it from a column name; `brand` for a prefix of nothing else. */
+/** Our key: the prefix without its trailing `_`, `.` and `-`; `brand` when nothing is left. */
 export function jsonKey(prefix: string): string {
   const key = prefix.replace(/[_.-]+$/, '');
   return key === '' ? 'brand' : key;
@@ -64,7 +64,7 @@ export function earlierCells(
   };
 }
 
-/** For JSON lines. The returned function throws NeverStartError `column-ours` when something else is under `key`. */
+/** For JSON lines. The result throws NeverStartError `column-ours` on another value under `key`. */
 export function earlierKey(key: string): EarlierProblem {
   return ({ raw }) => {
     if (!raw.includes(key)) return null;
@@ -83,7 +83,7 @@ export function rawMember(json: string): string {
   return `"${RAW_KEY}":${json}`;
 }
 
-/** The refusal to write over what is the user's. */
+/** The refusal to overwrite the user's data. */
 export function refusal(subject: string): NeverStartError {
   return new NeverStartError({
     code: 'column-ours',

@@ -1,4 +1,4 @@
-/** A row and its answer: which candidate counts, its rank, its text. In memory each row takes 20 bytes. */
+/** A row and its answer: the candidate that counts, rank, text. 20 bytes of memory per row. */
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
 import { candidatesOf, kindOf, type RowRecord, type RowSpool, rawOf, readRow } from '../scan/row-spool.js';
@@ -14,16 +14,16 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
   skipped: 6,
 };
 
-/** A smaller group comes first, within it a larger score (0 to 1; null: none), which counts for `matched` alone. */
+/** Smaller groups come first, then larger scores (0 to 1 or null), which only `matched` uses. */
 export function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }
 
-/** `index`: number of the identifier that counts; -1: nothing was asked. `duplicateOf`: the first row with it; 0: this one. */
+/** `index`: identifier used; -1: nothing asked. `duplicateOf`: its first row; 0: this one. */
 export type JoinedRow = Readonly<ReturnType<typeof joinRow>>;
 
-/** Joins a row with its answers. The first calls must follow the order of the rows: whoever comes first is the original. */
+/** Joins a row with its answers. First calls must follow row order: the first is the original. */
 export function joinRow(record: RowRecord, answers: Answers) {
   const kind = kindOf(record);
   if (kind !== 'asked') {

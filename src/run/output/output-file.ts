@@ -24,10 +24,10 @@ export interface OutputOptions {
   readonly stdout: NodeJS.WritableStream | null;
 }
 
-/** Looks at a finished file before it gets its name. Not asked where there is no such file (a pipe, a device). */
+/** Checks a finished file before it gets its name. Not called without one (a pipe, a device). */
 type Verify = (path: string) => Promise<void>;
 
-/** Removes what killed processes of this machine left beside the target. Throws FailFileError `output-unwritable`. */
+/** Clears what killed local processes left near it. Throws FailFileError `output-unwritable`. */
 export async function createOutput(target: string, { gzip, bom, stdout }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;
@@ -57,7 +57,7 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
   }
 
   return {
-    /** Text is written as UTF-8. Resolves when more may be written. Throws FailFileError `output-unwritable`. */
+    /** Writes UTF-8. Resolves when ready for more. Throws FailFileError `output-unwritable`. */
     async write(chunk: Buffer | string): Promise<void> {
       if (typeof chunk === 'string') {
         gathered += chunk;
@@ -67,7 +67,7 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
         await send(chunk);
       }
     },
-    /** Puts the output under its name, once `verify` had the finished file. Whatever it throws, nothing has changed there. */
+    /** Names the output once `verify` accepts the file. If this throws, nothing changed there. */
     async commit(verify?: Verify): Promise<void> {
       await flush();
       if (!isOpen) return;
@@ -111,7 +111,7 @@ function writeTo(stream: NodeJS.WritableStream, bytes: Buffer): Promise<void> {
 
 interface Sink {
   readonly stream: NodeJS.WritableStream;
-  /** Makes final what was written, unless `verify`, which is handed the file before that, throws. */
+  /** Makes the written file final, unless `verify`, called with it before that, throws. */
   finish(verify?: Verify): Promise<void>;
   /** Leaves no trace, as far as the place allows. */
   discard(): Promise<void>;
@@ -172,13 +172,13 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.close();
 }
 
-/** What this process has named. In a container a killed process had the number that this one has. */
+/** Names that this process made. In a container a killed process may have had the same id. */
 const own = new Set<string>();
 const MACHINE = hostname()
   .replace(/[^A-Za-z0-9]/g, '_')
   .slice(0, 60);
 
-/** A free and hidden name. It holds a hash of the target, since the longest names leave no room for more. */
+/** A free hidden name, with a hash of the target: the longest names leave no room for more. */
 export function temporaryName(target: string): string {
   const hash = createHash('sha256').update(target).digest('hex').slice(0, 12);
   const name = `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
@@ -186,7 +186,7 @@ export function temporaryName(target: string): string {
   return name;
 }
 
-/** Whatever they were to become: the output of a nightly job has a name that never comes again. What cannot go stays. */
+/** Of any target: a nightly job's output name never recurs. What cannot be removed stays. */
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, from, pid] = /^\.brand-enrich-[0-9a-f]{12}-(.+)-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? [];

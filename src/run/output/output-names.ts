@@ -43,7 +43,7 @@ const GZIP = /\.gz$/i;
 const LONGEST_EXTENSION = 11;
 const FORMAT_NAME = /\.(?:(csv|tsv|tab)|jsonl|ndjson)(?:\.gz)?$/i;
 
-/** The format that a file's name asks for; null when it asks for none. CSV has several, with their own separators. */
+/** The format that a file name implies; null: none. CSV has several, each with its separator. */
 export function formatOfName(path: string): TableFormat | null {
   const named = FORMAT_NAME.exec(basename(path));
   return named && (named[1] === undefined ? 'jsonl' : 'csv');
@@ -99,7 +99,7 @@ const OUTPUT_FILES = [
 /** As many links as Linux follows. */
 const MOST_LINKS = 40;
 
-/** The path of the file that is written when `target` is: absolute, without links but for those in a circle. */
+/** The file that writing `target` would write: absolute, links resolved except circular ones. */
 export async function placeOf(target: string): Promise<string> {
   let path = resolve(target);
   for (let links = 0; links < MOST_LINKS; links += 1) {
@@ -173,7 +173,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPIPE: `whoever read the output has stopped reading: ${KEPT}`,
 };
 
-/** A {@link FailFileError} for whatever was thrown while `path` was written; one that is an interruption already stays. */
+/** A {@link FailFileError} for an error while writing `path`; an error that is one stays. */
 export function writeFailure(path: string, error: unknown): FailFileError {
   if (error instanceof FailFileError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -16,7 +16,7 @@ export interface AnswerView {
   readonly source: AnswerSource | null;
   /** Milliseconds since 1970, UTC. */
   readonly fetchedAt: number | null;
-  /** Why there is no answer: of `failed`, `invalid`, `skipped` and `deferred`, and of `not_found` for now only. */
+  /** Why there is no answer; null for `matched`, and for `not_found` unless that is temporary. */
   readonly error: string | null;
 }
 
@@ -30,7 +30,7 @@ export const NOTHING_ASKED: AnswerView = {
   error: null,
 };
 
-/** The pieces around `brand_duplicate_of` (CSV); JSON lines have no such piece and use `before` alone. */
+/** The pieces around `brand_duplicate_of` (CSV); JSON lines lack it and use `before` alone. */
 export interface RenderedAnswer {
   readonly before: string;
   readonly after: string;
@@ -45,18 +45,18 @@ export type FormulaEscaping = 'all' | 'ours' | 'none';
 
 export interface OutputPlan {
   readonly input: TableShape;
-  /** Format of the output; rows are converted when the input's is another one. */
+  /** Format of the output; rows are converted when the input has another format. */
   readonly format: TableFormat;
   /** `--fields`; null: the default columns. CSV only: a JSON line carries the whole profile. */
   readonly fields: readonly string[] | null;
-  /** Put before each of our columns, `brand_`. In JSON lines our key is the prefix without its last `_`, `-` or `.`. */
+  /** Prefix of our columns, `brand_`. JSON lines: our key is it less its last `_`, `-` or `.`. */
   readonly prefix: string;
   readonly escapeFormulas: FormulaEscaping;
-  /** CSV: positions of the columns of an earlier run, cut out of records and header. In JSON lines our key is found without. */
+  /** CSV: positions of an earlier run's columns, to cut. In JSON lines our key needs none. */
   readonly replacedColumns: readonly number[];
-  /** Whether a row could not be read: adds the column `brand_raw`. JSON lines have such text under our key, as `raw`. */
+  /** Whether a row was unreadable: adds column `brand_raw`; in JSON lines `raw` under our key. */
   readonly hasUnreadable: boolean;
-  /** CSV: whether rows with cells beyond the last column were read. They end with it, and `brand_raw` has them whole. */
+  /** CSV: whether rows with surplus cells were read. They are cut; `brand_raw` has them whole. */
   readonly hasSurplus?: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
@@ -67,13 +67,13 @@ export interface Renderer {
   header(): string | null;
   /** Renders what an identifier came to, for {@link Renderer.row}. */
   answer(view: AnswerView): RenderedAnswer;
-  /** One output record with its line end. `duplicateOf`: the first row with the same identifier; null on that row. */
+  /** A record with its line end. `duplicateOf`: first row of the identifier; null on that row. */
   row(raw: string, answer: RenderedAnswer, duplicateOf: number | null): string;
-  /** The output record of a row that could not be read, with its text as it stood and the reason. */
+  /** The output record of an unreadable row: its unchanged text and the reason. */
   unreadable(raw: string, reason: string): string;
 }
 
-/** The same text as one piece of memory: copying one that was put together from many takes twenty times as long. */
+/** The same text in one piece: copying one joined from many pieces takes 20 times as long. */
 export function inOnePiece(text: string): string {
   return Buffer.from(text).toString();
 }

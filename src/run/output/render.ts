@@ -1,4 +1,4 @@
-/** Output records as text: the user's columns or object as they stood, then our columns, or our one key. */
+/** Output records as text: the user's columns or object unchanged, then our columns or key. */
 import { addMember, cellOfJson } from '../../core/json-text.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
@@ -14,7 +14,7 @@ import {
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
 import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 
-/** Throws NeverStartError `column-ours` when our key would overwrite a column of a CSV that becomes JSON lines. */
+/** Throws NeverStartError `column-ours` when our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
   return plan.format === 'csv' ? createCsvRenderer(plan) : createJsonRenderer(plan);
 }
@@ -68,7 +68,7 @@ interface UserPart {
   readonly width: number;
   /** Names of its columns as a record; null when the input has no header. */
   readonly header: string | null;
-  /** Whether rows may carry a text: that of an unreadable row of an earlier run, or their own with cells beyond the last column. */
+  /** Whether rows may carry text: of an earlier unreadable row, or their own with surplus cells. */
   readonly carriesRaw: boolean;
   /** The record without line end, and the cell for that text, quoting included. */
   read(raw: string): readonly [record: string, carried: string];
@@ -134,7 +134,7 @@ function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
   };
 }
 
-/** Keys for columns that become JSON lines: a blank one is `column_3` (from 1), a name that was taken gets a number. */
+/** JSON keys of CSV columns: blank becomes `column_3` (from 1), a taken name gets a number. */
 function jsonKeysOf(columns: readonly string[], positions: readonly number[]): string[] {
   const names = new Set(positions.map((at) => columns[at] ?? ''));
   const used = new Set<string>();
@@ -148,7 +148,7 @@ function jsonKeysOf(columns: readonly string[], positions: readonly number[]): s
   });
 }
 
-/** The user's part of a line: an object, and the text of an unreadable record that an earlier run kept, as JSON. */
+/** The user's part: an object, and as JSON the unreadable text that an earlier run kept. */
 type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 
 function createJsonRenderer(plan: OutputPlan): Renderer {
@@ -188,14 +188,14 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
   };
 }
 
-/** Only a line in which the key's name stands somewhere, or an escape that could spell it, is looked into. */
+/** Only parses lines that contain the key's name, or an escape that could spell it. */
 function objectAsItStood(key: string): (raw: string) => Base {
   const quoted = JSON.stringify(key);
   return (raw) =>
     raw.includes(quoted) || raw.includes('\\u') ? withoutOurs(raw, key) : { line: raw, carried: null };
 }
 
-/** Every cell as a text under its column's name: what a cell means is the user's to say. */
+/** Every cell as text under its column's name: only the user knows what a cell means. */
 function objectFromCsv(plan: OutputPlan, key: string): (raw: string) => Base {
   const { columns, delimiter } = plan.input;
   const rawPosition = rawPositionIn(plan);

@@ -1,4 +1,4 @@
-/** Joins rows with their answers, ranks them, writes output and errors file, and lets three independent counts agree. */
+/** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
 import { rm } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
@@ -93,7 +93,7 @@ async function addError(
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
 
-/** Opens the errors file: the user's columns and the few that ours always have. Throws FailFileError `output-unwritable`. */
+/** Opens the errors file: user columns, our few. Throws FailFileError `output-unwritable`. */
 export async function createErrorsFile(
   target: string,
   plan: OutputPlan,
@@ -137,7 +137,7 @@ export function sumOf(counts: StatusCounts): number {
   return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
 
-/** `written`: records counted in the file; null: a pipe. Throws FailFileError `output-miscounted` when the counts disagree. */
+/** `written`: counted in the file; null: a pipe. Throws FailFileError `output-miscounted`. */
 export function assertAccounts(
   path: string,
   read: number,

@@ -1,4 +1,4 @@
-/** The brands with the best and the lowest scores. Drawn as SVG, because the page forbids inline styles. */
+/** The brands with the best and lowest scores. SVG, because the page forbids inline styles. */
 
 import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
@@ -36,14 +36,14 @@ function brandItem(brand: ShownBrand): Markup {
 
 const HEX = /^#?(?:([0-9a-f]{6})(?:[0-9a-f]{2})?|([0-9a-f]{3})[0-9a-f]?)$/i;
 
-/** The colour as `#rrggbb` in lower case, without transparency; null for anything that is not a hexadecimal colour. */
+/** As `#rrggbb` in lower case, without transparency; null for anything but a hexadecimal colour. */
 export function hexColor(color: string | null): string | null {
   const [, long, short] = HEX.exec(color?.trim() ?? '') ?? [];
   const digits = long ?? short?.replace(/./g, '$&$&');
   return digits === undefined ? null : `#${digits.toLowerCase()}`;
 }
 
-/** Relative luminance of the Web Content Accessibility Guidelines 2.2, 0 to 1. `hex` is `#rrggbb`. */
+/** Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2). `hex` is `#rrggbb`. */
 function luminance(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
@@ -52,12 +52,12 @@ function luminance(hex: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** White, as brands are used to, unless its contrast is below the 3 to 1 that the guidelines ask of large letters. */
+/** White, as brands expect, unless its contrast is below 3 to 1 (the guidelines, large letters). */
 export function inkOn(hex: string): '#000000' | '#ffffff' {
   return 1.05 / (luminance(hex) + 0.05) >= 3 ? '#ffffff' : '#000000';
 }
 
-/** One or two letters: of the first two words, else the first two of the only word. `?` when there is no letter or digit. */
+/** Initials of the first two words, or two letters of a single word. `?`: no letter or digit. */
 export function initialsOf(name: string): string {
   const words = name.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
   const [first, second] = words.map((word) => [...word]);
@@ -68,7 +68,7 @@ export function initialsOf(name: string): string {
 /** Only images that cannot act: see `fetch-logos.ts` of the pipeline, which makes them. */
 const IMAGE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
 
-/** Decoration: the brand's name stands beside it. */
+/** Decoration: the brand's name is beside it. */
 export function badge(brand: Pick<ShownBrand, 'name' | 'color' | 'logo'>): Markup {
   if (brand.logo !== null && IMAGE.test(brand.logo)) {
     return html`<img class="badge" src="${brand.logo}" alt="" width="40" height="40">`;

@@ -11,7 +11,7 @@ const AT_ONCE = 5;
 const KEY_PARAMETER = /^(c|key|api[_-]?key|token|access[_-]?token|auth|sig|signature|secret)$/i;
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
-/** The address that may be asked: https, without user, key or fragment, of a named public host. null for any other. */
+/** Where to fetch: https, public host name, no user; key and fragment are removed. Else null. */
 export function logoAddress(url: string): string | null {
   if (!URL.canParse(url)) return null;
   const address = new URL(url);
@@ -25,7 +25,7 @@ export function logoAddress(url: string): string | null {
   return address.href;
 }
 
-/** The type of a picture by its bytes, whatever its server calls it; null when it is none that is embedded. */
+/** A picture's type by its bytes, whatever its server calls it; null: a type not embedded. */
 export function pictureType(bytes: Buffer): string | null {
   const head = bytes.toString('latin1', 0, 12);
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -38,7 +38,7 @@ export function pictureType(bytes: Buffer): string | null {
   return isSvg && !/<!ENTITY/i.test(text) ? 'image/svg+xml' : null;
 }
 
-/** Connections for logos, to public addresses alone; redirects are not followed. The caller closes it. */
+/** Connections for logos: public addresses only, no redirects. The caller closes it. */
 export function openLogoAgent(resolve?: Resolve): Agent {
   const connect = { timeout: 5_000, lookup: publicLookup(resolve) };
   return new Agent({ connections: 4, connect, maxHeaderSize: 65_536 });
@@ -71,7 +71,7 @@ async function fetchLogo(address: string, dispatcher: Dispatcher, signal: AbortS
     signal,
     headers: { accept: 'image/svg+xml,image/png,image/webp,image/jpeg', 'user-agent': 'brand-enrich' },
   });
-  // A body that is given up reports it as an error of its own, which nobody else hears.
+  // A body that is given up reports it as an error of its own, which nobody else handles.
   body.on('error', () => undefined);
   const announced = Number(headers['content-length'] ?? 0);
   if (statusCode !== 200 || announced > LOGO_BYTES_AT_MOST) {
@@ -88,7 +88,7 @@ async function fetchLogo(address: string, dispatcher: Dispatcher, signal: AbortS
   return type && `data:${type};base64,${bytes.toString('base64')}`;
 }
 
-/** IANA's registries of special addresses: what is not to be met on the public internet. */
+/** IANA's registries of special addresses: those that do not occur on the public internet. */
 const NOT_PUBLIC_4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'].concat(
   ['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24', '192.88.99.0/24'],
   ['192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
@@ -111,7 +111,7 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
   return list;
 }
 
-/** Whether an IP address is one of the public internet. What is no address is not. Pure. */
+/** Whether a text is an IP address of the public internet. Pure. */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
   if (isIP(bare) === 4) return !notPublic4.check(bare, 'ipv4');
@@ -125,7 +125,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** A `lookup` for connections. A name with one address that is not public has none: its owner does not choose among them. */
+/** A `lookup` that fails if any address of a name is not public: its owner cannot pick one. */
 export function publicLookup(resolve: Resolve = lookup): LookupFunction {
   return (name, options, done) => {
     resolve(name, { ...options, all: true }, (error, addresses) => {

@@ -5,7 +5,7 @@ import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
 import type { Mark } from './markup.js';
 import type { RunReport } from './report.js';
 
-/** How the run is marked beside its name: complete, complete with failures or without one match, or partial. */
+/** The run's mark beside its name: complete, complete with failures or no match, or partial. */
 export function verdictOf(report: RunReport): Mark {
   if (!report.run.isComplete) {
     const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors];
@@ -17,7 +17,7 @@ export function verdictOf(report: RunReport): Mark {
   return hasNoMatch(report.rows) ? ['Complete, nothing matched', 'warn'] : ['Complete', 'good'];
 }
 
-/** What a complete run without one match means for whoever chose its columns; null when something matched or the run goes on. */
+/** The advice on columns for a complete run without a match; null: a match, or not complete. */
 export function noMatchText({ run, rows, input, identifiers }: RunReport): string | null {
   if (!run.isComplete || !hasNoMatch(rows)) return null;
   if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';

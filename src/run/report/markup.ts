@@ -1,13 +1,13 @@
-/** HTML that data cannot break: text becomes markup through `html` alone, which escapes it. And what pages are made of. */
+/** HTML that data cannot break: only `html` turns text into markup, escaping it. And page parts. */
 import { createHash } from 'node:crypto';
 import { STYLE } from './page-style.js';
 
-/** A piece of finished HTML. Made by `html` and by `trusted`, so that a plain text is never taken for one. */
+/** Finished HTML. Only `html` and `trusted` make it, so that plain text never passes for it. */
 export class Markup {
   constructor(readonly text: string) {}
 }
 
-/** What a template may be filled with: text is escaped, lists are joined, null and false leave nothing. */
+/** What a template accepts: text is escaped, lists are joined, null and false leave nothing. */
 export type Filling = Markup | string | number | null | false | readonly Filling[];
 
 const CODES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -39,7 +39,7 @@ function render(filling: Filling): string {
   return escapeHtml(String(filling));
 }
 
-/** A script that cannot end its `script` element, and names no source map, which browsers would ask for. */
+/** A script that cannot end its `script` element or make browsers request a source map. */
 export function inlineScript(text: string): string {
   return text
     .replace(/^\/\/# sourceMappingURL=.*$/gm, '')
@@ -47,10 +47,10 @@ export function inlineScript(text: string): string {
     .replace(/<(?=\/script|!--)/gi, '\\x3c');
 }
 
-/** How something stands: in a word, and by the class that colours it; `calm` is neither good nor bad. */
+/** A state: its word, and the class that colours it; `calm` is neither good nor bad. */
 export type Mark = readonly [label: string, tone: 'good' | 'warn' | 'bad' | 'calm'];
 
-/** Shares of a whole of 1, from the left, each with the class that colours it. What is not nothing is wide enough to be seen. */
+/** Shares of 1, from the left, each with its colour class. Shares above 0 stay visible. */
 export function bar(parts: readonly (readonly [tone: string, share: number])[]): Markup {
   const rounded = (value: number) => Math.round(value * 100) / 100;
   let x = 0;
@@ -64,7 +64,7 @@ export function bar(parts: readonly (readonly [tone: string, share: number])[]):
   return html`<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">${drawn}</svg>`;
 }
 
-/** A card with a heading. `more`: further classes. `isPart`: an open page renews it (`data-part`). */
+/** A card with heading. `more`: further classes. `isPart`: an open page renews it (`data-part`). */
 export function card(
   id: string,
   title: string,
@@ -132,7 +132,7 @@ ${page.scripts.map(
 `.text;
 }
 
-/** The `Content-Security-Policy` of such a page: nothing is loaded or sent but what stands in it and what `more` allows. */
+/** A page's `Content-Security-Policy`: allows only what the page contains, and `more`. */
 export function policyOf(scripts: readonly string[], more: readonly string[]): string {
   return [
     "default-src 'none'",

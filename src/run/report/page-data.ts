@@ -1,4 +1,4 @@
-/** Everything that the page shows: the JSON report, and brands and files beside it, because that one holds no brands. Pure. */
+/** The page's content: the JSON report, plus brands and files, which it does not hold. Pure. */
 import { basename, dirname, resolve } from 'node:path';
 import type { EnrichResult } from '../enrich-file.js';
 import type { RunReport } from './report.js';
@@ -7,7 +7,7 @@ import { lowestApart, type RankedBrand } from './run-summary.js';
 export type PageData = Readonly<ReturnType<typeof pageDataOf>>;
 export type ShownBrand = PageData['best'][number];
 
-/** `isSample`: the brands are those of the built-in sample. `logos`: by the address that the service gave. */
+/** `isSample`: these are the sample brands. `logos`: by the address that the service gave. */
 export function pageDataOf(
   { facts: { brands }, names }: Pick<EnrichResult, 'facts' | 'names'>,
   report: RunReport,
@@ -20,7 +20,7 @@ export function pageDataOf(
   const withLogo = ({ name, domain, score, color, logoUrl }: RankedBrand) => {
     return { name, domain, score, color, logo: logos.get(logoUrl ?? '') ?? null };
   };
-  /** `path`: as the user would write it. `href`: its address as seen from the page; null when it is not beside it. */
+  /** `path`: as the user would write it. `href`: relative to the page; null when not beside it. */
   const shownFile = (label: string, path: string) => {
     const isBeside = path !== '-' && dirname(resolve(path)) === dirname(page);
     const href = isBeside ? `./${encodeURIComponent(basename(path))}` : null;

@@ -1,9 +1,9 @@
-/** The scripts of the report: Chart.js, and ours, which draws the histogram from the table. Without them the table stays. */
+/** Chart.js and our script, which draws the histogram from its table; without them that stays. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** For the scripts of report and dashboard: a colour of the style sheet, and the options that all charts share. */
+/** For report and dashboard scripts: a colour of the style sheet, and options of all charts. */
 export const CHART_SCRIPT = `
   const root = document.documentElement;
   const color = (name) => getComputedStyle(root).getPropertyValue('--' + name).trim();
@@ -67,7 +67,7 @@ export const PAGE_SCRIPT = `'use strict';
 
 const require = createRequire(import.meta.url);
 
-/** Minified, as text; it defines `Chart`. It lies beside the entry that the package gives to Node. */
+/** Minified text that defines `Chart`. It is beside the entry that the package gives to Node. */
 export async function readChartLibrary(): Promise<string> {
   const entry = require.resolve('chart.js');
   return await readFile(join(dirname(entry), 'chart.umd.min.js'), 'utf8');

@@ -1,4 +1,4 @@
-/** The report of a run as one HTML text that holds all it needs and may ask nobody for anything. Pure. */
+/** The report of a run as one self-contained HTML text, which may request nothing. Pure. */
 import { countOf, countText, durationText, momentText, shareText } from '../../core/figures.js';
 import { brandsSection } from './brands-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
@@ -8,7 +8,7 @@ import { PAGE_SCRIPT } from './page-script.js';
 import type { RunReport } from './report.js';
 import { causesSection, filesSection, moneySection, outcomesSection, scoresSection } from './sections.js';
 
-/** `chartLibrary`: Chart.js 4 for browsers, as text, which defines `Chart`; empty: the table stands in its place. */
+/** `chartLibrary`: Chart.js 4 for browsers as text that defines `Chart`; empty: a table instead. */
 export function renderPage(data: PageData, chartLibrary: string): string {
   const { report } = data;
   const scripts = [inlineScript(chartLibrary), PAGE_SCRIPT];

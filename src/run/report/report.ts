@@ -40,7 +40,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       unreadable: scan.counts.unreadable,
       /** Of the unreadable ones: rows that do not fit the table. */
       misfits: scan.counts.misfits,
-      /** Rows with cells missing at their end, and with cells beyond the last column, that were read. */
+      /** Rows read despite missing last cells (`short`) or surplus cells (`long`). */
       short: scan.counts.short,
       long: scan.counts.long,
       examples: scan.examples,
@@ -92,7 +92,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
   };
 }
 
-/** Answers of the service that came while this run went on, and that no worker asked for on its behalf. */
+/** Answers that the service gave during this run, but not to a worker acting for it. */
 function boughtMeanwhile({ run, facts, progress }: EnrichResult): number {
   const { matched, notFound, stored } = facts.identifiers;
   const own = (progress?.tally.matched ?? 0) + (progress?.tally.notFound ?? 0);

@@ -1,4 +1,4 @@
-/** What a run adds up while answers come in, for its report. Its memory does not grow with the number of answers. */
+/** What a run adds up for its report. Memory does not grow with the number of answers. */
 import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
@@ -34,11 +34,14 @@ export type RunFacts = ReturnType<typeof createRunSummary>['facts'];
 export function createRunSummary() {
   const ranking = createBrandRanking();
   const facts = {
-    /** Distinct identifiers. `beingFetched`: of not found, not yet known to the service. `stored`: of both, from the store. */
+    /**
+     * Distinct identifiers. `beingFetched`: those of not found that the service does not know yet.
+     * `stored`: those of matched and not found that came from the store.
+     */
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     /** Distinct brands by thirds of the quality score. */
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
-    /** The same brands in `HISTOGRAM_BINS` bins of equal width from 0 to 1: five to a third, which add up to it. */
+    /** The same brands in `HISTOGRAM_BINS` equal bins from 0 to 1: five add up to a third. */
     histogram: Array.from({ length: HISTOGRAM_BINS }, () => 0),
     brands: { best: ranking.best, lowest: ranking.lowest },
     /** Milliseconds; null when nothing was fetched. */

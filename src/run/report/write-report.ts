@@ -1,4 +1,4 @@
-/** Writes the report of a run: as JSON, and as a page beside it, with logos where they are asked for. */
+/** Writes the report of a run as JSON and as a page beside it, with logos if requested. */
 import { stat } from 'node:fs/promises';
 import type { EnrichResult } from '../enrich-file.js';
 import { writeText } from '../output/output-file.js';

@@ -1,4 +1,4 @@
-/** An open input with its columns chosen from its beginning: what is wrong with them is refused before anything else opens. */
+/** Opens input and chooses columns from its beginning: errors show before anything else opens. */
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { ColumnRequest } from '../../config/column-value.js';
@@ -32,12 +32,12 @@ export interface TableRequest {
   readonly input: string;
   readonly stdin: NodeJS.ReadableStream | null;
   readonly intake: Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'>;
-  /** See `IntakeOptions`; a run's key does not depend on it. Absent: pipes and what links lead to are read as well. */
+  /** See `IntakeOptions`; not part of a run's key. Absent: pipes and link targets are read too. */
   readonly only?: IntakeOptions['only'];
   readonly scan: ColumnOptions;
 }
 
-/** `spoolFolder`: where what can be read only once is kept. Throws what opening the input and choosing its columns throw. */
+/** `spoolFolder`: for input that can be read only once. Throws what opening and choosing throw. */
 export async function openTable(
   { input: path, stdin, intake, only, scan }: TableRequest,
   spoolFolder: string,
@@ -52,7 +52,10 @@ export async function openTable(
   }
 }
 
-/** The same before an engine is open. null: what can be read only once is kept in the state folder, which the engine makes. */
+/**
+ * The same before an engine is open. null: the input can be read only once, so it is kept in the
+ * state folder, which the engine makes.
+ */
 export async function openTableEarly(
   request: Omit<TableRequest, 'stdin'>,
   stop: AbortSignal,
@@ -64,16 +67,16 @@ export async function openTableEarly(
   return openTable({ ...request, stdin: null }, tmpdir(), stop);
 }
 
-/** What of the input is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
+/** What is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
 export function chooseFrom({ shape, sample }: Input, options: ColumnOptions) {
   const { columns, format } = shape;
-  // JSON lines get one key, so that no column of theirs can be ours.
+  // JSON lines get one key, so none of their columns can be ours.
   const prefix = format === 'jsonl' ? '' : options.prefix;
   const chosen = namingDelimiter(shape, () => chooseColumns({ ...options, columns, sample, prefix }));
   return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
 }
 
-/** Where all of a table became one column, what is missing may be its delimiter and not the identifiers. */
+/** If a whole table became one column, its delimiter may be missing, not the identifiers. */
 function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): ChosenColumns {
   try {
     return choose();

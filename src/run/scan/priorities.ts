@@ -32,7 +32,7 @@ export class Priorities {
   #groups = new Uint8Array(1_024);
   #values = new Float64Array(1_024);
 
-  /** Throws `NeverStartError` (column-unknown, column-doubtful) when the header has no such column, or several. */
+  /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
   constructor(columns: readonly string[], { name, direction }: PriorityRequest) {
     this.column = findColumn(columns, { name, kind: null }, '--priority').column;
     this.#label = columnLabel(columns, this.column);
@@ -61,7 +61,7 @@ export class Priorities {
     this.#values[index] = value;
   }
 
-  /** The numbers of `count` identifiers, most valuable first; of equals the one that came first in the file. */
+  /** Numbers of `count` identifiers, most valuable first; equals in the order of the file. */
   order(count: number): Uint32Array {
     if (count > 0) this.#fit(count - 1);
     const words = this.#words;
@@ -134,10 +134,10 @@ const BEGINS_WITH_NUMBER = /^([^\p{L}\d]*|[A-Za-z]{3}\s?)\d/u;
  * spends money on the wrong rows:
  *
  *   number     a plain one: `1200`, `-3.5`, `1e6`
- *   word       anything else that does not begin with a digit, and ISO dates, whose text order is their time order; in lower
+ *   word       ISO dates (text order is time order), and what begins with no digit; in lower
  *              case and normal form, because words are compared without case
- *   'unclear'  begins with a digit or a currency and a digit, and is neither: `1,200` (1.2 in half of the world), `$900`,
- *              `11-50`, `31.12.2026`. As text they would be in an order that nobody means.
+ *   'unclear'  others that begin with a digit, or a currency and a digit: `$900`, `1,200` (1.2
+ *              in half of the world), `11-50`, `31.12.2026`. Nobody means their order as text.
  */
 export function priorityValueOf(cell: string): number | { readonly word: string } | 'unclear' | null {
   const text = cell.trim();

@@ -5,11 +5,11 @@
  */
 import type { SpoolFile } from './spool-file.js';
 
-/** `asked`: there are candidates. The others carry a reason instead. `unreadable`: the record itself is broken. */
+/** `asked`: has candidates. The others have a reason. `unreadable`: the record itself is broken. */
 export const ROW_KINDS = ['asked', 'invalid', 'skipped', 'unreadable'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
-/** A row as it lies on disk: `length` bytes at `at`. `number`: its position among the records, from 1. */
+/** A row on disk: `length` bytes at `at`. `number`: its position among the records, from 1. */
 export interface RowRecord {
   readonly number: number;
   readonly buffer: Buffer;
@@ -45,7 +45,7 @@ export class RowSpool {
     this.count += 1;
   }
 
-  /** All rows in order, in batches, as they lie on disk: nothing is read of them but what is asked for. */
+  /** All rows in order, in batches, as on disk: their parts are decoded on demand. */
   *records(): Generator<readonly RowRecord[]> {
     let number = 0;
     for (let position = 0; position < this.file.length; ) {
@@ -64,7 +64,7 @@ export class RowSpool {
     }
   }
 
-  /** One row, of which `records` said number and length; `position` is the sum of the lengths of those before it. */
+  /** One row, by number and length from `records`; `position`: the sum of all lengths before it. */
   record(number: number, position: number, length: number): RowRecord {
     return { number, buffer: this.file.read(position, length), at: 0, length };
   }

@@ -1,4 +1,4 @@
-/** The first pass: the whole input is read once before anything is spent. Rows go to disk, identifiers get numbers. */
+/** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { identifyRow } from '../../identify/identify-cell.js';
@@ -11,7 +11,7 @@ import { type OpenedTable, openTable, type TableRequest } from './open-table.js'
 import { candidatesOf, RowSpool } from './row-spool.js';
 import { openSpoolFolder, SpoolFile } from './spool-file.js';
 
-/** Opens the input, where `opened` is not it, and scans it. `releasers` close it. Throws what both throw. */
+/** Scans the input, opening it unless `opened` is set. `releasers` close it. Throws as both do. */
 export async function openAndScan(
   request: ScanRequest,
   opened: OpenedTable | null | undefined,
@@ -51,7 +51,7 @@ const KNOWN_CELLS = 65_536;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
-/** Throws what reading the input throws, and the signal's reason. The first candidates of all rows are wanted afterwards. */
+/** Throws what reading throws, and the signal's reason. Wants each row's first candidate. */
 export async function scanInput(
   { input, chosen, priorities }: OpenedTable,
   { folder, waterfall, prefix, stop, onRows }: ScanOptions,
@@ -78,13 +78,13 @@ export async function scanInput(
     duplicates: 0,
     /** Of the unreadable ones those that do not fit the table. */
     misfits: 0,
-    /** Rows whose last cells are missing, and those with cells beyond the last column, that were read nevertheless. */
+    /** Rows read despite missing last cells (`short`) or surplus cells (`long`). */
     short: 0,
     long: 0,
   };
   /** Distinct first candidates by kind. */
   const byKind = new Map<IdentifierKind, number>();
-  /** Reasons of invalid, unreadable and skipped rows, and of skipped rows alone, with how many rows each has; at most 1,000. */
+  /** Rows per reason (invalid, unreadable, skipped), then of skipped rows alone; at most 1,000. */
   const reasons = new Map<string, number>();
   const skipReasons = new Map<string, number>();
   /** First rows that are invalid or unreadable, for people. */
@@ -122,7 +122,7 @@ export async function scanInput(
       const raw = shortBy === 0 ? row.raw : row.raw + shape.delimiter.repeat(shortBy);
       if (shortBy > 0) counts.short += 1;
       if (surplus > 0) counts.long += 1;
-      // A value of the user's under our key stops the run before anything is spent.
+      // The user's own value under our key stops the run before anything is spent.
       const earlier = earlierProblem(row);
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : cells[onlyColumn];
@@ -179,7 +179,7 @@ export async function scanInput(
   };
 }
 
-/** Wants the next candidates of rows whose candidate so far was not found; how many identifiers became wanted. */
+/** Wants the next candidates of rows whose last was not found; returns how many are new. */
 export function wantNextCandidates({ answers, rows }: Pick<Scan, 'answers' | 'rows'>): number {
   const before = answers.wanted;
   for (const batch of rows.records()) {

@@ -1,4 +1,4 @@
-/** For what is as large as the input: a private file, written once from start to end and read by position; growing arrays. */
+/** A private file as large as the input, written once and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-
 const BUFFER_BYTES = 1_048_576;
 const LEAST_DISK_BYTES = 200 * 1_048_576;
 
-/** Throws FailFileError `output-unwritable` when it cannot be made, and later when the disk is full. */
+/** Throws FailFileError `output-unwritable` if it cannot be made or, later, the disk is full. */
 export class SpoolFile {
   readonly #file: ReturnType<typeof openPrivateFileSync>;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -86,7 +86,7 @@ export class SpoolFile {
   }
 }
 
-/** The array itself when it has room for `length` numbers, else a copy that has, at least twice as long. */
+/** The array if `length` numbers fit, else a copy where they do, at least twice as long. */
 export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: T, length: number): T {
   if (length <= array.length) return array;
   const Longer = array.constructor as new (length: number) => T;
@@ -95,7 +95,7 @@ export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: 
   return longer;
 }
 
-/** The folder below the state folder where private files of runs are made; what dead processes left there is removed. */
+/** The folder for runs' private files, in the state folder; removes what dead processes left. */
 export async function openSpoolFolder(stateFolder: string): Promise<string> {
   const folder = join(stateFolder, 'runs');
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -103,7 +103,7 @@ export async function openSpoolFolder(stateFolder: string): Promise<string> {
   return folder;
 }
 
-/** Nothing is bought that could not be kept. Throws FailFileError `disk-low` when one of the folders has less than 200 MB left. */
+/** Keeps room for what is bought: throws FailFileError `disk-low` below 200 MB in any folder. */
 export async function assertDiskRoom(folders: Iterable<string>): Promise<void> {
   for (const folder of new Set(folders)) {
     const facts = await statfs(folder).catch(() => null);
