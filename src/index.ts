@@ -2,7 +2,8 @@
  * The public library: what the command line is made of, for programs. Everything else is internal
  * and may change with any version.
  *
- *   const engine = await openEngine({ engine: 'redis://localhost:6379', stateFolder: '/var/lib/brand-enrich', log });
+ *   const stateFolder = '/var/lib/brand-enrich';
+ *   const engine = await openEngine({ engine: 'redis://localhost:6379', stateFolder, log });
  *   const result = await enrichFile(request, surroundings);
  */
 export type { Clock } from './core/clock.js';

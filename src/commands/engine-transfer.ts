@@ -1,4 +1,4 @@
-/** `engine export` and `engine import`, in pages and batches: memory does not grow with the store. */
+/** `engine export` and `engine import`, in pages and batches: memory use is constant. */
 import { tmpdir } from 'node:os';
 import { openStores } from '../context/open-context.js';
 import { byteLines } from '../core/byte-lines.js';

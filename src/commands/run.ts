@@ -48,7 +48,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
   });
 }
 
-/** What nothing was done about is worth saying now and then, not every night. */
+/** A warning nobody acted on is worth repeating now and then, not every night. */
 const WARN_AGAIN_MS = 7 * 86_400_000;
 
 /** Warnings of the engine that no run on it has shown for a week. */

@@ -26,7 +26,7 @@ import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
 import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
 
-/** Address and token are the runner's: where a schedule is added, they need not be known. */
+/** The runner has address and token: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
 

@@ -52,7 +52,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     const facts = { host: hostname(), engine: engine.address, worker: worker?.worker.name };
     log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
 
-    // An inbox ends by itself only when none of them could go on.
+    // An inbox ends on its own only when none of them could go on.
     const watching = inboxes.map((root) =>
       watchInbox(context, root).finally(() => ending.abort(new Error('an inbox has ended'))),
     );

@@ -1,4 +1,4 @@
-/** Addresses among the settings: how they are read and normalised, and what may be shown of them. */
+/** Addresses among the settings: how they are read and normalised, and how much may be shown. */
 import { nearest } from '../core/nearest.js';
 import { pathBeforeRoutes } from '../lookup/protocol.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
@@ -39,7 +39,7 @@ export function isLoopbackUrl(address: string): boolean {
   return isLoopbackHost(new URL(address).hostname);
 }
 
-/** The same of a host alone; an IPv6 address may stand in brackets. */
+/** The same of a host alone; an IPv6 address may be in brackets. */
 export function isLoopbackHost(host: string): boolean {
   return /^((.*\.)?localhost|::1|\[::1\]|127(\.\d{1,3}){3})$/i.test(host);
 }
@@ -153,7 +153,7 @@ export function maskOrigin(address: string): string {
   return `${protocol}//${host}${pathname === '/' && search === '' ? '' : '/…'}`;
 }
 
-/** The path of a token file, or `…` when somebody seems to have written the token in its place. */
+/** The path of a token file, or `…` when it looks like the token itself. */
 export function maskTokenPath(path: string): string {
   const looksLikePath = /[\\/]/.test(path) || /\.[a-z]{1,8}$/.test(path) || path.length < 16;
   return looksLikePath ? path : '…';

@@ -12,7 +12,7 @@ import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
 interface CommandLine {
   readonly command: CommandName;
-  /** What stands in place of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
+  /** The values of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
   readonly args: readonly string[];
   /** Only what was given, by key (the flag in camelCase): texts, lists of texts, true or false. */
   readonly flags: Record<string, unknown>;

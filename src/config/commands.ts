@@ -1,4 +1,4 @@
-/** The commands: what each takes besides flags (`settings.ts`), what it does, and examples of it. */
+/** The commands: what each takes besides flags (`settings.ts`), what it does, and examples. */
 
 interface CommandArgument {
   /** As usage lines show it, in capitals. */

@@ -54,7 +54,7 @@ function describeSetting({ description, defaultText }: Setting<unknown>): string
   return defaultText === '' ? description : `${description} (default: ${defaultText})`;
 }
 
-/** What each exit code says, as the README has it too. */
+/** What each exit code means; the README has the same text. */
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,
@@ -69,7 +69,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.interrupted, 'interrupted; run again to go on'],
 ];
 
-/** What stands below the flags of a command. */
+/** The text below the flags of a command. */
 function helpEnding(name: CommandName): string {
   const { notes, examples, showsExitCodes } = COMMANDS[name];
   const codes = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);

@@ -54,7 +54,7 @@ export function readConfigFile({
   }
 }
 
-/** The same of its text. Throws `NeverStartError` (`usage-invalid`) when it is not a JSON object. */
+/** The same for its text. Throws `NeverStartError` (`usage-invalid`) if it is not a JSON object. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const json = text.replace(/^\uFEFF/, '');
   let values: unknown;
@@ -77,7 +77,7 @@ function unusable(what: string, subject: string, rest: { todo: string; cause?: u
   return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
-/** For each key that the table does not know or does not allow in a file. Values are never shown. */
+/** One for each key that the table does not know or allow in a file. Values are never shown. */
 function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
   const unknown = Object.keys(values).filter((key) => !allowed.includes(key));

@@ -68,7 +68,7 @@ export function readToken(settings: Readonly<Record<'token' | 'tokenFile', strin
   return token;
 }
 
-/** null: there is none. Throws `NeverStartError` when the file cannot be read or holds no secret. */
+/** null: there is none. Throws `NeverStartError` if the file cannot be read or holds no secret. */
 export function readNotifySecret(
   settings: Readonly<Record<'notifySecret' | 'notifySecretFile', string | null>>,
 ): string | null {

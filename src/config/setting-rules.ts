@@ -71,7 +71,7 @@ function settleOverage({ settings, origins, problems }: Draft): void {
   }
 }
 
-/** The sample brings its own service and engine: those of environment and config file do not count. */
+/** The sample brings its own service and engine: environment and config file do not set them. */
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
   const replaced = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };

@@ -6,7 +6,7 @@ import { type LoadedSettings, SETTINGS, type SettingName, type Settings, setting
 
 /**
  * Every setting that environment or config file can hold, in the table's order. `name`: that in the
- * config file, or the environment variable where it cannot stand there.
+ * config file, or the environment variable of a setting that it cannot hold.
  */
 export function shownSettings({ settings, origins }: LoadedSettings) {
   return settingsOf('config').map(([name, line]) => ({
@@ -35,7 +35,7 @@ const MASKS = {
   'token path': maskTokenPath,
 };
 
-/** Never holds a secret, nor the credentials and query of an address. `-` when nothing was given. */
+/** Never holds a secret, or the credentials and query of an address. `-` when nothing was given. */
 export function showValue(settings: Settings, name: SettingName): string {
   const value: unknown = settings[name];
   if (value === null || (Array.isArray(value) && value.length === 0)) return '-';

@@ -98,7 +98,7 @@ export function usageProblem(what: string, subject: string, todo: string): Probl
   return { code: 'usage-invalid', what, subject, todo };
 }
 
-/** Throws one `NeverStartError` when there are problems: a single one as it is, several as a list. */
+/** Throws one `NeverStartError` when there are problems: a single one as is, several as a list. */
 export function throwProblems(problems: readonly Problem[]): void {
   const [first, ...others] = problems;
   if (first === undefined) return;

@@ -45,7 +45,7 @@ export function clockText(at: number): string {
   return `${CLOCK.format(at)} UTC`;
 }
 
-/** `Sat 21 Nov, 02:00`, in a zone of the IANA database; in UTC, and said so, where it is not known. */
+/** `Sat 21 Nov, 02:00`, in a zone of the IANA database; marked as UTC where it is not known. */
 export function weekdayText(at: number, zone: string): string {
   const options = { weekday: 'short', ...TO_THE_MINUTE } as const;
   try {

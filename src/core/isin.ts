@@ -38,7 +38,7 @@ export function readIsin(cleaned: string): string | null {
   return isIsin(isin) ? isin : null;
 }
 
-/** Whether it has the shape of an ISIN and a wrong check digit: a typing error, not another kind. */
+/** Whether it has the shape of an ISIN but a wrong check digit: mistyped, not another kind. */
 export function isMistypedIsin(cleaned: string): boolean {
   const isin = compact(cleaned);
   return SHAPE.test(isin) && !hasCheckDigit(isin);

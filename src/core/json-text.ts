@@ -1,5 +1,5 @@
 /**
- * A JSON object as text: where its members stand, so that one can be read or cut out while every
+ * A JSON object as text: where its members are, so that one can be read or cut out while every
  * other character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not
  * survive `JSON.parse`. For valid JSON only, but for {@link readJson} and {@link findJsonFault}.
  */
@@ -42,7 +42,7 @@ export function membersOf(text: string): Member[] | null {
   return members;
 }
 
-/** What a value says in a table: a string's text, nothing for null, anything else as it is written. */
+/** A value as shown in a table: a string's text, nothing for null, anything else as written. */
 export function cellOfJson(value: string): string {
   if (value.startsWith('"')) return stringText(value);
   return value === 'null' ? '' : value;

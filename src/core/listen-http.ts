@@ -11,7 +11,7 @@ interface ListenAddress {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** What it is for, and what to do when it is taken: `dashboard`, `choose another --dashboard-port`. */
+  /** What it is for, and what to do if taken: `dashboard`, `choose another --dashboard-port`. */
   readonly purpose: string;
   readonly todo: string;
 }
@@ -33,7 +33,7 @@ export async function listenHttp(server: Server, address: ListenAddress) {
     port,
     /** `http://host:port`, without a slash at its end. */
     url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
-    /** Accepts no new connections, lets answers under way finish for `graceMs`, then closes the rest. */
+    /** Accepts no new connections, lets answers finish for `graceMs`, then closes the rest. */
     async close(graceMs = 0): Promise<void> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();

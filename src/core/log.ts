@@ -10,7 +10,7 @@ import { visibleJson } from './terminal-text.js';
 
 export type Log = pino.Logger;
 
-/** Names of secrets, up to three levels deep: pino knows no wildcard for any depth. */
+/** Names of secrets, up to three levels deep: pino has no wildcard for any depth. */
 const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
   name,
   `*.${name}`,
@@ -46,7 +46,7 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
   const destination = pino.destination(
     file === undefined ? { fd: 2, sync: true } : { dest: file, append: true, mkdir: true, sync: true },
   );
-  // A log that cannot be written is no reason to stop the work that it tells of.
+  // A log that cannot be written is no reason to stop the work that it reports.
   destination.on('error', () => undefined);
   const log = pino(
     {

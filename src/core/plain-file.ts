@@ -11,7 +11,7 @@ export const PLAIN_BYTES_AT_MOST = 1_048_576;
 
 /**
  * The descriptor that this process was started with and that the path names, as a shell does with
- * `<(command)`: a pipe, and nobody else's. null where it names none.
+ * `<(command)`: a pipe of this process. null where it names none.
  */
 export function ownDescriptor(path: string): number | null {
   if (path === '/dev/stdin') return 0;

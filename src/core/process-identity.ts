@@ -6,7 +6,7 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { isRunning } from './lifecycle.js';
 
-/** Host, boot, namespace of identifiers, identifier, start; what a platform does not say is empty. */
+/** Host, boot, PID namespace, PID, start; empty where a platform does not give it. */
 export function processIdentity(): string {
   return `${machineIdentity()} ${process.pid} ${startOf(process.pid)}`;
 }

@@ -2,7 +2,7 @@
 
 export type TableFormat = 'csv' | 'jsonl';
 
-/** `--ragged`: rows that do not fit the table are read by position, or are invalid, however many. */
+/** `--ragged`: rows that do not fit the table are read by position or are invalid, however many. */
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.js';
 
-/** One for all: to make the standard reason, with its stack, takes longer than everything else here. */
+/** Shared: creating the standard reason, with its stack, takes longer than everything else here. */
 const CANCELLED = new Error('another time was set');
 
 export type Alarm = ReturnType<typeof createAlarm>;
@@ -10,7 +10,7 @@ export function createAlarm(clock: Clock, ring: () => void) {
   let set: { readonly at: number; cancel(): void } | null = null;
 
   return {
-    /** Rings in `ms` milliseconds at the latest; 0: as soon as this turn of the event loop is over. */
+    /** Rings in `ms` milliseconds at the latest; 0: after this turn of the event loop. */
     ringWithin(ms: number): void {
       const at = clock.monotonic() + ms;
       if (set !== null && set.at <= at) return;

@@ -121,7 +121,7 @@ export class SharedGovernor {
     this.settle(permit, 'free', observation);
   }
 
-  /** Rejects those who wait or come later, and sends what is left to settle. Waits at most `deadlineMs`. */
+  /** Rejects all who wait, now or later, and settles the rest. Waits at most `deadlineMs`. */
   async close(deadlineMs: number): Promise<void> {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
@@ -134,7 +134,7 @@ export class SharedGovernor {
     this.#alarm.clear();
   }
 
-  /** Resolves when the ledger knows what this process knew by now, at the latest after `deadlineMs`. */
+  /** Resolves when the ledger has what this process knew by now, or after `deadlineMs`. */
   async flushed(deadlineMs: number): Promise<void> {
     if (!this.#isExchanging && this.#outbox.isEmpty) return;
     const flushed = new AbortController();

@@ -13,7 +13,7 @@
 export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
-  /** The billing period that the answer's `Date` falls in (`period.ts`); null when it had no usable `Date`. */
+  /** The billing period of the answer's `Date` (`period.ts`); null when it had no usable `Date`. */
   readonly period: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface PermitRequest {
   readonly key: string;
 }
 
-/** The highest state that this process has seen: lets the store notice that it went back in time. */
+/** The highest state this process has seen: lets the store notice that it went back in time. */
 export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'period' | 'others'> {
   /** Our requests, those in flight included, taken as spent. */
   readonly spent: number;
@@ -65,16 +65,16 @@ export interface ExchangeRequest {
   readonly take: readonly PermitRequest[];
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
-  /** The store's clock is well past the end of the ledger's period: one probe may find out, whatever plan and cap say. */
+  /** Well past the period's end by the store's clock: one probe may ask, despite plan and cap. */
   readonly mayHaveTurned: boolean;
-  /** How far the usage header may lag; how long spending rests after the ledger went back. Default 60,000. */
+  /** How far the usage header lags; how long a ledger that went back rests. Default 60,000. */
   readonly usageLagMs: number;
 }
 
 /**
  * `granted`: send after `waitMs`. `lost`: the claim belongs to somebody else now. `spent`: within
  * this run the key was billed or perhaps billed twice without a usable answer. `denied`: not now;
- * the state tells why.
+ * the state says why.
  */
 export type PermitAnswer =
   | { readonly permit: string; readonly answer: 'granted'; readonly waitMs: number }
@@ -92,7 +92,7 @@ export interface PaceState {
   readonly acceptedThisSecond: number;
 }
 
-/** The account as numbers, after the operation. Enough to judge, to show, and to notice a ledger that went back. */
+/** The account as numbers after the operation: to judge, show, and notice that it went back. */
 export interface LedgerState {
   /** The store's clock, milliseconds. */
   readonly now: number;
@@ -101,7 +101,10 @@ export interface LedgerState {
   readonly period: string | null;
   /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
   readonly isDraining: boolean;
-  /** One answer alone says that a new period has begun, against the store's clock: the next request goes alone and finds out. */
+  /**
+   * Only one answer says, against the store's clock, that a new period has begun: the next request
+   * goes alone to find out.
+   */
   readonly isTurnUnconfirmed: boolean;
   readonly sent: number;
   readonly held: number;
@@ -132,13 +135,13 @@ export interface LedgerState {
 }
 
 export interface RunSpending {
-  /** `halted`: its workers stopped asking (`RunStore.halt`), and nothing is granted until the halt is cleared. */
+  /** `halted`: its workers stopped asking (`RunStore.halt`); no grants until that is cleared. */
   readonly status: 'alive' | 'halted' | 'dead' | 'cancelled';
   /** Requests of this run key so far, held ones included. */
   readonly requests: number;
   /** Requests of this run key that were overage when they were settled. */
   readonly overageRequests: number;
-  /** Held requests of this run key that may turn out to be overage; 0 for a run without `maxOverageRequests`. */
+  /** Held requests of this run key that may be overage; 0 without `maxOverageRequests`. */
   readonly overageInFlight: number;
   /** Of this run alone: requests that were overage when they were settled. */
   readonly overageBilled: number;
@@ -151,7 +154,7 @@ export interface ExchangeAnswer {
   readonly state: LedgerState;
 }
 
-/** What another ledger knows of an account. */
+/** What another ledger knows about an account. */
 export interface Spending extends Pick<Reading, 'quota' | 'period'> {
   /** Our requests, those in flight included. */
   readonly sent: number;
@@ -159,16 +162,19 @@ export interface Spending extends Pick<Reading, 'quota' | 'period'> {
 }
 
 export interface Ledger {
-  /** Settle these, apply this reading, give me up to these: one atomic step. Order: as the words stand. */
+  /** Settle these, apply this reading, grant up to these: one atomic step, in this order. */
   exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
   /**
    * The account without changing anything, expired permits counted as sent; `epoch` is empty where
    * there is none. With `run`, live or not, also what that run spent of its own caps.
    */
   show(account: string, run?: string): Promise<LedgerState>;
-  /** A run begins to spend: the next request goes alone, a probe is due at once. `rate` undefined leaves the pace as it is. */
+  /**
+   * A run begins to spend: the next request goes alone, a probe is due at once. `rate` undefined
+   * leaves the pace as it is.
+   */
   open(account: string, pace: { rate: number | null | undefined; burst: number }): Promise<LedgerState>;
-  /** A person corrects the account: usage and quota as the service's own pages show them. Reopens it. */
+  /** A person corrects the account: usage and quota as the service's own pages show. Reopens it. */
   observe(account: string, seen: { usage?: number; quota?: number }): Promise<LedgerState>;
   /**
    * Sees that an account counts at least what another ledger spent in the same period: the larger

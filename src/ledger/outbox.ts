@@ -8,7 +8,7 @@ import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.j
 /** What an answer said of the account. */
 export interface Observation {
   readonly reading: Reading | null;
-  /** The period that the answer's `Date` falls in, usage headers or not; absent or null: it had no usable date. */
+  /** The period of the answer's `Date`, usage headers or not; absent or null: no usable date. */
   readonly period?: string | null;
   /** The answer was a useful one (any 2xx or 404). */
   readonly heard: boolean;
@@ -62,7 +62,7 @@ export class Outbox {
     this.#rest = { ...this.#rest, paceRefusal: { retryAfterMs: longest } };
   }
 
-  /** Takes out what is there, of two billing periods what belongs to the earlier one: the ledger learns of one at a time. */
+  /** Takes what is there; of two periods only the earlier: the ledger learns of one at a time. */
   collect(): Batch {
     const [first = ''] = [...this.#readings.keys()].filter((period) => period !== '').sort();
     const later = new Map([...this.#readings].filter(([period]) => period > first));

@@ -12,9 +12,9 @@ const REMOTE_BURST = 10;
 const SLOWEST_RATE = 0.2;
 /** After a refusal the rate is this share of what was accepted in the last second. */
 const AFTER_REFUSAL = 0.9;
-/** Fewer accepted requests than these measure nothing: a single refusal may have come before any of them. */
+/** Fewer accepted requests measure nothing: a single refusal may have come before any of them. */
 const MEASURED_FROM = 5;
-/** The pace after a first refusal that nothing was measured by. It is tried out from here, in large steps. */
+/** The pace after a first refusal, if nothing was measured. It grows from here in large steps. */
 const UNMEASURED_RATE = 10;
 const UNMEASURED_GROWTH = 4;
 /** A faster pace holds nobody back: it is lifted. */
@@ -25,7 +25,7 @@ const GROWTH_SHARE = 0.005;
 const FAST_GROWTH_SHARE = 0.1;
 /** So near to a refused rate growth is slow. */
 const NEAR_REFUSED = 0.9;
-/** A longer quiet is idleness, which proves nothing: a worker that wakes after an hour must not begin at a multiple. */
+/** A longer quiet is idleness and proves nothing: a waking worker must not start at a multiple. */
 const LONGEST_QUIET_MS = 5_000;
 
 function acceptedBy(pace: PaceState, newlyAccepted: number): number {
@@ -36,7 +36,7 @@ function changed({ version, burst }: PaceState, rate: number | null): PaceChange
   return { ifVersion: version, rate, burst, floorMs: 0 };
 }
 
-/** Whether a rate that has just fallen from `before` to `pace.rate` says nothing of what the service takes. */
+/** Whether a rate that just fell from `before` to `pace.rate` says nothing of what is accepted. */
 function isUnmeasured(before: number | null, pace: PaceState): boolean {
   const accepted = acceptedBy(pace, 0);
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
@@ -109,7 +109,7 @@ function grown(rate: number, quietMs: number, refusedRate: RefusedRate): number 
   return Math.max(slowly, fast);
 }
 
-/** So long requests are answered whose slots were given before the rate fell: the ledger gives them a second ahead. */
+/** How long answers come to slots given before the rate fell: they are given 1 s ahead. */
 const ECHO_MS = 2_000;
 /** How long answers to the burst before a first refusal may prove more than was guessed. */
 const PROOF_MS = 3_000;
@@ -122,10 +122,10 @@ export type PaceWatch = ReturnType<typeof createPaceWatch>;
  * sent before the rate fell say nothing new, and whether the rate is a guess:
  *
  *   unpaced     nothing was refused. Left by the first refusal.
- *   unmeasured  next to nothing had been accepted by then: the rate is tried out in large steps. Left by a refusal
- *               beside which something was accepted, or when nobody is held back any more.
- *   guessed     the rate is made of what had been answered by then. It is raised at once to what answers of requests that
- *               were still under way prove, then grows fast. Left by the next refusal.
+ *   unmeasured  next to nothing had been accepted by then: the rate grows in large steps. Left by
+ *               a refusal beside which something was accepted, or when it holds nobody back.
+ *   guessed     the rate comes from the answers so far. It is raised at once to what requests
+ *               still under way prove, then grows fast. Left by the next refusal.
  *   known       a rate was refused: growth is fast far below it and slow near it.
  *
  * A rate that was lowered before this process came is taken for a guess: nobody remembers how good
@@ -186,7 +186,7 @@ export function createPaceWatch(startedAt: number) {
   };
 }
 
-/** The pace that a run begins with: what `--rate` says, else a default for remote services and none on loopback. */
+/** The pace a run begins with: `--rate`, else a remote service's default, or none on loopback. */
 export function openingPace(
   rate: number | null,
   burst: number | null,

@@ -5,7 +5,7 @@
  */
 import { RULES } from './rules.js';
 
-/** `month`: from the first of each month. A number from 1 to 28: from that day. `none`: one period for ever. */
+/** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
 export type PeriodSetting = 'month' | 'none' | number;
 
 /** The name of the period that this moment falls in. */
@@ -29,13 +29,13 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
-/** Whether the ledger's period is over by the store's clock (`now`) with a margin: reason enough to ask the service once. */
+/** Whether the period is over by the store's clock, with a margin: reason to ask the service. */
 export function mayHaveTurned(period: string | null, setting: PeriodSetting, now: number): boolean {
   const next = nextPeriodAt(period, setting);
   return next !== null && now >= next + RULES.turnMarginMs;
 }
 
-/** Whether this moment may fall in a period, by a clock a little apart from the service's; true for one unknown or without end. */
+/** Whether this moment may be in a period, allowing for clock drift; true if unknown or endless. */
 export function mayBeCurrent(period: string | null, now: number): boolean {
   const next = nextPeriodAt(period, 'month');
   if (period === null || next === null) return true;

@@ -1,4 +1,4 @@
-/** Those who wait for a permit in this process, in the order they came. One leaves when it is answered or its signal is aborted. */
+/** Who waits for a permit in this process, in order. Each leaves when answered or aborted. */
 import type { PeriodSetting } from './period.js';
 import type { Denial } from './policy.js';
 
@@ -45,7 +45,7 @@ export class PermitWaiters {
     return this.#waiting.has(waiter);
   }
 
-  /** Joins the queue with a signal that is not aborted. Rejects with its reason as soon as it is. */
+  /** Joins the queue; the signal must not be aborted. Rejects with its reason as soon as it is. */
   enter(wish: PermitWish): Promise<Grant> {
     return new Promise((resolve, reject) => {
       const { signal } = wish;
@@ -69,7 +69,7 @@ export class PermitWaiters {
     });
   }
 
-  /** Those to ask for now: all of one run, so that its caps and policy are the ones compared; the others follow at once. */
+  /** Those to ask for now, of one run, so that its caps and policy apply. Others follow at once. */
   choose(now: number, atMost: number): PermitWaiter[] {
     const chosen: PermitWaiter[] = [];
     for (const waiter of this.#waiting) {

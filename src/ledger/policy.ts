@@ -4,12 +4,13 @@
  *
  * An account is in one of these modes; the store's numbers say which:
  *
- *   opening   no useful answer was noted since a run began (or for 5 minutes): requests go one at a time (what dead processes left out aside), so that
- *             a wrong token or a spent quota costs one request. Left by the first useful answer.
- *   open      requests go while sent + held + others < limit. Left when the limit is reached or the service refuses.
+ *   opening   no useful answer since a run began (or for 5 minutes): requests go one at a time,
+ *             not counting those of dead processes, so that a wrong token or a spent quota costs
+ *             one request. Left by the first useful answer.
+ *   open      requests go while sent + held + others < limit. Left at the limit or on a refusal.
  *   waiting   the last permits are held by somebody: they settle or run out. Left when one does.
- *   exhausted sent + others >= limit, or the service refused for quota. One probe a minute where a refusal is free.
- *             Left by a raised quota, a raised budget or a new period.
+ *   exhausted sent + others >= limit, or refused for quota. One probe a minute where a refusal is
+ *             free. Left by a raised quota, a raised budget or a new period.
  *   draining  a new period has begun: what is in flight settles in the old one first.
  *   resting   the ledger went back in time: the usage header must catch up first.
  *   paused    a person stopped all spending. Left by `resume`.
@@ -34,7 +35,7 @@ export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage
   return Math.min(state.quota ?? Infinity, state.quotaCap ?? Infinity) + state.overage;
 }
 
-/** What `--max-cost` still allows a run, in requests; Infinity without it. What may turn out to be overage counts as if it did. */
+/** Requests that `--max-cost` still allows, or Infinity. Possible overage counts as overage. */
 export function overageLeftFor(run: RunSpending | null): number {
   if (run === null || run.maxOverageRequests === null) return Infinity;
   return Math.max(0, run.maxOverageRequests - run.overageRequests - run.overageInFlight);
@@ -57,7 +58,7 @@ export function isNearLimit(state: LedgerState): boolean {
   return limit !== null && limit > 0 && spentOf(state) >= WARN_AT * limit;
 }
 
-/** What is known of the billing period beside the account: the run's setting, and whether the denied request could ask for the next one. */
+/** The run's period setting, and whether the denied request could ask for the next period. */
 export interface TurnQuestion {
   readonly period: PeriodSetting;
   readonly hasAskedForTurn: boolean;
@@ -159,7 +160,7 @@ export function isQuotaRefusal(
   return state.sent + state.others + 1 >= (limitOf(state) ?? Infinity);
 }
 
-/** How long the service may refuse every request as too many before the rest is deferred: a rolling 5 minutes, and one. */
+/** How long all may be refused as too many before the rest is deferred: 5 minutes, and one. */
 export const THROTTLED_GIVE_UP_MS = 360_000;
-/** The same where neither code, header nor Retry-After hints at a pace and too little was sent for a 5-minute window. */
+/** The same if no code or header hints at a pace and too little was sent for a 5-minute window. */
 export const THROTTLED_GIVE_UP_SILENT_MS = 45_000;

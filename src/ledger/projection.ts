@@ -1,4 +1,4 @@
-/** Where an account will be when its period ends, if it goes on as it has so far, and what of the overage budget is used. */
+/** Where an account will be at its period's end, at its rate so far, and its use of the budget. */
 
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from './ledger.js';
@@ -73,7 +73,7 @@ export interface BudgetState extends Omit<BudgetTerms, 'plan'> {
   readonly left: string;
 }
 
-/** Of the account as a whole: what was used beyond the quota is overage. null unless the plan is paid and the quota is known. */
+/** Of the whole account: overage is use beyond the quota. null: not paid, or quota unknown. */
 export function budgetStateOf(
   state: Pick<LedgerState, 'quota' | 'sent' | 'held' | 'others'>,
   { plan, budget, price }: BudgetTerms,

@@ -5,12 +5,15 @@
 const DAY_MS = 86_400_000;
 
 export const RULES = {
-  /** A worker renews its heartbeat so often, and is dead when the last one is older than the second. */
+  /** How often a worker renews its heartbeat, and the age of the last one at which it is dead. */
   workerHeartbeatMs: 5_000,
   workerDeadAfterMs: 15_000,
   /** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
   runDeadAfterMs: 30_000,
-  /** A heartbeat further ahead of the store's clock is from before that clock was set back: the run is dead until the next. */
+  /**
+   * A heartbeat further ahead of the store's clock is from before that clock was set back: the run
+   * is dead until its next heartbeat.
+   */
   runBeatAheadMs: 5_000,
   /** A clock that goes back by more than this was set back. */
   clockBackMs: 1_000,
@@ -28,27 +31,36 @@ export const RULES = {
   /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,
 
-  /** A reading that raises `others` by more than this, and by more than 10 x our own rate, must be seen for so long. */
+  /**
+   * A reading that raises `others` by more than the first, and by more than 10 x our own rate, must
+   * be seen for the second.
+   */
   jumpFloor: 1_000,
   jumpConfirmMs: 60_000,
 
   /** The next period opens at the latest so long after the service's date was first in it. */
   periodGraceMs: 900_000,
-  /** A period further ahead than the first, or begun longer ago than the second (a month and a day), needs two answers. */
+  /**
+   * A period further ahead than the first, or begun longer ago than the second (a month and a day),
+   * needs two answers.
+   */
   periodAheadMs: DAY_MS,
   longestPeriodMs: 32 * DAY_MS,
   /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
   pendingKeptMs: 60_000,
-  /** How long after the end of a period, by the store's clock, it is safe to ask for the next one: kept clocks differ by less. */
+  /**
+   * How long after the end of a period, by the store's clock, it is safe to ask for the next one:
+   * kept clocks differ by less.
+   */
   turnMarginMs: 900_000,
 
   /** How long answers are kept at most: services of this kind allow 30 days. */
   answersKeptMs: 30 * DAY_MS,
-  /** Claims end with their worker's heartbeat; this only keeps those that nobody asks for again from piling up. */
+  /** Claims end with their worker's heartbeat; this keeps abandoned ones from piling up. */
   claimKeptMs: 2 * DAY_MS,
   doubtsKeptMs: 2 * DAY_MS,
   /** What belongs to a run is kept so long after its last heartbeat. */
   runKeptMs: 7 * DAY_MS,
-  /** Caps last until a run of the key completes; those of one that never does are forgotten after this. */
+  /** Caps last until a run of the key completes; without one they are forgotten after this. */
   runKeyKeptMs: 90 * DAY_MS,
 } as const;

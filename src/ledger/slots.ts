@@ -1,4 +1,4 @@
-/** A slot of the shared pace that was missed is not sent late: a process that was held up would send all that it slept through at once. */
+/** A missed slot is not sent late: a process that was held up would send all of them at once. */
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
@@ -61,7 +61,7 @@ const STEP_MS = 1_000;
  * shortest recent delay is nearest to the truth.
  */
 export function createStoreTime(clock: Clock) {
-  /** This process's clock less the store's: the least of this stretch of time and of the one before. */
+  /** This process's clock minus the store's: the least of this stretch of time and the last. */
   let least = Number.POSITIVE_INFINITY;
   let leastBefore = Number.POSITIVE_INFINITY;
   let beganAt = clock.monotonic();
@@ -81,7 +81,7 @@ export function createStoreTime(clock: Clock) {
         beganAt = now;
       } else least = Math.min(least, seen);
     },
-    /** When it is this time at the store: on this process's clock, and later by no more than the shortest delay. */
+    /** This store time on this process's clock, later by no more than the shortest delay. */
     toLocal: (storeTime: number) => storeTime + (Number.isFinite(offset()) ? offset() : 0),
   };
 }

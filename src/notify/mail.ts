@@ -4,7 +4,7 @@ interface MailMessage {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Of a message that may be sent again: mailboxes know a repeated one by it. Default: a new one. */
+  /** Of a message that may be sent again: mailboxes recognise repeats by it. Default: a new one. */
   readonly id?: string;
 }
 
@@ -18,7 +18,7 @@ interface MailServer {
 /** Finding the server, connecting, greeting, and each silence after that. */
 const STEP_MS = 10_000;
 
-/** Resolves when the server has taken it. Throws errors of nodemailer, which hold no credentials. */
+/** Resolves when the server has taken it. Throws nodemailer errors, which hold no credentials. */
 export async function sendMail(server: MailServer, { id, to, ...rest }: MailMessage): Promise<void> {
   // Few processes ever send one.
   const { createTransport } = await import('nodemailer');

@@ -21,7 +21,7 @@ interface OutboxOptions {
   readonly factsOf: (message: OutboxMessage) => Readonly<Record<string, unknown>>;
 }
 
-/** A notice that is sent once is sent once a period, and a month and a day are the longest there is. */
+/** A notice sent once is sent once a period; the longest period is a month and a day. */
 const MARK_KEPT_MS = 32 * 86_400_000;
 const ROUND_MS = 20_000;
 /** Three rounds: an owner that was held up for a moment keeps what it has. */
@@ -55,7 +55,7 @@ export function openOutbox(options: OutboxOptions) {
     });
   };
 
-  /** Removes one mark when no period can last any longer; takes over one message if nobody has it. */
+  /** Removes a mark once no period can last longer; takes over one message if nobody has it. */
   const tend = async (name: string): Promise<void> => {
     const path = join(folder, name);
     const age = clock.now() - (await stat(path)).mtimeMs;
@@ -112,7 +112,7 @@ export function openOutbox(options: OutboxOptions) {
         begin(message, null);
       }
     },
-    /** Takes over nothing more, and waits for deliveries under way, `atMostMs` in all. Never rejects. */
+    /** Takes over nothing more; waits up to `atMostMs` for all deliveries. Never rejects. */
     async close(atMostMs: number): Promise<void> {
       // The shortest command tries once what is owed.
       await firstRound;
@@ -124,7 +124,7 @@ export function openOutbox(options: OutboxOptions) {
   };
 }
 
-/** False when it is there. What a kill cuts short is young: nobody reads it before it is removed. */
+/** False when it exists. A file cut short by a kill is young: it is removed before it is read. */
 async function createFile(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });

@@ -9,7 +9,7 @@ interface WebhookMessage {
   readonly content: unknown;
   /** null: not signed. */
   readonly secret: string | null;
-  /** Of a message that may be sent again: receivers know a repeated one by it. Default: a new one. */
+  /** Of a message that may be sent again: receivers recognise repeats by it. Default: a new one. */
   readonly id?: string;
 }
 

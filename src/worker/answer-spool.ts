@@ -1,8 +1,8 @@
 /**
  * Where paid answers wait when the engine cannot take them: private files, synced to disk, which
  * the next start brings in. Each engine has a folder of its own under the spool, named after its
- * id: nobody else's answers are taken. Used only in trouble; the outcome store is the place of
- * answers.
+ * id, so that no answers of others are taken. Used only in trouble; answers belong in the outcome
+ * store.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -24,7 +24,7 @@ export function spoolFolderOf(spool: string, engineId: string): string {
   return join(spool, engineId);
 }
 
-/** Writes the answers to a file of their own in `folder`, readable by the owner alone. Returns its path. */
+/** Writes the answers to a new file in `folder` that only the owner can read. Returns its path. */
 export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome[]): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const stem = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}`);

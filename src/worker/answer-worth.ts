@@ -1,4 +1,4 @@
-/** What an answer is worth: whether it is the service's, and what it says of the account. */
+/** What an answer is worth: whether it comes from the service, and what it says of the account. */
 import type { Observation } from '../ledger/outbox.js';
 import { periodOf } from '../ledger/period.js';
 import type { Answer, AnswerSign } from '../lookup/read-answer.js';
@@ -27,13 +27,13 @@ export function worthOfSign(
   return allowsUnknown ? 'believed' : 'unproven';
 }
 
-/** Whether an answer can only be the service's: a brand, a refusal with a sign of it, or a usage header with whatever it is. */
+/** Whether only the service answers so: a brand, a refusal with its sign, or a usage header. */
 function showsService({ meaning, quota, usage }: Answer): boolean {
   if (quota !== null || usage !== null || meaning.type === 'matched') return true;
   return (meaning.type === 'not_found' || meaning.type === 'failed') && meaning.sign === 'own';
 }
 
-/** null: the answer says nothing of what was asked for, or was lost. A brand is worth as much as an own "not found". */
+/** null: nothing about what was asked, or lost. A brand is worth as much as an own "not found". */
 async function worthOf(
   { meaning }: Answer,
   allowsUnknown: boolean,
@@ -47,7 +47,10 @@ async function worthOf(
   return meaning.type === 'wasted' && worth !== 'foreign' ? null : worth;
 }
 
-/** What an answer is worth and says of the account. One that proves the address has the answers recorded that it makes believed. */
+/**
+ * What an answer is worth and says of the account. One that proves the address also has the answers
+ * recorded that can now be believed.
+ */
 export async function weigh(
   answer: Answer,
   { settings }: Pick<RunRecord, 'settings'>,

@@ -1,6 +1,6 @@
 /**
  * One identifier from claim to durable outcome: breaker, permit, request, settlement, record. Says
- * what it came to; what follows for the chunk and the run is `resolve-chunk.ts`'s.
+ * what it came to; `resolve-chunk.ts` decides what follows for the chunk and the run.
  *
  *   again      not billed and not answered, or somebody else is asking: the job comes back for it
  *   failed     will not be asked again by this run; the next one may, if it is deferred
@@ -45,11 +45,11 @@ export interface AskContext {
   readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
   /** Called for each request that was sent, and whether it was or may have been billed. */
   readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
-  /** Keeps a lookup that failed for its run. Resolves when it is as durable as the engine promises. */
+  /** Keeps a failed lookup for its run. Resolves when it is as durable as the engine promises. */
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
-  /** Keeps a run from being asked for any more, here and, once it resolves, by every other worker. */
+  /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  /** Requests in flight, and what the service does instead of answering while the breaker is open: for people. */
+  /** For people: requests in flight, and the service's trouble while the breaker is open. */
   readonly gauge: { inFlight: number; trouble: string | null };
 }
 
@@ -77,9 +77,9 @@ export interface Asked {
 
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
-/** Nothing listens at an address that never answered: long enough for a service that is started with the worker. */
+/** Nothing listens at an address that never answered: time for a service started alongside. */
 const REFUSED_MS = 3_000;
-/** A name that is not found, or a certificate that is not trusted, for so long: a second look, and no more. */
+/** A name not found or a certificate not trusted for so long: a second look, and no more. */
 const LASTING_MS = 500;
 
 /** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
@@ -292,7 +292,7 @@ async function askInTurn(
   }
 }
 
-/** Counts an answer of no use. Where the address never gave a good one, fewer of them end the run. */
+/** Counts a useless answer. Where the address never gave a good one, fewer of them end the run. */
 async function haltOfUseless(
   { standing }: AskContext,
   { settings }: RunRecord,

@@ -1,7 +1,7 @@
 /**
  * Keeps failed lookups for their runs as they come: what was paid for and will not be asked for
  * again is not bought again by whoever gets the chunk of a killed worker. Those that come together
- * travel together; an engine that is away is waited for.
+ * travel together; an unavailable engine is waited for.
  */
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
@@ -29,7 +29,7 @@ export function createFailureKeeper(runs: Pick<RunStore, 'fail'>, clock: Clock, 
   }
 
   return {
-    /** Resolves when the failure is as durable as the engine promises. Rejects only after `close`. */
+    /** Resolves when the failure is as durable as the engine promises. Rejects only once closed. */
     keep(run: string, failure: LookupFailure): Promise<void> {
       const known = waiting.get(run);
       known?.failures.push(failure);

@@ -3,7 +3,7 @@ import { countOf } from '../core/figures.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { RunHalt } from '../stores/run-store.js';
 
-/** Damaged or lost answers in a row, none good between them, that end a run: each was or may have been billed. */
+/** Damaged or lost answers in a row that end a run: each was, or may have been, billed. */
 export const WASTED_AT_MOST = 20;
 
 export function unreached(reason: string): RunHalt {
@@ -15,7 +15,7 @@ export function unreachableForGood(reason: string): RunHalt {
   return { why: 'unreachable', sentence: `the service cannot be reached: ${reason}` };
 }
 
-/** Nothing listens at the port of an address that never answered: a wrong port, more likely than an outage. */
+/** Nothing listens at an address that never answered: more likely a wrong port than an outage. */
 export function refused(reason: string): RunHalt {
   return {
     why: 'unreachable',
@@ -23,12 +23,12 @@ export function refused(reason: string): RunHalt {
   };
 }
 
-/** A login page or a proxy before the service answers everything with 200 and is paid for each time. */
+/** A login page or a proxy in front answers everything with 200, and each answer is paid for. */
 export function useless(answers: number, reason: string): RunHalt {
   return { why: 'useless', sentence: `${answers} answers in a row were of no use: ${reason}` };
 }
 
-/** Answers that anybody may have given, from an address that never gave a good one, after which a run asks whether it is right. */
+/** Unproven answers, without a good one, after which a run asks whether the address is right. */
 export const UNPROVEN_AT_MOST = 5;
 
 const SAID_NOTHING_FOUND = /^the service answered (?:204|404)/;
@@ -42,14 +42,14 @@ export function unprovenReason(answer: Answer): string {
 
 /**
  * Whether a row's reason is an {@link unprovenReason} that still holds. Once the address is proven,
- * a 204 or 404 becomes a "not found", and any other refusal is taken for the service's; `hasGood`:
+ * a 204 or 404 becomes a "not found", and any other refusal counts as the service's own; `hasGood`:
  * the run has answers that can be believed.
  */
 export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
   return reason.endsWith(NOT_BELIEVED) && (!hasGood || SAID_NOTHING_FOUND.test(reason));
 }
 
-/** What the rows say of an answer that is not the service's. */
+/** What the rows say of an answer that did not come from the service. */
 export function foreignReason(answer: Answer): string {
   return `${saidWithCost(answer)}, by something that is not the service: no usage header, no error code, no JSON object`;
 }
@@ -80,7 +80,7 @@ function saidWithCost(answer: Answer): string {
   return `${said(answer)}, ${{ billed: 'was billed', doubtful: 'may have been billed', free: 'not billed' }[cost]}`;
 }
 
-/** What the rows say of a lookup of which two requests may have been billed and none was answered. */
+/** For rows: two requests of a lookup may have been billed, and neither got an answer. */
 export const DOUBTFUL_REASON =
   'not asked again: two requests for it may have been billed, and their answers were lost with killed workers or connections';
 
@@ -110,7 +110,7 @@ export function overstated({ usage, quota }: { readonly usage: number; readonly 
   };
 }
 
-/** Whether a run was stopped by {@link overstated}: other advice helps then than with a limit that is used up. */
+/** Whether {@link overstated} stopped a run: it needs other advice than a limit that is used up. */
 export function isOverstated({ sentence }: RunHalt): boolean {
   return sentence.endsWith(OVERSTATED);
 }

@@ -1,8 +1,8 @@
 /**
  * Runs that this process must not ask for any more. A halt is remembered for as long as the run's
  * own process needs to take its chunks back; a chunk that comes later is of a run that was allowed
- * to go on (`--on-limit wait`), by a process that cannot tell this one. What still holds then, the
- * ledger or the service says again.
+ * to go on (`--on-limit wait`), by a process that cannot notify this one. What still holds then,
+ * the ledger or the service says again.
  */
 import type { Clock } from '../core/clock.js';
 import type { RunHalt } from '../stores/run-store.js';

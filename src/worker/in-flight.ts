@@ -1,4 +1,4 @@
-/** Requests of this process under way, over all its workers: for whoever ends it at once, and must say what that may cost. */
+/** Requests under way in this process, of all workers: who ends it must say the possible cost. */
 const counts = new Set<() => number>();
 
 /** Counts those of one more worker, until what is returned is called. */

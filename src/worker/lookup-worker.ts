@@ -1,6 +1,6 @@
 /**
  * The BullMQ worker around `resolveChunk`: takes chunks, hands them over, parks what is left, and
- * stops so that nothing paid is lost. Here meet the queue's at-least-once and our own signals.
+ * stops so that nothing paid is lost. The queue's at-least-once and our own signals meet here.
  */
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -30,11 +30,11 @@ import { createRunTallies } from './run-tallies.js';
 import { createServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** Identifiers in one job: enough that the queue's own cost is small, few enough that a lost one is soon repeated. */
+/** Identifiers in one job: many enough to make the queue cheap, few enough to repeat soon. */
 export const CHUNK_SIZE = 50;
 /** How long a chunk of a service that this worker does not ask is left alone. */
 const NOT_OURS_MS = 5_000;
-/** A chunk whose requests have ended is finished within this time, or the engine does not answer. */
+/** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
 const PROMOTED = 'the clock was set back, or that of another worker is ahead: parked chunks go on';
@@ -53,11 +53,11 @@ export interface LookupWorkerOptions {
   readonly spoolFolder: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whom to tell of chunks and answers, so that a run in this process need not ask the engine. */
+  /** Notified of chunks and answers, so that a run in this process need not ask the engine. */
   readonly listener?: WorkerListener;
 }
 
-/** How long a reading that cost nothing may take to reach the ledger before whoever asked for it goes on. */
+/** How long a free reading may take to reach the ledger before whoever asked for it goes on. */
 const USAGE_TOLD_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
@@ -116,7 +116,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     tallies: createRunTallies(engine.runs, clock),
   };
 
-  /** What asking for a run needs, shared by all runs of its service and account; null: not to be asked from here. */
+  /** What asking for a run needs, per service and account; null: not to be asked from here. */
   function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
     const known = contexts.get(`${account} ${service}`);
     if (known) return known;
@@ -156,14 +156,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       options.listener?.onChunk();
       return;
     }
-    // A lost lock means that somebody else has the job: it is theirs to park.
+    // A lost lock means that somebody else has the job and parks it.
     if (signal?.aborted) throw new Error('the lock of this chunk was lost');
     await job.updateData(result.data);
     await job.moveToDelayed(clock.now() + result.waitMs, token);
     throw new DelayedError();
   }
 
-  /** Resolves when no request has been under way for a while: what holds up the queue then is an engine that is away. */
+  /** Resolves when no request was under way for a while: then the queue waits for the engine. */
   async function whenIdle(signal: AbortSignal): Promise<void> {
     for (let idleMs = 0; idleMs < IDLE_MS; idleMs = shared.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
       await clock.sleep(LOOK_MS, signal).catch(() => undefined);
@@ -186,7 +186,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     // the whole deadline.
     void recorder.close();
     failures.close();
-    // Chunks end by themselves once their requests have; the queue's own close waits for that.
+    // Chunks end on their own once their requests have; the queue's own close waits for that.
     const closed = worker.close().catch(() => undefined);
     const watching = new AbortController();
     const isClosed = await withinDeadline(
@@ -221,7 +221,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     ledgerState: (account: string) => governors.get(account)?.state ?? null,
     /** What this worker sent for a run, by its own count. */
     sentFor: (run: string) => sent.get(run) ?? NOTHING_SENT,
-    /** Paid answers that the engine did not take before the worker was stopped: they wait on disk for the next one. */
+    /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
     get leftOnDisk(): number {
       return recorder.left;
     },
@@ -242,13 +242,13 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await purgeSpooled(options.spoolFolder, clock.now());
       const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
       let found = 0;
-      // Beside the folders of engines lie answers of versions that did not name the engine.
+      // Answers of versions that did not name the engine are beside the folders of engines.
       for (const folder of [ownSpool, options.spoolFolder])
         found += await bringInAnswers(folder, record, clock.now());
       if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
-    /** One free request, for the service's own brand: reads quota and usage before anything is spent. null: no client for it. */
+    /** Reads quota and usage before spending, by one free request. null: no client for it. */
     async readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>) {
       const context = contextOf(run);
       if (context === null) return null;

@@ -22,7 +22,7 @@ export class RefusalSeries {
   /**
    * Notes an answer to a billable request. `isSlow`: it was sent while no more than one a second
    * were. `own`: what the ledger counts, for refusals that say nothing of usage. The usage at which
-   * the service refuses for quota; null: there is no telling.
+   * the service refuses for quota; null: unknown.
    */
   note(
     { meaning, usage, quota }: Answer,

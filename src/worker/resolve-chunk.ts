@@ -92,7 +92,7 @@ async function withoutFailed(engine: Engine, data: ChunkData, prefix: string): P
   return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
 }
 
-/** What each came to; those with a fresh answer are left out. Throws only when nothing is under way any more. */
+/** What each came to, except those with a fresh answer. Throws only when nothing is under way. */
 async function claimAndAsk(
   context: ChunkContext,
   run: RunRecord,

@@ -2,19 +2,19 @@
  * How often and when an identifier is asked again after an answer that was not billed. Pure.
  *
  * Blips are asked again at once, inside the job; what lasts longer goes back to the queue and comes
- * back later, so that a crash forgets nothing and no job is held while waiting. Storms are the
- * breaker's.
+ * back later, so that a crash forgets nothing and no job is held while waiting. The breaker
+ * handles storms.
  */
 
 /** The service has been unavailable for so long that waiting is over. */
 export const HOPELESS_MS = 1_800_000;
-/** Why lookups fail then: it is no word about the identifier. */
+/** Why lookups fail then: it says nothing about the identifier. */
 export const HOPELESS_REASON = 'the service gave no good answer for 30 minutes';
 
 /** Requests in a row for one identifier before its job is parked. */
 export const QUICK_TRIES = 3;
 
-/** Waits before the second and third request, milliseconds; a random half is added so that workers part. */
+/** Waits before the second and third request, in ms; a random half is added to spread workers. */
 const QUICK_WAITS_MS = [100, 500] as const;
 
 /** Waits before each later attempt, milliseconds. After the last the lookup has failed. */

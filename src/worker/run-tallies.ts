@@ -10,7 +10,7 @@ import { NO_TALLY, type RunStore, type Tally } from '../stores/run-store.js';
 import type { Asked } from './ask.js';
 
 const REPORT_EVERY_MS = 1_000;
-/** A worker that stays forgets the oldest beyond these; should such a run go on, its sum begins anew under another name. */
+/** A long-lived worker forgets the oldest beyond these; if one goes on, its sum gets a new name. */
 const RUNS_AT_MOST = 200;
 
 export type RunTallies = ReturnType<typeof createRunTallies>;
@@ -60,7 +60,7 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
   return {
     add,
     flush,
-    /** Adds what became of one identifier, and reports when the last report is a second old. Never throws. */
+    /** Adds one identifier's result; reports when the last report is a second old. Never throws. */
     addAsked({ result: { type }, requests, billed }: Asked): void {
       add({ requests, billed, matched: type === 'matched' ? 1 : 0, notFound: type === 'not_found' ? 1 : 0 });
       if (clock.monotonic() - reportedAt < REPORT_EVERY_MS) return;

@@ -1,5 +1,5 @@
 /**
- * What the engine knows of a service besides its answers, for all workers and for later runs:
+ * What the engine knows about a service besides its answers, for all workers and for later runs:
  * whether its address ever gave a good answer, which of its refusals nobody can believe yet, and
  * how many answers in a row were of no use.
  *
@@ -66,7 +66,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
   /** Resolves when whoever is alone in this process has left. */
   let turn: Promise<void> = Promise.resolve();
 
-  /** The engine's answer, or `otherwise` after a moment: nothing is sent while it is away anyway. */
+  /** The engine's answer, or `otherwise` after a moment: nothing is sent without it anyway. */
   async function asked<T>(answer: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await answer();
@@ -105,7 +105,10 @@ export function createServiceStanding(options: ServiceStandingOptions) {
     service,
     isProven,
 
-    /** Waits for one's turn while the address is unproven. What it resolves with ends the turn. Rejects when stopped. */
+    /**
+     * Waits for a turn while the address is unproven. Calling what it resolves with ends the turn.
+     * Rejects when stopped.
+     */
     async enter(signal: AbortSignal): Promise<() => Promise<unknown>> {
       if (isKnownProven) return NO_TURN;
       const before = turn;
@@ -128,7 +131,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
       }
     },
 
-    /** An answer showed that the address is right. Gives the 404s that can be believed from now on, for their recorder. */
+    /** An answer proved the address. Returns the 404s that can be believed now, to be recorded. */
     async prove(): Promise<NewOutcome[]> {
       isKnownProven = true;
       if (isProofKept) return [];
@@ -155,7 +158,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
       if (isOwnRow) await cleared;
     },
 
-    /** Counts an answer of no use, once per permit: how many there are in a row, whoever had them. */
+    /** Counts a useless answer, once per permit: how many there are in a row, of all workers. */
     async noteUseless(permit: string): Promise<number> {
       hasSeenUseless = true;
       const row = await add(useless, permit, worker);

@@ -1,4 +1,4 @@
-/** What a lookup worker reports to the runs of its own process. Nothing depends on it: everything is in the stores. */
+/** What a worker reports to runs of its own process. Nothing depends on it: stores have it all. */
 import type { Brand } from '../lookup/brand.js';
 import type { OutcomeKey } from '../stores/outcome-store.js';
 

@@ -1,4 +1,4 @@
-/** The account: what is used, and what will be. Numbers stand as text; the script draws charts from `data-` attributes. */
+/** The account: usage and projection. Numbers are text; charts come from `data-` attributes. */
 import { countOf, countText, dayText, shareText } from '../../core/figures.js';
 import { spentOf } from '../../ledger/policy.js';
 import { bar, card, facts, html, type Markup } from '../../run/report/markup.js';

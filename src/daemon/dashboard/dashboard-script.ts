@@ -1,4 +1,4 @@
-/** Renews the parts that changed and draws the charts from what stands on the page. Without it the page renews as a whole. */
+/** Renews changed parts and draws charts from the page. Without it the whole page reloads. */
 import { CHART_SCRIPT } from '../../run/report/page-script.js';
 
 export const DASHBOARD_SCRIPT = `'use strict';
@@ -10,7 +10,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
 
   const part = (name) => document.querySelector('[data-part="' + name + '"]');
 
-  // What a part says for its chart, which is made when it is first needed; null where there is nothing to draw.
+  // A part's data for its chart, which is made at its first use; null where there is none to draw.
   function chartOf(name, attribute, type, more) {
     const place = document.querySelector('[data-for="' + name + '"]');
     if (!place) return null;

@@ -1,4 +1,4 @@
-/** Before every page: security headers, the check of the host's name, and sign-in. Its cookie is signed by this process. */
+/** Before every page: security headers, host name check, sign-in. This process signs its cookie. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
@@ -90,7 +90,7 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
       url.searchParams.delete('token');
       return enter(context, ownPath(`${url.pathname}${url.search}`), token);
     }
-    // False where the signature is not ours.
+    // False where the signature is not our own.
     const until = await getSignedCookie(context, key, cookieName(context));
     if (Number(until) > clock.now()) return next();
     const said = auth(context.req.raw);
@@ -121,7 +121,7 @@ function wantsPage(context: Context): boolean {
   return /\btext\/html\b/.test(context.req.header('accept') ?? '');
 }
 
-/** A path of ours to go on to; never another site, which `//host` and `/\host` would be. */
+/** One of our own paths to go on to; never another site, which `//host` and `/\host` would be. */
 export function ownPath(path: string | undefined): string {
   return path !== undefined && /^\/(?![/\\])[\x21-\x7e]*$/.test(path) && !path.startsWith('/sign-')
     ? path
@@ -142,10 +142,10 @@ function digestOf(text: string): Buffer {
 const FREE_GUESSES = 5;
 /** An address that has been silent for so long begins anew. */
 const FORGET_AFTER_MS = 15 * 60_000;
-/** What is remembered is bounded: beyond it the address that was silent for longest is forgotten. */
+/** At most so many addresses are remembered: beyond it the one silent for longest is forgotten. */
 const ADDRESSES_AT_MOST = 1_000;
 
-/** The wait after so many wrong guesses in a row: none for the first five, then 1 s, doubled each time, up to a minute. */
+/** The wait after wrong guesses in a row: none for five, then 1 s, doubled up to a minute. */
 export function waitAfter(wrong: number): number {
   return wrong < FREE_GUESSES ? 0 : Math.min(1_000 * 2 ** (wrong - FREE_GUESSES), 60_000);
 }

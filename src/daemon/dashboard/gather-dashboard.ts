@@ -1,4 +1,4 @@
-/** What the dashboard shows: gathered when somebody asks, at most once a second, and kept while the engine is unavailable. */
+/** What the dashboard shows: gathered on demand, once a second at most; kept during outages. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
@@ -15,7 +15,7 @@ import { createScheduleBook } from '../schedules/schedule-book.js';
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
 export type ShownInbox = DashboardData['inboxes'][number];
 
-/** `folder`: its folder below `waiting/`. `since`: 0 when nobody noted it. `reason`: one sentence. */
+/** `folder`: its folder below `waiting/`. `since`: 0 when not noted. `reason`: one sentence. */
 export type WaitingFile = Awaited<ReturnType<typeof readWaiting>>;
 
 /** The newest data that there are, and whether they are old. */
@@ -25,9 +25,9 @@ export interface DashboardView {
   readonly now: number;
   /** null: the engine has not answered yet. */
   readonly data: DashboardData | null;
-  /** When somebody who looked first got no answer from the engine, which may have been unavailable for longer; null while it answers. */
+  /** When a look first got no answer from the engine (it may have failed earlier); else null. */
   readonly awayNoticedAt: number | null;
-  /** Why the service is taken to be unavailable; null while it answers, and where nobody here asks it. */
+  /** Why the service counts as unavailable; null while it answers, or if nobody here asks it. */
   readonly serviceTrouble: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
@@ -40,7 +40,7 @@ const RUNS_READ = 50;
 /** Reasons are read for so many files of a folder, the longest waiting. */
 const REASONS_READ = 50;
 
-/** `queue` null: there is none. `inboxes`: absolute. Throws what the engine throws; a folder that cannot be read is no error. */
+/** `queue` null: none. `inboxes`: absolute. Throws engine errors, not those of reading inboxes. */
 export async function gatherDashboard(
   engine: Engine,
   names: AccountNames | null,
@@ -67,7 +67,7 @@ export async function gatherDashboard(
   };
 }
 
-/** A watched folder, absolute, and what waits in it, longest first; null when the folder cannot be read. */
+/** A watched folder, absolute, and what waits in it, longest first; null when it is unreadable. */
 async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
   const waiting = existsSync(place) ? await Promise.all((await listWaiting(place)).map(readWaiting)) : null;
@@ -91,7 +91,7 @@ const FRESH_MS = 1_000;
 /** When nobody has looked for so long, the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
-/** The newest data for all who look. `gather` may reject, and never end. `onTrouble`: once per outage. `deadlineMs`: default 2 s. */
+/** The newest data for all. `gather` may reject or hang. `onTrouble`: once per outage. */
 export function createNewestData(options: {
   readonly gather: () => Promise<DashboardData>;
   readonly clock: Pick<Clock, 'now'>;

@@ -1,4 +1,4 @@
-/** The dashboard for `up`: the page, its parts, the same as JSON, and Bull Board, loaded when somebody looks at it. */
+/** The dashboard for `up`: page, parts, the same as JSON, and Bull Board, loaded at first use. */
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';

@@ -1,4 +1,4 @@
-/** The top of the page: one word, one sentence, what hinders the work, and the figures that people look for first. */
+/** The top of the page: one word, one sentence, what hinders the work, and the main figures. */
 import { agoText, clockText, countOf, countText, dayText, shareText } from '../../core/figures.js';
 import { roomOf, spentOf } from '../../ledger/policy.js';
 import { html, keyFigures, type Mark, type Markup } from '../../run/report/markup.js';

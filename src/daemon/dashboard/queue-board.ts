@@ -1,4 +1,4 @@
-/** Bull Board, to look and nothing else: a job removed or retried by hand could buy twice or leave rows without an answer. */
+/** Bull Board, read-only: a job removed or retried could buy twice or leave rows unanswered. */
 import { resolve } from 'node:path';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
@@ -29,7 +29,7 @@ const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"
 
 const UNAVAILABLE = 'the engine is unavailable; the queue is shown again when it answers\n';
 
-/** The caller closes the queues. `onTrouble`: is called with the driver's message, which readers do not see. */
+/** The caller closes the queues. `onTrouble` gets the driver's message; readers do not see it. */
 export function createQueueBoard(shown: readonly ShownQueue[], onTrouble: (reason: string) => void) {
   const adapter = new HonoAdapter(serveFiles);
   adapter.setBasePath(QUEUE_PATH);
@@ -74,7 +74,7 @@ export function createQueueBoard(shown: readonly ShownQueue[], onTrouble: (reaso
   };
 }
 
-/** The adapter names its folder from the working one, and strips a path that is stripped already. */
+/** The adapter gives its folder relative to the working one, and strips a path already stripped. */
 function serveFiles(options: Parameters<typeof serveStatic>[0] = {}): ReturnType<typeof serveStatic> {
   return serveStatic({
     ...options,

@@ -1,4 +1,4 @@
-/** The dashboard as HTML: the page, its body alone, from which an open page renews its `data-part` elements, and sign-in. Pure. */
+/** The dashboard as HTML: page, body (whose `data-part` elements are renewed), sign-in. Pure. */
 import { clockText } from '../../core/figures.js';
 import { type Filling, html, inlineScript, type Markup, pageOf, policyOf } from '../../run/report/markup.js';
 import { accountSection } from './account-section.js';
@@ -17,19 +17,19 @@ const PLAIN_REFRESH_SECONDS = 15;
 /** `policy`: its `Content-Security-Policy`. */
 export type Page = Readonly<ReturnType<typeof page>>;
 
-/** `chartLibrary`: the minified browser build of Chart.js 4, as text; the empty text leaves bars in the gauges' place. */
+/** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: bars replace gauges. */
 export function renderDashboard(view: DashboardView, chartLibrary: string): Page {
   const refresh = html`<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
   const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT];
   return page('brand-enrich dashboard', [ICON, '\n', refresh], bodyOf(view), scripts);
 }
 
-/** What stands in the body, without scripts. */
+/** The content of the body, without scripts. */
 export function renderParts(view: DashboardView): string {
   return bodyOf(view).text;
 }
 
-/** It asks nobody but us, and nobody frames it. */
+/** It sends requests only to its own origin, and no other page may frame it. */
 function page(title: string, head: Filling, body: Markup, scripts: readonly string[]) {
   const more = ["connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"];
   return { html: pageOf({ title, head, body, scripts }), policy: policyOf(scripts, more) };
@@ -66,7 +66,7 @@ ${main}
 </footer>`;
 }
 
-/** `complaint`: why an attempt was refused; null before the first. `next`: the path to go to afterwards. */
+/** `complaint`: why an attempt was refused; null before the first. `next`: where to go then. */
 export function renderSignIn(next: string, complaint: string | null): Page {
   const body = html`<main class="sign-in">
 <form class="card" method="post" action="/sign-in">

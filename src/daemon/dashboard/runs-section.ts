@@ -1,4 +1,4 @@
-/** Runs: how each stands, by its record, its heartbeat and its account, and what came of its identifiers. */
+/** Runs: how each stands, by record, heartbeat and account, and what its identifiers came to. */
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
@@ -35,7 +35,7 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
   });
 }
 
-/** Whether somebody is at the run. */
+/** Whether a process is working on the run. */
 export function isAtWork({ standing }: Pick<ShownRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
@@ -98,7 +98,7 @@ function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: 
   return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
 }
 
-/** `held`: alive, and nothing may be spent. `dead`: says it runs, without a heartbeat. The others as the record has them. */
+/** `held`: alive, may not spend. `dead`: recorded as running, no heartbeat. Others: as recorded. */
 export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'cancelled';
 
 /** What holds the spending of an account. */

@@ -1,4 +1,4 @@
-/** The dashboard for programs: field by field, so that nothing gets out by accident. Times are ISO 8601, UTC. Pure. */
+/** The dashboard for programs: field by field, so nothing leaks. Times are ISO 8601, UTC. Pure. */
 import { roomOf } from '../../ledger/policy.js';
 import { isoTime } from '../../run/output/columns.js';
 import { foundNothing } from '../../stores/run-store.js';

@@ -1,4 +1,4 @@
-/** Heartbeats of the watchers of one folder: when one is old, another adopts the jobs of the dead. */
+/** Heartbeats of the watchers of a folder: when one is old, another adopts the jobs of the dead. */
 import { constants } from 'node:fs';
 import { lstat, mkdir, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export async function touchHeartbeat(own: string): Promise<number> {
     if (!isErrorCode(error, 'EEXIST')) throw error;
   });
   const path = join(own, HEARTBEAT_FILE);
-  // Others cannot judge a process by its number when the system does not tell boot and container.
+  // Others cannot judge a process by its number when the system does not reveal boot and container.
   const isKnown = !machineIdentity().split(' ').includes('');
   await writeFile(path, isKnown ? `${processIdentity()}\n` : '\n', { flag: OVERWRITE });
   return (await lstat(path)).mtimeMs;

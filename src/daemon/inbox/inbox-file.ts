@@ -35,7 +35,7 @@ export function jobName(fileName: string, now: number): string {
   return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
 }
 
-/** The first of `name`, `name-2`, `name-3` … that `action` can take: trying and taking are one step. */
+/** The first of `name`, `name-2`, `name-3`, … that `action` can take: trying is taking. */
 export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
   for (let number = 1; ; number += 1) {
     const free = number === 1 ? name : `${name}-${number}`;

@@ -125,7 +125,7 @@ export async function arrive(
 /**
  * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into
  * the inbox, without what was made of it. False: the job stays, for the next watcher to take up;
- * a file of this name is there already, or the file system knows no second names.
+ * a file of this name is there already, or the file system has no hard links.
  */
 export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
   if (job.record.parked !== null) {

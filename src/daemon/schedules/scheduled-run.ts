@@ -36,7 +36,7 @@ interface ScheduleHost
     Pick<DaemonContext, 'streams' | 'clock'> {
   /** Engine and state folder, which scheduled runs share. */
   readonly settings: Pick<Settings, 'engine' | 'state'>;
-  /** Its worker is for runs that would have one like it. null: each run has its own. */
+  /** Its worker serves runs that would open an equal one. null: each run has its own. */
   readonly daemon: DaemonContext | null;
 }
 
@@ -104,7 +104,7 @@ function enrichScheduled(
     const opened = await openService(settings, log, releasers);
     const service = { ...opened, clientFor: watched(opened.clientFor, host) };
     const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
-    // The worker of the process where the run's own would ask the same service in the same way.
+    // The worker of the process, if the run's own would ask the same service in the same way.
     const isSame =
       SERVICE_NAMES.every((name) => daemon?.service[name] === service[name]) &&
       WORKER_SETTINGS.every((name) => daemon?.loaded.settings[name] === settings[name]);
