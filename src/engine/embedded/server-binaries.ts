@@ -49,7 +49,7 @@ export async function findServerBinaries(
   const majors = new Set<number>();
   for await (const candidate of candidates(folder)) {
     try {
-      const major = await provenMajor(candidate, user);
+      const major = await provenMajor(candidate, user, wanted === null);
       majors.add(major);
       if (major >= OLDEST_MAJOR && major === (wanted ?? major)) return { ...candidate, major };
     } catch (error) {
@@ -181,10 +181,14 @@ async function machineFolders(): Promise<string[]> {
   return found;
 }
 
-/** Runs both programs. Throws when one does not run. */
-async function provenMajor({ postgres, initdb, env }: Candidate, user: ServerUser | null): Promise<number> {
+/** Runs the programs: `initdb` only where it is needed. Throws when one does not run. */
+async function provenMajor(
+  { postgres, initdb, env }: Candidate,
+  user: ServerUser | null,
+  makesData: boolean,
+): Promise<number> {
   const options = { ...user, env, cwd: '/', timeout: RUN_DEADLINE_MS };
-  await run(initdb, ['--version'], options);
+  if (makesData) await run(initdb, ['--version'], options);
   const { stdout } = await run(postgres, ['--version'], options);
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
   if (major === undefined) throw new Error(`it says ${stdout.trim()}`);
