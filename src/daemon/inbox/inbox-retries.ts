@@ -15,14 +15,14 @@ import { roomOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import type { ParkedJob } from './job-folder.js';
 
-const memoShape = z.object({
+const parkStateShape = z.object({
   why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful']),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
 });
-type ParkedMemo = z.infer<typeof memoShape>;
-/** A memo that cannot be read is that of a file that waits for the account. */
-const ACCOUNT_MEMO: ParkedMemo = { why: 'limit', capMark: null };
+type ParkState = z.infer<typeof parkStateShape>;
+/** A parked state that cannot be read is that of a file that waits for the account. */
+const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
 
 /** The account with the policy of the folder's files. */
 export interface AccountView {
@@ -48,17 +48,19 @@ export function chooseRetries(
   view: AccountView,
 ): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
   const { state, settings, now } = view;
-  const memos = new Map(parked.map((job) => [job, readJson(job.memo, memoShape) ?? ACCOUNT_MEMO]));
-  const limited = parked.filter((job) => memos.get(job)?.why === 'limit');
+  const states = new Map(
+    parked.map((job) => [job, readJson(job.parkState, parkStateShape) ?? ACCOUNT_STATE]),
+  );
+  const limited = parked.filter((job) => states.get(job)?.why === 'limit');
   const unavailable = parked.filter(
-    (job) => memos.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+    (job) => states.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
   );
   if (hasRoom(state, settings)) {
     const mark = capMarkOf(settings, state, now);
-    const free = limited.filter((job) => memos.get(job)?.capMark !== mark);
+    const free = limited.filter((job) => states.get(job)?.capMark !== mark);
     return { jobs: [...free, ...unavailable], goesAhead: false };
   }
-  const first = limited.find((job) => memos.get(job)?.capMark === null) ?? limited[0];
+  const first = limited.find((job) => states.get(job)?.capMark === null) ?? limited[0];
   if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
   return { jobs: [first, ...unavailable], goesAhead: true };
 }
@@ -81,15 +83,15 @@ function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolea
 }
 
 /** What `chooseRetries` needs to know of a parked file. */
-export function memoOf(
-  why: ParkedMemo['why'],
+export function parkStateOf(
+  why: ParkState['why'],
   state: LedgerState | null,
   settings: RunSettings,
   now: number,
 ): string {
   const isCapped = why === 'limit' && state !== null && hasRoom(state, settings);
   const capMark = isCapped ? capMarkOf(settings, state, now) : null;
-  return JSON.stringify({ why, capMark } satisfies ParkedMemo);
+  return JSON.stringify({ why, capMark } satisfies ParkState);
 }
 
 /** Changes when a cap, a budget, the quota or the period does. */

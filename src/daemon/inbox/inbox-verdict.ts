@@ -24,8 +24,8 @@ export type JobEnd =
   | { readonly type: 'done' }
   /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** Goes on when quota or budget allow; `memo` is for retries. No file is taken for `holdMs`. */
-  | { readonly type: 'parked'; readonly reason: string; readonly memo: string; readonly holdMs: number }
+  /** Goes on when quota or budget allow; `parkState` is for retries. No file is taken for `holdMs`. */
+  | { readonly type: 'parked'; readonly reason: string; readonly parkState: string; readonly holdMs: number }
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }
   /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
@@ -41,18 +41,18 @@ const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
 /** Why a file is parked. What costs money in vain is not retried automatically. */
-type ParkedWhy = Exclude<RunHalt['why'], 'useless'>;
+type ParkReason = Exclude<RunHalt['why'], 'useless'>;
 type Failures = Pick<EnrichResult['facts'], 'failures'>;
 
-/** `memo`: what to remember if it is parked. */
+/** `parkState`: what to remember if it is parked. */
 export function verdictOfResult(
   { end, isComplete, facts }: Pick<EnrichResult, 'end' | 'isComplete'> & { readonly facts: Failures },
-  memo: (why: ParkedWhy) => string,
+  parkState: (why: ParkReason) => string,
 ): JobEnd {
-  const parked = (why: ParkedWhy, sentence: string): JobEnd => {
+  const parked = (why: ParkReason, sentence: string): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
     const reason = visible(`Not finished yet: ${sentence}.\n\n${WAITING}\n`);
-    return { type: 'parked', reason, memo: memo(why), holdMs };
+    return { type: 'parked', reason, parkState: parkState(why), holdMs };
   };
   if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON);
   if (isComplete) return { type: 'done' };

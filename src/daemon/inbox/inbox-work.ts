@@ -16,7 +16,7 @@ import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
 import { isLongName, lookAt, stemOf } from './inbox-file.js';
 import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
-import { chooseRetries, memoOf } from './inbox-retries.js';
+import { chooseRetries, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { Job, ParkedJob } from './job-folder.js';
 
@@ -63,7 +63,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       context,
     );
     log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
-    return verdictOfResult(result, (why) => memoOf(why, result.ledger, request.settings, clock.now()));
+    return verdictOfResult(result, (why) => parkStateOf(why, result.ledger, request.settings, clock.now()));
   }
 
   /** Shows quota and usage without spending, where the service's own brand is known. */

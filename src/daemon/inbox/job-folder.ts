@@ -23,7 +23,7 @@ const recordShape = z.object({
   file: z.string().min(1),
   /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
-  /** `at`: milliseconds since 1970; `memo`: for whoever decides on retries. */
+  /** `at`: milliseconds since 1970; `memo`: the parked state, for whoever decides on retries. */
   parked: z.object({ at: z.number(), memo: z.string() }).nullable(),
 });
 type JobRecord = z.infer<typeof recordShape>;
@@ -100,20 +100,21 @@ const UNCLEAR =
 
 /**
  * Moves a job with its results; its folder there, or null when the job belongs to another now.
- * `reason`: for `reason.txt`; absent: none is needed. `memo`: to be remembered of a waiting one.
+ * `reason`: for `reason.txt`; absent: none is needed. `parkState`: to be remembered of a waiting one.
  */
 export async function arrive(
   folders: InboxFolders,
   job: Job,
   place: 'done' | 'failed' | 'waiting',
-  { reason, memo = '' }: { readonly reason?: string; readonly memo?: string },
+  { reason, parkState = '' }: { readonly reason?: string; readonly parkState?: string },
   now: number,
 ): Promise<string | null> {
   const isGone = async () => (await lookAt(job.folder)) === null;
   if (await isGone()) return null;
   if (job.file !== REASON_FILE) await writeAnew(join(job.folder, REASON_FILE), reason);
   const isWaiting = place === 'waiting';
-  if (isWaiting) await writeRecord(job.folder, { ...job.record, adoptions: 0, parked: { at: now, memo } });
+  if (isWaiting)
+    await writeRecord(job.folder, { ...job.record, adoptions: 0, parked: { at: now, memo: parkState } });
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   await mkdir(folders[place], { recursive: true });
@@ -182,7 +183,7 @@ function isOurs(name: string): boolean {
 /** A file in `waiting/`. */
 export interface ParkedJob extends Pick<Job, 'folder' | 'file'> {
   readonly parkedAt: number;
-  readonly memo: string;
+  readonly parkState: string;
 }
 
 const AT_ONCE = 16;
@@ -192,8 +193,8 @@ export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string) => {
     const record = await readRecord(folder).catch(() => null);
-    const { at, memo } = record?.parked ?? { at: 0, memo: '' };
-    return record && { folder, file: record.file, parkedAt: at, memo };
+    const { at, memo: parkState } = record?.parked ?? { at: 0, memo: '' };
+    return record && { folder, file: record.file, parkedAt: at, parkState };
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
   return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);

@@ -1,6 +1,6 @@
 /** When parked files of an inbox go on. */
 import { describe, expect, it } from 'vitest';
-import { type AccountView, chooseRetries, memoOf } from '../../../src/daemon/inbox/inbox-retries.js';
+import { type AccountView, chooseRetries, parkStateOf } from '../../../src/daemon/inbox/inbox-retries.js';
 import type { ParkedJob } from '../../../src/daemon/inbox/job-folder.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
 import { runSettings } from '../../engine/contract/run-settings.js';
@@ -10,11 +10,11 @@ const NOW = Date.UTC(2026, 0, 14, 12);
 const FULL = { quota: 100, sent: 100, period: '2026-01-01', now: NOW };
 const ROOM = { ...FULL, sent: 60 };
 
-function parked(file: string, memo: string, parkedAt = NOW - 600_000): ParkedJob {
-  return { folder: `/waiting/${file}`, file, parkedAt, memo };
+function parked(file: string, parkState: string, parkedAt = NOW - 600_000): ParkedJob {
+  return { folder: `/waiting/${file}`, file, parkedAt, parkState };
 }
 
-const byLimit = memoOf('limit', ledgerState(FULL), runSettings(), NOW);
+const byLimit = parkStateOf('limit', ledgerState(FULL), runSettings(), NOW);
 
 function view(state: Partial<LedgerState>, more: Partial<AccountView> = {}): AccountView {
   return {
@@ -72,7 +72,7 @@ describe('files that wait for the account', () => {
 
 describe('a file that its own cap holds back', () => {
   const settings = runSettings({ maxRequests: 5 });
-  const capped = parked('a', memoOf('limit', ledgerState(ROOM), settings, NOW));
+  const capped = parked('a', parkStateOf('limit', ledgerState(ROOM), settings, NOW));
   it.each([
     ['stays while nothing has changed', {}, ['', false]],
     ['goes on when its cap was raised', { settings: runSettings({ maxRequests: 6 }) }, ['a', false]],
@@ -92,10 +92,10 @@ describe('a file that its own cap holds back', () => {
 it.each(['unreachable', 'throttled'] as const)(
   'a file whose service was %s tries again after a minute',
   (why) => {
-    const memo = memoOf(why, null, runSettings(), NOW);
+    const parkState = parkStateOf(why, null, runSettings(), NOW);
     const account = view({ ...FULL, nextProbeAt: NOW + 60_000 });
-    expect(choose([parked('a', memo, NOW - 59_999)], account)).toEqual(['', false]);
-    expect(choose([parked('a', memo, NOW - 60_000)], account)).toEqual(['a', false]);
+    expect(choose([parked('a', parkState, NOW - 59_999)], account)).toEqual(['', false]);
+    expect(choose([parked('a', parkState, NOW - 60_000)], account)).toEqual(['a', false]);
   },
 );
 

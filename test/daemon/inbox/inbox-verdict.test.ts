@@ -10,34 +10,39 @@ const halted = (why: RunHalt['why']): LookupsEnd => ({
   type: 'halted',
   halt: { why, sentence: 'so it is' },
 });
-const memo = (why: string) => `memo of ${why}`;
+const parkState = (why: string) => `state of ${why}`;
 
 describe('a run that ended', () => {
   it.each([
     ['finished', { type: 'finished' }, true, { type: 'done' }],
     ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
-    ['at its limit', halted('limit'), false, { type: 'parked', memo: 'memo of limit', holdMs: 0 }],
+    ['at its limit', halted('limit'), false, { type: 'parked', parkState: 'state of limit', holdMs: 0 }],
     [
       'refused as too many',
       halted('throttled'),
       false,
-      { type: 'parked', memo: 'memo of throttled', holdMs: 60_000 },
+      { type: 'parked', parkState: 'state of throttled', holdMs: 60_000 },
     ],
-    ['without a service', halted('unreachable'), false, { type: 'parked', memo: 'memo of unreachable' }],
+    [
+      'without a service',
+      halted('unreachable'),
+      false,
+      { type: 'parked', parkState: 'state of unreachable' },
+    ],
     ['with answers of no use', halted('useless'), false, { type: 'failed' }],
     ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
     ['stopped', { type: 'stopped' }, false, { type: 'put_back' }],
     ['cancelled', { type: 'cancelled' }, false, { type: 'failed' }],
     ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
   ] as const)('%s', (_, end, isComplete, expected) => {
-    expect(verdictOfResult({ end, isComplete, facts: { failures: new Map() } }, memo)).toMatchObject(
+    expect(verdictOfResult({ end, isComplete, facts: { failures: new Map() } }, parkState)).toMatchObject(
       expected,
     );
   });
 
   it('with answers of no use says what the folder can say', () => {
     const facts = { failures: new Map() };
-    const end = verdictOfResult({ end: halted('useless'), isComplete: false, facts }, memo);
+    const end = verdictOfResult({ end: halted('useless'), isComplete: false, facts }, parkState);
     expect(end).toMatchObject({
       reason: expect.stringMatching(/\{"allowUnknown":true\}/),
     });
@@ -45,7 +50,9 @@ describe('a run that ended', () => {
 
   it('with lookups that failed because the service was away waits for it', () => {
     const facts = { failures: new Map([[HOPELESS_REASON, 3]]) };
-    expect(verdictOfResult({ end: { type: 'finished' }, isComplete: true, facts }, memo).type).toBe('parked');
+    expect(verdictOfResult({ end: { type: 'finished' }, isComplete: true, facts }, parkState).type).toBe(
+      'parked',
+    );
   });
 });
 

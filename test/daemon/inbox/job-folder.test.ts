@@ -77,7 +77,7 @@ describe('arriving', () => {
 
   it('brings a reason to those who wait or failed, and takes it away from those who are done', async () => {
     const job = await claimed();
-    await arrive(folders, job, 'waiting', { reason: 'wait\n', memo: 'm' }, NOW);
+    await arrive(folders, job, 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
     const again = await take(folders, join(folders.waiting, JOB));
     expect(again?.record.parked).toEqual({ at: NOW, memo: 'm' });
@@ -111,7 +111,7 @@ describe('putting back', () => {
   });
 
   it('brings a parked one back to those who wait, as it was', async () => {
-    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n', memo: 'm' }, NOW);
+    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
     if (job) expect(await putBack(folders, job)).toBe(true);
     expect(await readdir(folders.waiting)).toEqual([JOB]);

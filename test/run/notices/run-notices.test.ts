@@ -91,7 +91,7 @@ describe('a file of an inbox', () => {
     return { told, inbox: createInboxNotices({ notifier: told, clock }, false) };
   };
   const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
-  const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', memo: '', holdMs: 0 };
+  const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', parkState: '', holdMs: 0 };
   const refused: JobEnd = { type: 'refused', why: 'the service refuses' };
 
   it.each<[string, JobEnd, typeof job | typeof parkedBefore, object | null]>([
