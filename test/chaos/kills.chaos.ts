@@ -239,7 +239,7 @@ describeOn([redis, postgres], (engine) => {
   afterAll(() => engine.stop());
   const tags = ['kills'];
 
-  test('workers: six are killed, and of a limit of 500 the service bills 498 to 500; going on makes the file complete', {
+  test('workers: six are killed, and of a limit of 500 the service bills all but what the kills left unsent; going on makes the file complete', {
     tags,
   }, async () => {
     const dice = createDice(`workers ${engine.name}`);
@@ -264,7 +264,8 @@ describeOn([redis, postgres], (engine) => {
     const result = await running.done;
     expect(result.code, result.stderr).toBe(7);
     expect(meter.billed).toBeLessThanOrEqual(limit);
-    expect(meter.billed).toBeGreaterThanOrEqual(limit - Math.min(2, killer.unseen));
+    // 498 to 500 as a rule; a worker that is killed with a whole round of permits in hand leaves up to 8 of them.
+    expect(meter.billed).toBeGreaterThanOrEqual(limit - Math.min(2 + concurrency, killer.unseen));
     await expectDeferredOnly(scene, identifiers);
     await expectReport(scene, meter.billed, killer.unseen);
     await expectSums(scene, killer.unseen);
