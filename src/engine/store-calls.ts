@@ -2,6 +2,7 @@
  * What the stores of an engine stand on: named operations, Lua scripts on Redis and SQL functions
  * on PostgreSQL.
  */
+
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
 

@@ -66,3 +66,9 @@ it('what was counted meanwhile is recorded when there is room again', async ({ s
   const lines = readFileSync(journalFile, 'utf8').trimEnd().split('\n');
   expect(lines.map((line) => JSON.parse(line).identifier)).toHaveLength(202);
 });
+
+it('a journal that is a named pipe is refused: its reader would be waited for without end', () => {
+  const journalFile = join(temporaryFolder(), 'pipe');
+  spawnSync('mkfifo', [journalFile]);
+  expect(() => startOn({ journalFile })).toThrow('the journal cannot be written');
+});

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { foreignReason, unprovenReason } from '../../src/worker/halt-reasons.js';
+import { foreignReason, isUnprovenReason, unprovenReason } from '../../src/worker/halt-reasons.js';
 
 const answer = (meaning: Answer['meaning'], cost: Answer['cost']): Answer => ({
   meaning,
@@ -17,3 +17,19 @@ test.each([foreignReason, unprovenReason])('%o says once what an answer cost', (
   const refused = answer({ type: 'failed', reason: 'the service answered 405', sign: 'object' }, 'billed');
   expect(reasonOf(refused)).toMatch(/answered 405, was billed, /);
 });
+
+test.each([204, 404] as const)(
+  'a %i that nobody believes is called by its number, and is "not found" once the address is proven',
+  (status) => {
+    const reason = unprovenReason(
+      answer(
+        { type: 'not_found', status, comeBack: false, sign: 'object' },
+        status === 204 ? 'free' : 'billed',
+      ),
+    );
+    expect(reason).toContain(
+      `the service answered ${status}, ${status === 204 ? 'not billed' : 'was billed'}`,
+    );
+    expect([isUnprovenReason(reason, true), isUnprovenReason(reason, false)]).toEqual([true, true]);
+  },
+);
