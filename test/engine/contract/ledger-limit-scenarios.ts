@@ -5,6 +5,20 @@
 import type { LedgerScenario } from './ledger-scenario-steps.js';
 import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
 
+/** A used-up account whose probe is the first to name the next period. Three permits were granted. */
+const namesNextPeriod = () =>
+  [
+    ...start(),
+    read(0, 2),
+    ask({ take: [0, 1] }),
+    answered(0, 1, 2, '2020-01-01'),
+    answered(1, 2, 2, '2020-01-01'),
+    ...wait(64_000),
+    { type: 'open', account: 0, rate: undefined, burst: 1 },
+    ask({ take: [2] }),
+    answered(2, 1, 2, '2030-02-01'),
+  ] as const;
+
 export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
     title: 'eight requests may be out while the quota is unknown',
@@ -251,15 +265,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
     title: 'a probe that names the next period and is contradicted by the request after it is the last one',
     steps: [
-      ...start(),
-      read(0, 2),
-      ask({ take: [0, 1] }),
-      answered(0, 1, 2, '2020-01-01'),
-      answered(1, 2, 2, '2020-01-01'),
-      ...wait(64_000),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [2] }),
-      answered(2, 1, 2, '2030-02-01'),
+      ...namesNextPeriod(),
       ask({ take: [3] }),
       answered(3, 4, 2, '2020-01-01'),
       ask({ take: [4] }),
@@ -272,15 +278,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
     title: 'a request that should confirm the next period and is lost is the last one',
     steps: [
-      ...start(),
-      read(0, 2),
-      ask({ take: [0, 1] }),
-      answered(0, 1, 2, '2020-01-01'),
-      answered(1, 2, 2, '2020-01-01'),
-      ...wait(64_000),
-      { type: 'open', account: 0, rate: undefined, burst: 1 },
-      ask({ take: [2] }),
-      answered(2, 1, 2, '2030-02-01'),
+      ...namesNextPeriod(),
       ask({ take: [3] }),
       settle(3, 'doubtful'),
       ask({ take: [4] }),
