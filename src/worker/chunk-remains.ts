@@ -5,7 +5,7 @@
 import type { ChunkData } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import type { LookupFailure } from '../stores/run-store.js';
-import type { Asked } from './ask.js';
+import type { Asked } from './asked.js';
 import { parkMs } from './retry-policy.js';
 
 type AskedTexts = readonly (readonly [string, Asked])[];

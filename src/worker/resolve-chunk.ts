@@ -10,7 +10,8 @@ import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
-import { type AskContext, type Asked, ask, BUSY, later, unasked } from './ask.js';
+import { ask } from './ask.js';
+import { type AskContext, type Asked, type AskSignals, BUSY, later, unasked } from './asked.js';
 import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
@@ -41,7 +42,7 @@ export async function resolveChunk(
   context: ChunkContext,
   run: RunRecord,
   chunk: ChunkData,
-  signals: { stop: AbortSignal; abort: AbortSignal },
+  signals: AskSignals,
   isRepeat = false,
 ): Promise<ChunkResult> {
   if (context.halts.get(run.id)) return finishChunk(context.engine, chunk);
@@ -98,7 +99,7 @@ async function claimAndAsk(
   run: RunRecord,
   texts: readonly string[],
   prefix: string,
-  signals: { stop: AbortSignal; abort: AbortSignal },
+  signals: AskSignals,
   tally: RunTally,
 ): Promise<[string, Asked][]> {
   if (texts.length === 0) return [];

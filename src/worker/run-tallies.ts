@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { NO_TALLY, type RunStore, type Tally } from '../stores/run-store.js';
-import type { Asked } from './ask.js';
+import type { Asked } from './asked.js';
 
 const REPORT_EVERY_MS = 1_000;
 /** A long-lived worker forgets the oldest beyond these; if one goes on, its sum gets a new name. */

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { type Asked, ask } from '../../src/worker/ask.js';
+import { ask } from '../../src/worker/ask.js';
+import type { Asked } from '../../src/worker/asked.js';
 import {
   type Asking,
   type AskingOptions,

@@ -1,7 +1,8 @@
 /** Stopping in each place where asking waits: nothing new is sent, and what was paid for is kept. */
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { type Asked, ask } from '../../src/worker/ask.js';
+import { ask } from '../../src/worker/ask.js';
+import type { Asked } from '../../src/worker/asked.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,

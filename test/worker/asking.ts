@@ -11,7 +11,7 @@ import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
-import type { AskContext } from '../../src/worker/ask.js';
+import type { AskContext } from '../../src/worker/asked.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { createServiceStanding } from '../../src/worker/service-standing.js';

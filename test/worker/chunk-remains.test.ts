@@ -1,7 +1,7 @@
 /** What a round over a chunk leaves: tables of failures, attempts and times. */
 import { describe, expect, it } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
-import type { Asked } from '../../src/worker/ask.js';
+import type { Asked } from '../../src/worker/asked.js';
 import { dueInMs, failuresOf, whatIsLeft } from '../../src/worker/chunk-remains.js';
 
 const NOW = 1_000_000;

@@ -1,7 +1,7 @@
 /** How far a worker is with a run: told about once a second as the sum so far, and nothing is told twice or lost. */
 import { expect, it } from 'vitest';
 import { NO_TALLY, type Tally } from '../../src/stores/run-store.js';
-import type { Asked } from '../../src/worker/ask.js';
+import type { Asked } from '../../src/worker/asked.js';
 import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { createPassingClock } from './asking.js';
 

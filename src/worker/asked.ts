@@ -1,0 +1,101 @@
+/** What asking for one identifier needs, and what it comes to. */
+import type { Clock } from '../core/clock.js';
+import type { Identifier } from '../core/identifier.js';
+import type { Governor } from '../ledger/governor.js';
+import type { Client } from '../lookup/client.js';
+import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
+import type { Breaker } from './breaker.js';
+import type { Halts } from './halts.js';
+import type { Recorder } from './recorder.js';
+import type { RefusalSeries } from './refusal-series.js';
+import { BUSY_RETRY_MS } from './retry-policy.js';
+import type { ServiceStanding } from './service-standing.js';
+import type { WorkerListener } from './worker-listener.js';
+
+/** What asking needs of its process. */
+export interface AskContext {
+  readonly client: Client;
+  readonly governor: Governor;
+  readonly recorder: Pick<Recorder, 'record' | 'untilRoom'>;
+  readonly breaker: Breaker;
+  readonly standing: ServiceStanding;
+  readonly refusals: RefusalSeries;
+  readonly clock: Clock;
+  readonly compress: boolean;
+  readonly halts: Pick<Halts, 'get'>;
+  /** Notified of answers. */
+  readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
+  /** Called for each request that was sent, and whether it was or may have been billed. */
+  readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
+  /** Keeps a failed lookup for its run. Resolves when it is as durable as the engine promises. */
+  readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
+  /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
+  readonly halt: (run: string, halt: RunHalt) => Promise<void>;
+  /** For people: requests in flight, and the service's trouble while the breaker is open. */
+  readonly gauge: { inFlight: number; trouble: string | null };
+}
+
+/**
+ *   again      not billed and not answered, or another worker is asking: the job asks again later
+ *   failed     this run does not ask again; the next one may, if it is deferred
+ *   halted     the whole run must stop asking
+ */
+export interface Asked {
+  readonly result:
+    | { readonly type: 'matched' | 'not_found' }
+    | {
+        readonly type: 'failed';
+        readonly reason: string;
+        readonly billed: boolean;
+        /** It may be asked for by the next run of the same command. */
+        readonly isDeferred?: boolean;
+      }
+    | {
+        readonly type: 'again';
+        readonly countsAsAttempt: boolean;
+        readonly retryInMs: number;
+        readonly reason: string;
+      }
+    | { readonly type: 'halted'; readonly halt: RunHalt }
+    | { readonly type: 'revoked' };
+  readonly requests: number;
+  readonly billed: number;
+}
+
+/** What one answer leads to: an end, or another request for the same identifier. */
+export type NextStep = Asked['result'] | { readonly type: 'repeat' };
+
+/** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
+export interface AskSignals {
+  readonly stop: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+/** One identifier that is being asked for, and what its requests came to so far. */
+export interface LookupUnderWay {
+  readonly context: AskContext;
+  readonly run: RunRecord;
+  readonly key: string;
+  readonly identifier: Identifier;
+  readonly signals: AskSignals;
+  requests: number;
+  billed: number;
+  /** Requests since the last refusal for pace or quota. */
+  tries: number;
+  /** What was wrong with an answer that was billed and of no use; null: there was none. */
+  damage: string | null;
+}
+
+/** The outcome when nothing is sent. */
+export function unasked(result: Asked['result']): Asked {
+  return { result, requests: 0, billed: 0 };
+}
+
+/** To be asked for again later; no attempt is used up. */
+export function later(retryInMs: number, reason: string): Asked['result'] & { type: 'again' } {
+  return { type: 'again', countsAsAttempt: false, retryInMs, reason };
+}
+
+/** Somebody else has the claim, or the key in this process. */
+export const BUSY = later(BUSY_RETRY_MS, 'another worker is asking');
+export const STOPPED = later(0, 'stopped');
