@@ -1,6 +1,6 @@
 /**
- * Chance that can be had again: what a test throws follows from one printed seed and the test's own name, so that a test that is run
- * alone does what it did among the others. `CHAOS_SEED=… npm run test:kills` throws the same once more.
+ * Repeatable randomness: the numbers follow from one printed seed and a name, so a test behaves the
+ * same alone and among the others. `CHAOS_SEED=… npm run test:kills` repeats a run.
  */
 import { randomInt } from 'node:crypto';
 

@@ -53,16 +53,16 @@ it.each([
     { passed: { why: 'missed', dueAt: NOW, at: NOW + 1 } },
     /missed {3}.*no runner was there/,
   ],
-] as const)('says %s', (_, changes, expected) => {
+] as const)('prints %s', (_, changes, expected) => {
   expect(text(changes)).toMatch(expected);
 });
 
-it('says nothing of a passed tick that a run has followed', () => {
+it('omits a missed tick that a later run has followed', () => {
   expect(text({ ended: ENDED, passed: { why: 'missed', dueAt: NOW - 2, at: NOW - 1 } })).not.toMatch(
     /missed/,
   );
 });
 
-it('says so when there is none', () => {
+it('says so when there is no schedule', () => {
   expect(schedulesText([], { host: 'mill', now: NOW })).toBe('no schedules\n');
 });

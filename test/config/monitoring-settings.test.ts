@@ -18,7 +18,7 @@ const OFF = { type: 'off' };
 const to = (url: string) => ({ type: 'send', url });
 const unusable = (variable: string) => ({ type: 'unusable', variable });
 
-describe('traces go', () => {
+describe('the destination of traces', () => {
   it.each([
     ['nowhere unless somebody says where', {}, {}, OFF],
     ['below the path of our own address', {}, OWN, to('http://own:4318/v1/traces')],
@@ -68,14 +68,14 @@ describe('traces go', () => {
 });
 
 it.each(['collector:4318', 'grpc://collector:4317', '/var/run/otel.sock'])(
-  'our own address is refused when it is none: %s',
+  'refuses an invalid address from its own setting: %s',
   (otelEndpoint) => {
     expect(() => load({ otelEndpoint }, {})).toThrow(NeverStartError);
     expect(() => load({}, { BRAND_ENRICH_OTEL_ENDPOINT: otelEndpoint })).toThrow('an http or https address');
   },
 );
 
-it('credentials and queries of all of them are not shown', () => {
+it('hides credentials and queries in all addresses', () => {
   const address = `http://ada:${SECRET}@collector:4318/x?key=${SECRET}`;
   const loaded = load(
     { otelEndpoint: address },
