@@ -20,7 +20,7 @@ const unusable = (variable: string) => ({ type: 'unusable', variable });
 
 describe('the destination of traces', () => {
   it.each([
-    ['nowhere unless somebody says where', {}, {}, OFF],
+    ['nowhere by default', {}, {}, OFF],
     ['below the path of our own address', {}, OWN, to('http://own:4318/v1/traces')],
     [
       'to the flag rather than the variable',
@@ -29,12 +29,12 @@ describe('the destination of traces', () => {
       to('https://flag/v1/traces'),
     ],
     [
-      'to our own address rather than to theirs',
+      'to our own address rather than to that of OpenTelemetry',
       {},
       { ...OWN, ...TRACES, ...SHARED },
       to('http://own:4318/v1/traces'),
     ],
-    ['to the address for traces as it is', {}, { ...TRACES, ...SHARED }, to('http://traces:4318/in?key=1')],
+    ['to the address for traces unchanged', {}, { ...TRACES, ...SHARED }, to('http://traces:4318/in?key=1')],
     ['below the path of the address for all signals', {}, SHARED, to('http://shared:4318/otlp/v1/traces')],
     [
       'with credentials, which are kept',
@@ -44,20 +44,20 @@ describe('the destination of traces', () => {
     ],
     ['nowhere when OpenTelemetry is disabled', {}, { ...OWN, OTEL_SDK_DISABLED: 'True' }, OFF],
     [
-      'on when it is not quite disabled',
+      'on when OTEL_SDK_DISABLED is not exactly true',
       {},
       { ...OWN, OTEL_SDK_DISABLED: 'yes' },
       to('http://own:4318/v1/traces'),
     ],
     ['nowhere when the variable is empty', {}, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, OFF],
     [
-      'nowhere when theirs is no address',
+      'nowhere when the address of OpenTelemetry is invalid',
       {},
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://c:4317' },
       unusable('OTEL_EXPORTER_OTLP_ENDPOINT'),
     ],
     [
-      'nowhere when that for traces is none',
+      'nowhere when the exporter for traces is none',
       {},
       { ...SHARED, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'c:4317' },
       unusable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),

@@ -9,10 +9,10 @@ describe('a secret', () => {
   it.each([
     ['as it is', TOKEN],
     ['in capitals', TOKEN.toUpperCase()],
-    ['in small letters', TOKEN.toLowerCase()],
+    ['in lower case', TOKEN.toLowerCase()],
     ['in JSON', JSON.stringify(TOKEN).slice(1, -1)],
     ['in an address', encodeURIComponent(TOKEN)],
-    ['with a sign escaped', TOKEN.replace('A', '\\u0041').replace('/', '\\/')],
+    ['with a character escaped', TOKEN.replace('A', '\\u0041').replace('/', '\\/')],
   ])('%s is removed', (_, written) => {
     expect(createRedact([TOKEN])(`code ${written}, twice: ${written}.`)).toBe('code ***, twice: ***.');
   });

@@ -1,5 +1,6 @@
 /**
- * The dashboard's door on real engines: what it gathers, and Bull Board beside it, which shows everything and changes nothing.
+ * The dashboard on real engines: the data it collects, and Bull Board beside it, which is
+ * read-only.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -45,7 +46,7 @@ interface ShownQueues {
   }[];
 }
 
-/** One for all tests of an engine, none of which changes it: opening some engines takes a while. */
+/** Shared by all tests of an engine, none of which changes it: opening some engines is slow. */
 async function createScene(under: EngineUnderTest, folder: string, releasers: Releasers) {
   const token = newToken();
   const names = accountNames(SERVICE, token, null);
@@ -139,7 +140,7 @@ describeOn(engines, (under) => {
   });
   afterAll(() => releasers.releaseAll());
 
-  it('an empty house is shown, and a furnished one', async () => {
+  it('shows an empty engine and one with runs, files and schedules', async () => {
     expect(empty).toMatchObject({
       engineAwayNoticedAt: null,
       serviceTrouble: null,
@@ -202,7 +203,7 @@ describeOn(engines, (under) => {
     expect(await queue.isPaused()).toBe(false);
   });
 
-  it('every page and question of Bull Board is answered', async () => {
+  it('serves every page and API call of Bull Board', async () => {
     const { runId } = furniture;
     const queue = `/queue/api/queues/${scene.names.queueName}`;
     for (const path of [
@@ -238,7 +239,7 @@ describeOn(engines, (under) => {
     expect((await scene.ask('/queue/static/%2e%2e/%2e%2e/package.json')).status).toBe(404);
   });
 
-  it('the token of the service and the password are on no page, and the link is told once, outside the log', async () => {
+  it('prints the sign-in link once, outside the log, and shows neither service token nor password on any page', async () => {
     const { runId } = furniture;
     const { queueName } = scene.names;
     expect(scene.told).toEqual([`dashboard: ${scene.signInUrl}\n`]);
@@ -267,7 +268,7 @@ describeOn(engines, (under) => {
     });
     afterAll(() => browser?.close());
 
-    it('Bull Board asks nobody else and complains of nothing', async () => {
+    it('Bull Board contacts no other host and logs no error', async () => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);

@@ -1,4 +1,4 @@
-/** A dashboard that is served to the running test: what it shows is handed in, its clock is turned by hand. */
+/** A served dashboard for tests: the test provides its data and turns its clock. */
 import { onTestFinished } from 'vitest';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
@@ -9,11 +9,11 @@ export const PASSWORD = 'correct horse battery staple'.replaceAll(' ', '-');
 
 export interface ServedDashboard {
   readonly url: string;
-  /** From the next request on. */
+  /** Takes effect with the next request. */
   show(view: DashboardView): void;
   /** Milliseconds. */
   advance(ms: number): void;
-  /** Bugs that it told of. */
+  /** Bugs that it reported. */
   readonly troubles: readonly Error[];
 }
 

@@ -1,6 +1,4 @@
-/**
- * Short ways of saying things to an outcome store, for the tests of its contract.
- */
+/** Shorthands for the contract tests of the outcome store. */
 
 import type { Freshness } from '../../../src/core/outcome.js';
 import type { Engine } from '../../../src/engine/engine.js';
@@ -12,7 +10,7 @@ export const DAY_MS = 86_400_000;
 
 export type OutcomesBench = ReturnType<typeof createOutcomesBench>;
 
-/** `engine` is asked for anew each time: it is opened after the tests are told. */
+/** `engine` is read on each call: it is opened after the tests are declared. */
 export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
   let counted = 0;
   /** Names that no other test uses. */
@@ -24,7 +22,7 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
   }
   const store = () => engine().outcomes;
   const storeNow = () => Date.now() + clock.offsetMs();
-  /** Everything that is kept is fresh, unless a test says otherwise. */
+  /** Everything stored is fresh, unless a test says otherwise. */
   const fresh = (some: Partial<Freshness> = {}): Freshness => ({
     asOf: storeNow(),
     maxAgeMs: 29 * DAY_MS,
@@ -42,7 +40,7 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
     freshMs: null,
     ...some,
   });
-  /** An exchange that only shows the worker to be alive, unless it is told more. */
+  /** An exchange that is only a heartbeat, unless given more. */
   const exchange = (account: string, worker: string, some: Partial<ExchangeRequest> = {}) =>
     engine().ledger.exchange({
       account,

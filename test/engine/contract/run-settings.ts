@@ -1,6 +1,4 @@
-/**
- * Settings of a run for tests: nothing is limited unless the test says so.
- */
+/** Settings of a run for tests: without limits unless the test sets some. */
 import type { RunSettings } from '../../../src/stores/run-store.js';
 
 export function runSettings(some: Partial<RunSettings> = {}): RunSettings {

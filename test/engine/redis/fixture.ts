@@ -1,6 +1,4 @@
-/**
- * A run with claims on a Redis engine, for the tests of what Redis alone does.
- */
+/** A run with claims on a Redis engine, for tests of Redis alone. */
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { freshnessOf } from '../../../src/stores/run-store.js';
@@ -36,7 +34,7 @@ export async function beginRun(engine: Engine, keys: number): Promise<RunFixture
   };
 }
 
-/** Repeats until it succeeds: what a caller does while the engine is out of reach. */
+/** Retries until it succeeds, like a caller does while the engine is unreachable. */
 export async function untilAnswered<T>(action: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {
