@@ -29,7 +29,7 @@ async function spend({ get }: TinyService, count: number): Promise<void> {
 const PAST = 'past 80 %';
 
 describe('the 80 % notice', () => {
-  it('is given when usage passes 80 %, not when it reaches it, and once a month', async () => {
+  it('is sent when usage passes 80 %, not when it reaches it, and once a month', async () => {
     const { log, saying } = listeningLog();
     const tiny = createTinyService({ log, terms: { quota: 10, overageBudget: 0.5 } });
     await spend(tiny, 8);
@@ -52,7 +52,7 @@ describe('the 80 % notice', () => {
     expect(saying(PAST)).toHaveLength(1);
   });
 
-  it('goes to the webhook and by e-mail', async () => {
+  it('is sent by webhook and e-mail', async () => {
     const webhook = kept(await startWebhook());
     const mail = kept(await startMailServer());
     const text = JSON.stringify({
@@ -83,7 +83,7 @@ describe('the 80 % notice', () => {
     expect([webhook.count, mail.count]).toEqual([1, 1]);
   });
 
-  it('that cannot be delivered is logged and disturbs no answer', async () => {
+  it('that cannot be delivered is logged and affects no answer', async () => {
     const webhook = kept(await startWebhook(500));
     const mail = await startMailServer();
     await mail.close();
@@ -103,7 +103,7 @@ describe('the 80 % notice', () => {
     expect(JSON.stringify(failures)).not.toContain('hidden-word');
   });
 
-  it('whose mail server was away is delivered when it is back, once, and not again by the next start', async () => {
+  it('is delivered when an unavailable mail server is back, once, and not again by the next start', async () => {
     const away = await startMailServer();
     await away.close();
     const usageFile = join(temporaryFolder(), 'usage');
@@ -169,7 +169,7 @@ describe('the 80 % notice', () => {
   });
 });
 
-/** The account `data` with a quota of 5, told by these ports of this machine. */
+/** The account `data` with a quota of 5, notified on these local ports. */
 function told(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
   const notices = {
     ...(ports.webhook && { webhook: `http://127.0.0.1:${ports.webhook}/usage` }),
@@ -180,7 +180,7 @@ function told(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.
   return parseAccounts(JSON.stringify({ ...smtp, accounts: [account] }), 'test');
 }
 
-/** A clock on which whoever sleeps is woken by hand. The short waits within one webhook do not count. */
+/** A clock on which a test ends every sleep. The short waits within one webhook do not count. */
 function createWaitingClock(start = NOON) {
   let now = start;
   const waits: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * Whatever happens, the overage that runs report adds up to the service's bill: over random orders of free, billed and lost answers,
- * killed workers and months that turn, two runs beside each other and a header that does not lag.
+ * The overage that runs report always adds up to the service's bill: over random orders of free,
+ * billed and lost answers, killed workers and turning months, two concurrent runs and a header that
+ * does not lag.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -53,7 +54,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
   { minLength: 20, maxLength: 120 },
 );
 
-/** A service that bills whatever arrives, and the workers before it. */
+/** A service that bills whatever arrives, and the workers that call it. */
 class Story {
   readonly ledger: ModelWorld = createWorld(() => 'epoch');
   now = TURN_AT - 2_000;
@@ -64,7 +65,7 @@ class Story {
   readonly out: string[] = [];
   mail: { permit: string; as: 'billed' | 'free' | 'doubtful'; period: string | null }[] = [];
   reading: { usage: number; period: string } | null = null;
-  /** The month of the last reading that the ledger was told. */
+  /** The month of the last reading that the ledger received. */
   told = 0;
 
   constructor() {
@@ -126,7 +127,7 @@ class Story {
   }
 
   answer(which: number, wanted: 'billed' | 'free' | 'lost' | 'killed'): void {
-    // What is lost before anybody knows of the new month cannot be dated.
+    // What is lost before the new month is known cannot be dated.
     const as = wanted === 'free' || this.told === this.month ? wanted : 'billed';
     const [permit] = this.out.splice(which % this.out.length, 1);
     if (permit === undefined) return;
@@ -137,7 +138,10 @@ class Story {
     if (isDated) this.reading = { usage: this.billed[this.month] ?? 0, period: this.today };
   }
 
-  /** What was killed runs out; what was lost or killed is told before the month turns, because nobody can date it. */
+  /**
+   * Killed permits expire; lost or killed ones are reported before the month turns, because they
+   * cannot be dated.
+   */
   rest(): void {
     while (this.out.length > 0) this.answer(0, 'billed');
     this.say(null, 0);
@@ -147,7 +151,7 @@ class Story {
 
   turn(): void {
     if (this.month === 1) return;
-    // Requests that are under way are answered in the month that follows, if their answers are dated.
+    // Requests in flight are answered in the month that follows, if their answers are dated.
     for (const { as } of this.mail) if (as === 'doubtful') return;
     if (this.ledger.permits.size > this.out.length + this.mail.length) return;
     this.month += 1;
@@ -187,7 +191,7 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
   expect(turnsSeen).toBeGreaterThan(500);
 });
 
-test('alone, a run with a cap on overage never passes it, and uses it to its end', () => {
+test('alone, a run with a cap on overage never passes it, and uses it up fully', () => {
   fc.assert(
     fc.property(events, (happenings) => {
       const story = new Story();

@@ -1,8 +1,10 @@
 /**
  * Everything that can happen next in a small world, and the promises that must hold whatever does:
  *
- *   - what is billed to us, and what may be ours together with what others provably spent, never exceeds the limit
- *   - while nothing crashed, got lost or ran out, nobody is told that the limit is reached before it is
+ * - what is billed to us, and what may be ours together with what others provably spent, never
+ * exceeds the limit
+ * - while nothing crashed, got lost or expired, no worker is told that the limit is reached before
+ * it is
  */
 import type { ExchangeRequest } from '../../src/ledger/ledger.js';
 import { judgeDenial } from '../../src/ledger/policy.js';
@@ -45,7 +47,7 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
     };
 
     world.workers.forEach((worker, index) => {
-      // Of workers that have nothing under way one is enough, except where their clocks differ.
+      // Of idle workers one is enough, except where their clocks differ.
       if (worker === IDLE && world.workers.indexOf(IDLE) < index && rules.clockOf === undefined) return;
       stepsOfWorker(rules, worker, index, step, accident);
     });
@@ -59,7 +61,7 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
       });
     accident('time', 'time passes', (next) => {
       next.now += TICK_MS;
-      // Workers that said nothing for so long count as dead, and their permits as sent.
+      // Workers that were silent for so long count as dead, and their permits as sent.
       if (next.ledger.permits.size > 0) next.isClean = false;
     });
     if (world.disk !== null) {
@@ -75,9 +77,9 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
     }
     if (world.workers.every(({ phase }) => phase === 'idle'))
       accident('turn', 'the month turns', (next) => {
-        // Free answers that nobody has told yet are still to be taken off.
+        // Free answers that were not reported yet are still to be subtracted.
         const mayBeOurs = next.workers.filter(({ mail }) => mail?.as === 'free').length;
-        // Until a reading says so nobody knows that there is room again.
+        // Until a reading says so the new room is unknown.
         Object.assign(next, {
           isClean: false,
           month: 1,
@@ -164,7 +166,7 @@ function stepsOfWorker(
     });
 }
 
-/** One exchange of a worker: its mail, and a permit if it wants one and hears of it. */
+/** One exchange of a worker: its outbox, and a permit if it wants one and receives the answer. */
 function tell(
   rules: LedgerRules,
   next: SmallWorld,
@@ -208,7 +210,8 @@ function tell(
     mayHaveTurned: false,
     usageLagMs: 60_000,
   };
-  // What the observer can prove: free answers are not ours, usage beyond all that may be ours is others'.
+  // What the observer can prove: free answers are not ours, usage beyond all that may be ours is
+  // others'.
   if (mail?.as === 'free' && phase !== 'asking') next.mayBeOurs -= 1;
   if (mail?.reading && mail.reading.month === next.month)
     next.provenOthers = Math.max(next.provenOthers, mail.reading.usage - next.mayBeOurs);
@@ -218,7 +221,7 @@ function tell(
   const isGranted = answer.permits[0]?.answer === 'granted';
   if (isGranted && !wasOut) next.mayBeOurs += 1;
   const { epoch, version, sent, held, probes } = answer.state;
-  // A ledger that keeps everything never goes back: what was seen of it is never of use.
+  // A ledger that keeps everything never goes back, so what was seen of it is never needed.
   const seen = mayGoBack && !rules.isDurable ? { epoch, version, spent: sent + held + probes } : null;
   const after: Worker =
     take === 'unheard'

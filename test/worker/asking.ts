@@ -1,6 +1,6 @@
 /**
- * The seams of asking, told what to say: a client with scripted answers, a governor, a recorder and a clock that only
- * the test turns. Everything that happens is written to one list, so that order is asserted and never guessed.
+ * Scripted collaborators of asking: a client, a governor, a recorder and a clock that only the test
+ * turns. Every event is appended to one list, so that the order is asserted.
  */
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
@@ -25,7 +25,7 @@ export const BEFORE: Pass = { type: 'pass', isProbe: false };
 
 export interface PassingClock extends Clock {
   pass(ms: number): void;
-  /** Somebody sets the clock by so much. */
+  /** Sets the clock by this much. */
   set(ms: number): void;
   readonly slept: readonly number[];
 }
@@ -85,7 +85,7 @@ export const SPENT_QUOTA = answerOf({ type: 'refused', code: 'quota', retryAfter
 export interface Asking {
   readonly context: AskContext;
   readonly clock: PassingClock;
-  /** What happened, in order. */
+  /** Events in order. */
   readonly log: readonly string[];
   readonly recorded: readonly NewOutcome[];
   readonly stop: AbortController;
@@ -94,7 +94,7 @@ export interface Asking {
 }
 
 export interface AskingOptions {
-  /** One for each request; the last one is repeated. A function is handed what the request has to abort it. */
+  /** One per request; the last one is repeated. A function receives the request's abort signal. */
   readonly answers: readonly (Answer | ((signal: AbortSignal | undefined) => Promise<Answer>))[];
   /** Instead of permits. The last is repeated. */
   readonly grants?: readonly (Grant | ((signal: AbortSignal) => Promise<Grant>))[];

@@ -1,4 +1,4 @@
-/** Workers on a real queue: end to end over BullMQ on Redis, with the local service in this process. */
+/** Workers on a real queue: BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
@@ -77,7 +77,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 121, held: 0 });
   });
 
-  it('never has more requests under way than it may', async () => {
+  it('never exceeds its number of requests in flight', async () => {
     let now = 0;
     let most = 0;
     const client = place.client(async () => {
@@ -93,7 +93,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(most).toBeGreaterThan(1);
   });
 
-  it('that is stopped in mid-work loses no answer; the next one asks for the rest alone', async () => {
+  it('that is stopped during work loses no answer; the next one asks only for the rest', async () => {
     const texts = brands(200);
     const chunks = await addAll(texts);
     let asked = 0;
@@ -141,7 +141,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(asked.two).toBeGreaterThan(0);
   });
 
-  it('that meets identifiers of another run at work buys them once for both', async () => {
+  it('that meets identifiers of another live run buys them once for both', async () => {
     const other = await place.startRun('other');
     const texts = brands(60);
     for (const name of ['one', 'two']) {
@@ -156,7 +156,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await answersOf(texts)).toBe(60);
   });
 
-  it('leaves chunks of a service that it must not talk to for others', async () => {
+  it('leaves chunks of a service that it must not use to others', async () => {
     const chunks = await addAll(brands(3));
     const stranger = place.openWorker({ client: null, spoolFolder });
     await stranger.start();
@@ -170,7 +170,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(place.billed.size).toBe(3);
   });
 
-  it.each(['completed', 'stopped'] as const)('asks nothing for a run that is %s', async (status) => {
+  it.each(['completed', 'stopped'] as const)('sends nothing for a run that is %s', async (status) => {
     await place.engine.runs.end(run.id, status, null);
     const chunks = await addAll(brands(3));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
@@ -179,14 +179,14 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(place.billed.size).toBe(0);
   });
 
-  it('asks nothing for a run that nobody knows', async () => {
+  it('sends nothing for an unknown run', async () => {
     await place.addChunk('unknown', 0, brands(3));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
     expect(place.billed.size).toBe(0);
   });
 
-  it('tells its process of each chunk that is finished', async () => {
+  it('reports each finished chunk to its process', async () => {
     let told = 0;
     const chunks = await addAll(brands(30), 10);
     const onChunk = () => {
@@ -198,7 +198,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await vi.waitUntil(() => told === chunks, SOON);
   });
 
-  it('tells its process of each answer as the store keeps it', async () => {
+  it('reports each answer to its process as the store keeps it', async () => {
     const told: FetchedAnswer[] = [];
     const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => told.push(answer) };
     const chunks = await addAll([...brands(5), 'domain:nobody.com'], 3);
@@ -217,7 +217,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     }
   });
 
-  it('brings in answers that waited on disk before it asks for anything', async () => {
+  it('records spooled answers before it asks for anything', async () => {
     const waiting: NewOutcome = {
       key: `${KEY_PREFIX}domain:b7.com`,
       status: 'not_found',
@@ -245,7 +245,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.openWorker({ client: null, spoolFolder }).readUsage('own.example', run)).toBeNull();
   });
 
-  it('that is stopped with many requests under way says nothing of the service: another one finishes the run', async () => {
+  it('that is stopped with many requests in flight does not judge the service: another one finishes the run', async () => {
     const texts = brands(40);
     let underWay = 0;
     const hanging: Client = {
@@ -258,7 +258,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     };
     const slow = place.openWorker({ client: hanging, spoolFolder, concurrency: 30 });
     await slow.start();
-    // Proves the address, so that requests go at once.
+    // Proves the address, so that requests are sent at once.
     await slow.readUsage('own.example', run);
     const chunks = await addAll(texts, 10);
     await vi.waitUntil(() => underWay === 30, SOON);
@@ -280,11 +280,11 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await vi.waitUntil(async () => (await place.engine.runs.heartbeat(run.id)).halt !== null, SOON);
     expect((await place.engine.runs.heartbeat(run.id)).halt?.why).toBe('useless');
     await Promise.all(workers.map((worker) => worker.stop(1_000)));
-    // And what the three others had under way.
+    // Plus what the three others had in flight.
     expect(client.asked.length - 1).toBeLessThanOrEqual(20 + 3);
   });
 
-  it('leaves alone what waits on disk for another engine, which then buys nothing again', async () => {
+  it('ignores answers spooled for another engine, which then buys nothing again', async () => {
     const texts = brands(20);
     const other = await openWorkplace(redis?.url ?? '', `other-${opened}`);
     place.releasers.push(() => other.releasers.releaseAll());
@@ -306,14 +306,14 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
-  it('that is stopped while the store refuses answers keeps them on disk, and the next start brings them in', async () => {
+  it('that is stopped while the store refuses answers keeps them on disk, and the next start records them', async () => {
     const texts = brands(20);
     await addAll(texts);
     const sick = refusingAnswers(place.engine);
     const worker = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
     await worker.start();
     await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
-    // Far from its deadline: nothing is waited for that will not come.
+    // Far before its deadline: it waits for nothing that will not arrive.
     await worker.stop(600_000);
     const bought = place.billed.size;
     expect(bought).toBeGreaterThan(0);
@@ -325,7 +325,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
-  it('that lost the lock of a chunk starts nothing more for it, keeps its answers and leaves parking to others', async () => {
+  it('that lost the lock of a chunk starts nothing more for it, keeps its answers and does not park it', async () => {
     const texts = brands(20);
     const lock = new AbortController();
     const client = place.client();
@@ -374,13 +374,13 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await worker.start();
     await vi.waitUntil(() => asked > 0, SOON);
     await worker.stop(300);
-    // Unknown is spent: the permit is not given back.
+    // Unknown is spent: the permit is not returned.
     expect(asked).toBe(1);
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 1, held: 0 });
   });
 });
 
-/** The engine, but no answer is taken: as when its memory is full. */
+/** The engine, but no answer is accepted, like when its memory is full. */
 function refusingAnswers(engine: Engine): Engine {
   const outcomes = new Proxy(engine.outcomes, {
     get(target, name) {

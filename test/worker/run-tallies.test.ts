@@ -1,4 +1,7 @@
-/** How far a worker is with a run: told about once a second as the sum so far, and nothing is told twice or lost. */
+/**
+ * The progress of a worker with a run: reported about once a second as the sum so far, never twice
+ * and never lost.
+ */
 import { expect, it } from 'vitest';
 import { NO_TALLY, type Tally } from '../../src/stores/run-store.js';
 import type { Asked } from '../../src/worker/ask.js';
@@ -26,7 +29,7 @@ function createTallying() {
   return { tallies, tally: tallies.of('run'), clock, told, refuse, sums: () => told.map(({ sum }) => sum) };
 }
 
-it('a quick chunk tells everything at its end', async () => {
+it('a quick chunk reports everything at its end', async () => {
   const { tally, sums } = createTallying();
   tally.addAsked(MATCHED);
   tally.addAsked({ result: { type: 'not_found' }, requests: 2, billed: 1 });
@@ -36,7 +39,7 @@ it('a quick chunk tells everything at its end', async () => {
   expect(sums()).toEqual([{ matched: 1, notFound: 1, failed: 1, stored: 4, requests: 3, billed: 2 }]);
 });
 
-it('a slow one tells once a second, the sum so far under one name', async () => {
+it('a slow one reports once a second, the sum so far under one name', async () => {
   const { tallies, tally, clock, told, sums } = createTallying();
   for (let answers = 0; answers < 6; answers += 1) {
     clock.pass(400);
@@ -62,7 +65,7 @@ it('each run has a sum and a name of its own', async () => {
   expect(new Set(told.map(({ part }) => part)).size).toBe(2);
 });
 
-it('a run that was forgotten, of very many, goes on under another name', async () => {
+it('of very many runs a forgotten one continues under another name', async () => {
   const { tallies, told } = createTallying();
   for (let run = 0; run < 300; run += 1) {
     tallies.of(`run ${run}`).addAsked(MATCHED);
@@ -76,7 +79,7 @@ it('a run that was forgotten, of very many, goes on under another name', async (
   expect(of[0]?.part).not.toBe(of[1]?.part);
 });
 
-it('nothing new to tell is not told', async () => {
+it('nothing is reported when nothing has changed', async () => {
   const { tally, told } = createTallying();
   tally.add(NO_TALLY);
   await tally.flush();
@@ -86,7 +89,7 @@ it('nothing new to tell is not told', async () => {
   expect(told).toHaveLength(1);
 });
 
-it('what could not be told goes with the next', async () => {
+it('a failed report is made up for by the next', async () => {
   const { tally, clock, refuse, sums } = createTallying();
   refuse(true);
   clock.pass(1_000);

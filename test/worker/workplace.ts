@@ -1,6 +1,6 @@
 /**
- * Where chunks are resolved for real: an engine on a Redis server, the local service in this process over a tiny
- * catalogue, runs and workers. What the service bills is counted by identifier.
+ * A setting for real chunks: an engine on a Redis server, the local service in this process over a
+ * tiny catalogue, runs and workers. What the service bills is counted by identifier.
  */
 import pLimit from 'p-limit';
 import { type Clock, systemClock } from '../../src/core/clock.js';
@@ -38,7 +38,7 @@ export interface Workplace {
   readonly releasers: Releasers;
   /** How often the service billed each identifier (`kind:value`). */
   readonly billed: ReadonlyMap<string, number>;
-  /** The local service, asked through `before` each time. */
+  /** The local service; calls `before` each time. */
   client(before?: (value: string) => Promise<void> | void): Client;
   startRun(id: string, settings?: Partial<RunSettings>): Promise<RunRecord>;
   /** What `resolveChunk` needs, as a worker of this name. */
@@ -69,14 +69,14 @@ export function chunkOf(
   return { run: run.id, chunk: 0, identifiers, attempts: {}, ...some };
 }
 
-/** A clock whose waits take no time: quick retries are the policy's, not the tests'. */
+/** A clock whose waits take no time: quick retries belong to the policy, not to these tests. */
 const hastyClock: Clock = {
   now: () => systemClock.now(),
   monotonic: () => systemClock.monotonic(),
   sleep: async (_ms, signal) => signal?.throwIfAborted(),
 };
 
-/** A client that answers by the identifier's value and counts what it was asked. */
+/** A client that answers by the identifier's value and counts requests. */
 export function scriptedClient(
   answer: (value: string, count: number) => Answer | Promise<Answer>,
 ): Client & { readonly asked: readonly string[] } {
@@ -90,7 +90,7 @@ export function scriptedClient(
   };
 }
 
-/** Each workplace has the server to itself, under a namespace of its own. */
+/** Each has the server to itself, under a namespace of its own. */
 export async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
   const releasers = createReleasers();
   const log = silentLog();

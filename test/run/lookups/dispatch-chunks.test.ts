@@ -8,7 +8,7 @@ import type { RunProgress } from '../../../src/stores/run-store.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-it('are added twenty at a time and two hundred ahead, however few are finished between two looks', async () => {
+it('are added twenty at a time and two hundred ahead, however few are finished between two checks', async () => {
   const added: number[] = [];
   let queued = 0;
   let done = 0;

@@ -1,4 +1,4 @@
-/** When runs and inboxes tell, and of what. */
+/** When runs and inboxes notify, and of what. */
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -36,7 +36,7 @@ describe('a run', () => {
     return { told, run: createRunNotices({ notifier: told, input, isSample: false, clock }) };
   };
 
-  it('is told of each time it is parked, once, with why and what is left', () => {
+  it('notifies each time it is parked, once, with the reason and what is left', () => {
     const { told, run } = notices();
     const parked = progressIn('parked', 'the quota is used up');
     for (const progress of [progressIn('asking'), parked, parked, progressIn('asking'), parked])
@@ -55,7 +55,7 @@ describe('a run', () => {
   it.each([
     [EXIT.done, ['finish']],
     [EXIT.interrupted, []],
-  ])('that ends with exit code %i is told of as %j', (exitCode, events) => {
+  ])('that ends with exit code %i is reported as %j', (exitCode, events) => {
     const { told, run } = notices();
     const result = resultOf();
     run.noteEnd(result, makeReport(requestFor(), result, exitCode), exitCode, 'key-1');
@@ -70,7 +70,7 @@ describe('a run', () => {
     expect(told.notices[0]?.run).toEqual({ id: null, label: `${hostname()}: stdin` });
   });
 
-  it('that a person stopped is no news', async () => {
+  it('that a person stopped is not reported', async () => {
     const { told, run } = notices();
     const failing = run.notingErrors(AbortSignal.abort(), () => Promise.reject(new Error('x')));
     await expect(failing).rejects.toThrow('x');
@@ -108,7 +108,7 @@ describe('a file of an inbox', () => {
     else expect(told.notices).toMatchObject([{ ...expected, rows: null, report: null }]);
   });
 
-  it('is told of with its report where it lies for good, and the next one without it', () => {
+  it('is reported with the final path of its report, and the next one without it', () => {
     const { told, inbox } = notices();
     const result = resultOf();
     inbox.noteReport(job, result, makeReport(requestFor(), result, EXIT.done), 'key-1');
@@ -120,7 +120,7 @@ describe('a file of an inbox', () => {
     ]);
   });
 
-  it('is one failure of many when the credentials are refused', () => {
+  it('counts as one of many failures when the credentials are refused', () => {
     const { told, inbox } = notices();
     for (let file = 0; file < 3; file += 1) inbox.noteEnd(job, refused, null);
     expect(told.notices).toHaveLength(1);
