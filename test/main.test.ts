@@ -19,8 +19,8 @@ describe('an error that ends a process', () => {
     [wrong, { code: 'usage-invalid', message: 'no such flag: --x; see --help', exitCode: 2 }],
     [new TypeError('x is not a function'), { code: 'bug', message: 'x is not a function', exitCode: 5 }],
     ['a text', { code: 'bug', message: 'a text', exitCode: 5 }],
-  ])('is printed as JSON for programs: %s', (error, told) => {
-    expect(failureOf(error, '').data).toEqual({ error: told });
+  ])('is printed as JSON for programs: %s', (error, data) => {
+    expect(failureOf(error, '').data).toEqual({ error: data });
   });
 
   it('is printed in one line for people, and with its stack when it is a bug', () => {

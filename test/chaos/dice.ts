@@ -12,10 +12,10 @@ export interface Dice {
 
 const SEED = readSeed(process.env.CHAOS_SEED);
 
-function readSeed(said: string | undefined): number {
-  if (said === undefined || said === '') return randomInt(2 ** 32);
-  if (!/^\d{1,10}$/.test(said)) throw new Error(`CHAOS_SEED is a whole number, not ${said}`);
-  return Number(said) >>> 0;
+function readSeed(value: string | undefined): number {
+  if (value === undefined || value === '') return randomInt(2 ** 32);
+  if (!/^\d{1,10}$/.test(value)) throw new Error(`CHAOS_SEED is a whole number, not ${value}`);
+  return Number(value) >>> 0;
 }
 
 export function createDice(name: string): Dice {

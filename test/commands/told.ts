@@ -2,13 +2,13 @@
 import type { Notice } from '../../src/run/notices/notice.js';
 import type { Notifier } from '../../src/run/notices/notifier.js';
 
-export interface Told extends Notifier {
+export interface RecordingNotifier extends Notifier {
   readonly notices: readonly Notice[];
   /** Runs for which a check of the limit was requested. */
   readonly looks: readonly Notice['run'][];
 }
 
-export function createTold(): Told {
+export function createRecordingNotifier(): RecordingNotifier {
   const notices: Notice[] = [];
   const looks: Notice['run'][] = [];
   return {

@@ -27,9 +27,9 @@ test('uses those of live runs, of which the ledger knows the lowest', () => {
 
 const IDLE = { now: NOW, overage: 0, quotaCap: null };
 
-test.each([FREE, PAID])('without a live run uses those of the newest run, whatever is set: %j', (said) => {
+test.each([FREE, PAID])('without a live run uses those of the newest run, whatever is set: %j', (given) => {
   const runs = [run(paidRun), run({ plan: 'free' })];
-  expect(termsOf(ACCOUNT, IDLE, runs, said)).toEqual({ plan: 'paid', overage: 1_724, quotaCap: 900 });
+  expect(termsOf(ACCOUNT, IDLE, runs, given)).toEqual({ plan: 'paid', overage: 1_724, quotaCap: 900 });
 });
 
 test('does not count a killed run as live', () => {
@@ -44,9 +44,9 @@ test('ignores runs of other accounts', () => {
 });
 
 test('uses the settings where there was no run, and for `up` while none is live', () => {
-  const said = { plan: 'paid', overage: 500, quotaCap: 70 };
-  expect(termsOf(ACCOUNT, IDLE, [], PAID)).toEqual(said);
-  expect(termsOf(ACCOUNT, IDLE, [run(paidRun)], { ...PAID, isHost: true })).toEqual(said);
+  const given = { plan: 'paid', overage: 500, quotaCap: 70 };
+  expect(termsOf(ACCOUNT, IDLE, [], PAID)).toEqual(given);
+  expect(termsOf(ACCOUNT, IDLE, [run(paidRun)], { ...PAID, isHost: true })).toEqual(given);
   expect(termsOf(ACCOUNT, IDLE, [run(paidRun, 'running')], { ...PAID, isHost: true })).toMatchObject({
     overage: 0,
   });

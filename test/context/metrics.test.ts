@@ -28,7 +28,10 @@ const MISSING = {
   meaning: { type: 'not_found', status: 404, comeBack: false, sign: 'own' },
   cost: 'billed',
 } as const;
-const AWAY = { meaning: { type: 'unavailable', reason: '503', retryAfterMs: null }, cost: 'free' } as const;
+const UNAVAILABLE = {
+  meaning: { type: 'unavailable', reason: '503', retryAfterMs: null },
+  cost: 'free',
+} as const;
 const DAMAGED = { meaning: { type: 'wasted', reason: 'no JSON' }, cost: 'doubtful' } as const;
 
 const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
@@ -38,7 +41,7 @@ describe('lookups', () => {
   it('are counted by outcome, billed and timed, and the answer is passed on', async () => {
     const metrics = createMetrics();
     const url = `${await served(metrics)}/metrics`;
-    const client = metrics.watchClient(answering(MATCHED, MATCHED, MISSING, AWAY, DAMAGED));
+    const client = metrics.watchClient(answering(MATCHED, MATCHED, MISSING, UNAVAILABLE, DAMAGED));
     for (let at = 0; at < 5; at += 1) await client.lookup(ACME, OPTIONS);
     expect(await client.lookup(ACME, OPTIONS)).toMatchObject(MATCHED);
     const { value } = await scrape(url);

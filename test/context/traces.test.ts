@@ -46,7 +46,7 @@ const MATCHED = {
   meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
   cost: 'billed',
 } as const;
-const AWAY = {
+const UNAVAILABLE = {
   meaning: { type: 'unavailable', reason: 'secret-word', retryAfterMs: null },
   cost: 'free',
 } as const;
@@ -139,7 +139,7 @@ describe('a chunk', () => {
   it('records its own outcomes only', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
-    const client = traces.watchClient(answering(MATCHED, MATCHED, AWAY));
+    const client = traces.watchClient(answering(MATCHED, MATCHED, UNAVAILABLE));
     const lookup = async () => {
       await client.lookup(ACME, OPTIONS);
     };

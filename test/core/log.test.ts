@@ -94,11 +94,11 @@ it('removes a known secret from every line, whatever logs it, and keeps lines va
 
 it('escapes control characters without changing the meaning of a line', async () => {
   const path = join(await temporaryFolder(), 'run.log');
-  const said = 'a\u001b[2J\u007f\u009b31m\u202e\u2028b';
-  logTo(path).warn({ said }, said);
+  const message = 'a\u001b[2J\u007f\u009b31m\u202e\u2028b';
+  logTo(path).warn({ message }, message);
   const text = readFileSync(path, 'utf8');
   expect(text).not.toMatch(/(?!\n)\p{Cc}|[\u2028\u202e]/u);
-  expect(JSON.parse(text)).toMatchObject({ said, msg: said });
+  expect(JSON.parse(text)).toMatchObject({ message, msg: message });
 });
 
 it('writes nothing at level silent', () => {

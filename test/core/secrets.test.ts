@@ -44,12 +44,12 @@ it('removes all registered secrets from texts and JSON, which stays valid', () =
   expect(withoutSecrets('SESAME-OPEN-THE-DOOR or 1234567890123456 in /data/too-short.csv')).toBe(
     '*** or *** in /data/too-short.csv',
   );
-  const said = {
+  const value = {
     n: 1234567890123456,
     code: 'sesame-open-the-door',
     'SeSame-Open-The-Door': '1234567890123456',
   };
-  const line = jsonWithoutSecrets(`${JSON.stringify(said)}\n`);
+  const line = jsonWithoutSecrets(`${JSON.stringify(value)}\n`);
   expect(JSON.parse(line)).toMatchObject({ n: 1234567890123456, code: '***' });
   expect(line.endsWith('}\n')).toBe(true);
   expect(jsonWithoutSecrets('{"SESAME-open-the-door":1}\n')).toBe('{"***":1}\n');

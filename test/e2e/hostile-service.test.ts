@@ -85,8 +85,8 @@ describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
     expect(csv.code, csv.stderr).toBe(1);
     const lines = await cli('run', 'list.csv', '--format', 'jsonl', '--log-level', 'trace');
     const status = await cli('status', '--json');
-    const said = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
-    const all = [said, await allText(folder), ...service.posted].join('\n').toLowerCase();
+    const output = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    const all = [output, await allText(folder), ...service.posted].join('\n').toLowerCase();
     expect(service.posted.length).toBeGreaterThan(0);
     expect(all).toContain('***');
     expect(all).not.toContain(token.toLowerCase());

@@ -8,7 +8,7 @@ import { redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
 const METRICS_AT = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/;
-const urlIn = (said: string) => METRICS_AT.exec(said)?.[1] ?? '';
+const urlIn = (output: string) => METRICS_AT.exec(output)?.[1] ?? '';
 
 describeOn([redisEngine()], (engine) => {
   beforeAll(() => engine.start());

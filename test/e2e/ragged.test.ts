@@ -66,10 +66,10 @@ describeOn([redisEngine(), ...others], (engine) => {
     await expect(access(scene.path('shifted.enriched.csv'))).rejects.toThrow();
 
     const invalid = { args: ['--ragged', 'invalid'], env: {} };
-    const told = { args: [], env: { BRAND_ENRICH_RAGGED: 'invalid' } };
+    const environment = { args: [], env: { BRAND_ENRICH_RAGGED: 'invalid' } };
     await scene.write('brand-enrich.config.json', '{"ragged": "invalid"}');
     const config = { args: ['--config', 'brand-enrich.config.json'], env: {} };
-    for (const { args, env } of [invalid, told, config]) {
+    for (const { args, env } of [invalid, environment, config]) {
       const run = await scene.run(['run', 'shifted.csv', '--column', 'ticker:ticker', ...args], env);
       expect(run.code, run.stderr).toBe(0);
       expect(await readRows(scene.path('shifted.enriched.csv'))).toMatchObject([

@@ -5,11 +5,11 @@ import { FailFileError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
 import { createPatience, withPatience } from '../../src/engine/patience.js';
 
-const away = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
+const unreachable = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
 const running = () => ({ log: silentLog(), stop: new AbortController().signal });
 
 /** Throws this many times, then answers `there`. */
-function absent(times: number, error: () => Error = away) {
+function absent(times: number, error: () => Error = unreachable) {
   const call = async () => {
     call.count += 1;
     if (call.count <= times) throw error();
@@ -50,7 +50,7 @@ describe('patience', () => {
     const patience = createPatience({ ...running(), log });
     await Promise.all([patience(absent(2)), patience(absent(2))]);
     expect(lines).toEqual([
-      { level: 40, reason: away().message, msg: 'the engine does not answer; trying again' },
+      { level: 40, reason: unreachable().message, msg: 'the engine does not answer; trying again' },
       { level: 30, msg: 'the engine answers again' },
     ]);
   });

@@ -56,8 +56,8 @@ describe('is stopped, before anything is spent', () => {
     const error = refusal(table, { column: [flag] });
     expect(error.code).toBe('column-mismatch');
     expect(error.exitCode).toBe(2);
-    const said = fitting === null ? 'name the right column or kind' : `say --column ${fitting}`;
-    expect(error.todo).toBe(`${said}, or --allow-mismatch to go on all the same`);
+    const advice = fitting === null ? 'name the right column or kind' : `say --column ${fitting}`;
+    expect(error.todo).toBe(`${advice}, or --allow-mismatch to go on all the same`);
     expect(chosen(table, { column: [flag], allowMismatch: true })).toBe(flag);
   });
 

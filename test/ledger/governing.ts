@@ -31,7 +31,7 @@ export interface Asker {
   readonly key: string;
   readonly stop: AbortController;
   /** `granted`, `lost`, `exhausted` ...; `rejected` followed by the reason's message. */
-  readonly came: string;
+  readonly result: string;
   readonly grant: Grant | null;
   readonly permit: string;
 }
@@ -84,16 +84,16 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
 
   const ask: Stage['ask'] = (key, some = {}) => {
     const stop = new AbortController();
-    const asker = { key, stop, came: 'waiting', grant: null as Grant | null, permit: '' };
+    const asker = { key, stop, result: 'waiting', grant: null as Grant | null, permit: '' };
     const run = { id: 'run', period: 'month', maxRate: null, ...some.run } as const;
     governors[some.by ?? 0]?.take(run, key, stop.signal).then(
       (grant) => {
-        asker.came = grant.type;
+        asker.result = grant.type;
         asker.grant = grant;
         if (grant.type === 'granted') asker.permit = grant.permit;
       },
       (reason: Error) => {
-        asker.came = `rejected: ${reason.message}`;
+        asker.result = `rejected: ${reason.message}`;
       },
     );
     return asker;
@@ -127,6 +127,6 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
 /** Number of requests per result. */
 export function outcomes(askers: readonly Asker[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { came } of askers) counts[came] = (counts[came] ?? 0) + 1;
+  for (const { result } of askers) counts[result] = (counts[result] ?? 0) + 1;
   return counts;
 }

@@ -120,7 +120,7 @@ describe('a refusal for quota', () => {
     expect(outcomes(askers)).toEqual({ granted: 1, exhausted: 2 });
     const soon = ask('soon');
     await clock.advance(30_000);
-    expect(soon.came).toBe('exhausted');
+    expect(soon.result).toBe('exhausted');
   });
 
   test('does not count the refused permit as spent', async () => {
@@ -149,8 +149,8 @@ describe('several governors on one ledger', () => {
     const work = async (by: number): Promise<void> => {
       for (;;) {
         const asker = stage.askMany(1, { by })[0] as Asker;
-        while (asker.came === 'waiting') await stage.clock.sleep(5);
-        if (asker.came !== 'granted') break;
+        while (asker.result === 'waiting') await stage.clock.sleep(5);
+        if (asker.result !== 'granted') break;
         const { held, sent } = stage.account();
         count.most = Math.max(count.most, held + sent);
         count.sent += 1;
@@ -207,7 +207,7 @@ describe('several governors on one ledger', () => {
 
 async function taken(asker: Asker, clock: { rest(): Promise<void> }): Promise<{ permit: string }> {
   await clock.rest();
-  expect(asker.came).toBe('granted');
+  expect(asker.result).toBe('granted');
   return { permit: asker.permit };
 }
 
@@ -220,8 +220,8 @@ async function exhaust({
   for (let billed = 0; ; billed += 1) {
     const [asker] = askMany(1);
     await clock.advance(100);
-    if (asker?.came !== 'granted') {
-      expect(asker?.came).toBe('exhausted');
+    if (asker?.result !== 'granted') {
+      expect(asker?.result).toBe('exhausted');
       return billed;
     }
     governor.settle(asker.permit, 'billed', HEARD);

@@ -68,7 +68,7 @@ describe('an unreachable ledger', () => {
     leaves?.stop.abort(new Error('stopped'));
     ledger.setReach('good');
     await clock.advance(5_000);
-    expect([stays?.came, leaves?.came]).toEqual(['granted', 'rejected: stopped']);
+    expect([stays?.result, leaves?.result]).toEqual(['granted', 'rejected: stopped']);
     expect([account().sent, account().held]).toEqual([0, 1]);
   });
 
@@ -141,12 +141,12 @@ describe('closing', () => {
 
   test('returns permits granted by the exchange in flight', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     askMany(3);
     await clock.rest();
     const closed = governor.close(5_000);
     await clock.rest();
-    letGo();
+    release();
     await closed;
     expect([account().sent, account().held]).toEqual([0, 0]);
   });

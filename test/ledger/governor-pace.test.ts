@@ -83,7 +83,7 @@ describe('slots', () => {
     expect(account().held).toBe(2);
     second?.stop.abort(new Error('stopped'));
     await clock.advance(15);
-    expect([second?.came, account().held]).toEqual(['rejected: stopped', 1]);
+    expect([second?.result, account().held]).toEqual(['rejected: stopped', 1]);
   });
 
   test('are shared by two governors', async () => {
@@ -182,8 +182,8 @@ describe('refusals', () => {
     await clock.advance(15);
     const third = ask('third');
     await clock.advance(8_900);
-    expect([third.came, rateOf(stage)]).toEqual(['waiting', lowered]);
+    expect([third.result, rateOf(stage)]).toEqual(['waiting', lowered]);
     await clock.advance(2_000);
-    expect(third.came).toBe('granted');
+    expect(third.result).toBe('granted');
   });
 });

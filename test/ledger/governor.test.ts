@@ -24,13 +24,13 @@ describe('asking', () => {
 
   test('sends requests that arrive during an exchange with the next one', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     const early = askMany(2);
     await clock.rest();
     const late = askMany(3);
     await clock.rest();
     expect(outcomes([...early, ...late])).toEqual({ waiting: 5 });
-    letGo();
+    release();
     await clock.rest();
     expect(outcomes([...early, ...late])).toEqual({ granted: 5 });
     expect(ledger.requests.slice(-2).map(({ take }) => take.length)).toEqual([2, 3]);
@@ -85,7 +85,7 @@ describe('asking', () => {
     ledger.claim('key', 'another');
     const asker = ask('key');
     await clock.rest();
-    expect(asker.came).toBe('lost');
+    expect(asker.result).toBe('lost');
   });
 
   test('reports a key that cost two requests without a usable answer as spent', async () => {
@@ -97,7 +97,7 @@ describe('asking', () => {
     }
     const third = ask('key');
     await clock.rest();
-    expect(third.came).toBe('spent');
+    expect(third.result).toBe('spent');
   });
 
   test.each([
@@ -132,11 +132,11 @@ describe('a clock that is set', () => {
     // Another process, which learns of the returned permit only when it asks again.
     const second = ask('two', { by: 1 });
     await settleDown();
-    expect([first.came, second.came]).toEqual(['granted', 'waiting']);
+    expect([first.result, second.result]).toEqual(['granted', 'waiting']);
     clock.set(setMs);
     governors[0]?.settle(first.permit, 'free', UNHEARD);
     await clock.advance(200);
-    expect(second.came).toBe('granted');
+    expect(second.result).toBe('granted');
   });
 });
 
@@ -147,7 +147,7 @@ describe('giving up', () => {
     const asker = ask('key');
     asker.stop.abort(new Error('stopped'));
     await clock.advance(1_000);
-    expect(asker.came).toBe('rejected: stopped');
+    expect(asker.result).toBe('rejected: stopped');
     expect(ledger.requests.length).toBe(before);
   });
 
@@ -161,13 +161,13 @@ describe('giving up', () => {
 
   test('after a grant returns the permit', async () => {
     const { clock, ledger, settleDown, account, ask } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     const asker = ask('key');
     await clock.rest();
     asker.stop.abort(new Error('stopped'));
     await clock.rest();
-    expect(asker.came).toBe('rejected: stopped');
-    letGo();
+    expect(asker.result).toBe('rejected: stopped');
+    release();
     await settleDown();
     expect([account().held, account().sent]).toEqual([0, 0]);
   });
@@ -201,11 +201,11 @@ describe('settling', () => {
 
   test('sends observations made during an exchange with the next one', async () => {
     const { clock, ledger, governor, account, ask } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     ask('one');
     await clock.rest();
     governor.note(headers(200, 7));
-    letGo();
+    release();
     await clock.advance(15);
     expect([account().quota, account().usage]).toEqual([200, 7]);
   });
@@ -236,11 +236,11 @@ describe('settling', () => {
     await clock.rest();
     const [other] = askMany(1, { by: 1 });
     await clock.rest();
-    expect(other?.came).toBe('waiting');
+    expect(other?.result).toBe('waiting');
     governors[0]?.settle(mine?.permit ?? '', 'free', UNHEARD);
     await settleDown();
     await clock.advance(100);
-    expect(other?.came).toBe('granted');
+    expect(other?.result).toBe('granted');
   });
 
   test('reuses a permit of its own in the same exchange', async () => {
@@ -250,16 +250,16 @@ describe('settling', () => {
     await clock.rest();
     governor.settle(permit, 'free', UNHEARD);
     await clock.advance(15);
-    expect(second.came).toBe('granted');
+    expect(second.result).toBe('granted');
     expect(ledger.requests.at(-1)).toMatchObject({ settle: [{ permit }], take: [{ key: 'two' }] });
   });
 });
 
 async function granted(
-  asker: { readonly permit: string; readonly came: string },
+  asker: { readonly permit: string; readonly result: string },
   clock: { rest(): Promise<void> },
 ): Promise<{ permit: string }> {
   await clock.rest();
-  expect(asker.came).toBe('granted');
+  expect(asker.result).toBe('granted');
   return { permit: asker.permit };
 }

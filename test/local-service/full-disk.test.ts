@@ -13,10 +13,10 @@ import { temporaryFolder } from './temporary-folder.js';
 import { createTinyService, USAGE } from './tiny-service.js';
 
 function startOn(files: { usageFile?: string; journalFile?: string }) {
-  const said: string[] = [];
+  const messages: string[] = [];
   const stream = new Writable({
     write(chunk, _, done) {
-      said.push(JSON.parse(String(chunk)).msg);
+      messages.push(JSON.parse(String(chunk)).msg);
       done();
     },
   });
@@ -26,7 +26,7 @@ function startOn(files: { usageFile?: string; journalFile?: string }) {
     ...files,
   });
   onTestFinished(() => service.close());
-  return { service, ask: (path: string) => get(path), said };
+  return { service, ask: (path: string) => get(path), messages };
 }
 
 /** A file system of a few pages, where the test may mount one. */
@@ -41,12 +41,12 @@ function tinyDisk(): string | null {
 it.skipIf(!existsSync('/dev/full'))(
   'requests are answered and counted, and the problem is reported once',
   async () => {
-    const { ask, said } = startOn({ journalFile: '/dev/full' });
+    const { ask, messages } = startOn({ journalFile: '/dev/full' });
     for (let asked = 1; asked <= 4; asked += 1) {
       const { status, headers } = await ask(`/v2/brands/domain/b${asked}.com`);
       expect([status, headers[USAGE]]).toEqual([404, String(asked)]);
     }
-    expect(said.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
+    expect(messages.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
   },
 );
 
@@ -55,7 +55,7 @@ it('what was counted meanwhile is recorded when there is space again', async ({ 
   if (disk === null) return skip('this user may not mount a file system');
   const usageFile = join(disk, 'usage.jsonl');
   const journalFile = join(disk, 'billed.jsonl');
-  const { service, ask, said } = startOn({ usageFile, journalFile });
+  const { service, ask, messages } = startOn({ usageFile, journalFile });
   expect((await ask('/v2/brands/domain/first.com')).status).toBe(404);
   const fill = join(disk, 'fill');
   expect(() => writeFileSync(fill, Buffer.alloc(262_144))).toThrow('ENOSPC');
@@ -65,7 +65,7 @@ it('what was counted meanwhile is recorded when there is space again', async ({ 
   rmSync(fill);
   await ask('/v2/brands/domain/last.com');
   expect(readUsageCounts(usageFile)).toMatchObject([{ requests: 202 }]);
-  expect(said.map((words) => words.split(':')[0])).toEqual(
+  expect(messages.map((words) => words.split(':')[0])).toEqual(
     expect.arrayContaining(['usage cannot be recorded', 'usage is recorded again']),
   );
   await service.close();

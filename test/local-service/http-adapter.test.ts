@@ -32,7 +32,7 @@ const whole: ServiceResponse = {
 };
 
 /** Sends these bytes and reads until the other side closes the connection. */
-async function tell(port: number, text: string) {
+async function sendRaw(port: number, text: string) {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   let answer = '';
   socket.on('data', (part: string) => {
@@ -145,7 +145,7 @@ describe('over HTTP', () => {
     ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
   ])('%s is refused with %i, as JSON and {}', async (_title, status, text) => {
     const { port } = await start(createTinyService().service, { clock: createHandClock() });
-    expect(await tell(port, text)).toEqual({
+    expect(await sendRaw(port, text)).toEqual({
       status,
       type: 'application/json',
       date: 'Sun, 15 Mar 2026 12:00:00 GMT',
@@ -156,7 +156,7 @@ describe('over HTTP', () => {
   it('a request that is never completed is refused with 408, as JSON and {}', async () => {
     const clock = createHandClock();
     const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });
-    expect(await tell(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
+    expect(await sendRaw(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
       status: 408,
       type: 'application/json',
       body: '{}',
@@ -165,12 +165,12 @@ describe('over HTTP', () => {
 
   it('a silent connection is closed without a response', async () => {
     const { port } = await start(createTinyService().service, { arrivalMs: 30 });
-    expect(await tell(port, '')).toMatchObject({ status: null, body: '' });
+    expect(await sendRaw(port, '')).toMatchObject({ status: null, body: '' });
   });
 
   it('a broken request does not affect other connections', async () => {
     const { port, url } = await start(createTinyService().service);
-    await tell(port, 'hello\r\n\r\n');
+    await sendRaw(port, 'hello\r\n\r\n');
     const answer = await fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
     expect([answer.status, answer.headers.get(USAGE)]).toEqual([200, '1']);
   });

@@ -50,9 +50,9 @@ it.each([
 
 it('sends the e-mail that a killed service owed, once', async () => {
   const cwd = temporaryFolder();
-  const away = await startMailServer();
-  await away.close();
-  const smtp = { url: `smtp://127.0.0.1:${away.port}`, from: 'brands@brand-service.example' };
+  const closed = await startMailServer();
+  await closed.close();
+  const smtp = { url: `smtp://127.0.0.1:${closed.port}`, from: 'brands@brand-service.example' };
   const account = { name: 'data', token: 'demo-token', quota: 5, notices: { email: 'team@example.com' } };
   writeFileSync(join(cwd, 'accounts.json'), JSON.stringify({ smtp, accounts: [account] }));
   const start = async () => {
@@ -65,7 +65,7 @@ it('sends the e-mail that a killed service owed, once', async () => {
   await first.service.untilSaid(/not delivered/);
   first.service.kill('SIGKILL');
   await first.service.done;
-  const mail = await startMailServer(away.port);
+  const mail = await startMailServer(closed.port);
   const second = await start();
   expect((await mail.next()).text).toContain('5 of 5 requests');
   second.service.kill('SIGTERM');

@@ -75,10 +75,10 @@ describe('the 80 % notice', () => {
       requests: 5,
       quota: 5,
     });
-    const letter = await mail.next();
-    expect(letter.to).toContain('team@example.com');
-    expect(letter.text).toContain('Subject: data: more than 80 % of the request quota is used');
-    expect(letter.text).toContain('5 of 5 requests in 2026-03');
+    const message = await mail.next();
+    expect(message.to).toContain('team@example.com');
+    expect(message.text).toContain('Subject: data: more than 80 % of the request quota is used');
+    expect(message.text).toContain('5 of 5 requests in 2026-03');
     await tiny.service.close();
     expect([webhook.count, mail.count]).toEqual([1, 1]);
   });
@@ -89,7 +89,7 @@ describe('the 80 % notice', () => {
     await mail.close();
     const { log, saying } = listeningLog();
     const clock = createWaitingClock();
-    const accounts = told(
+    const accounts = notifiedAccount(
       { webhook: webhook.port, mail: mail.port },
       `smtp://user:hidden-word@127.0.0.1:${mail.port}`,
     );
@@ -104,17 +104,17 @@ describe('the 80 % notice', () => {
   });
 
   it('is delivered when an unavailable mail server is back, once, and not again by the next start', async () => {
-    const away = await startMailServer();
-    await away.close();
+    const closed = await startMailServer();
+    await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
-    const accounts = told({ mail: away.port });
+    const accounts = notifiedAccount({ mail: closed.port });
     const clock = createWaitingClock();
     const tiny = createTinyService({ accounts, usageFile, clock });
     await spend(tiny, 9);
     await clock.untilSlept(1);
     clock.wake();
     await clock.untilSlept(2);
-    const mail = kept(await startMailServer(away.port));
+    const mail = kept(await startMailServer(closed.port));
     clock.wake();
     expect((await mail.next()).text).toContain('Subject: data: more than 80 %');
     await tiny.service.close();
@@ -128,22 +128,22 @@ describe('the 80 % notice', () => {
     ['was closed', true],
     ['was killed', false],
   ])('that a service still owed when it %s is delivered by the next one', async (_how, isClosed) => {
-    const away = await startMailServer();
-    await away.close();
+    const closed = await startMailServer();
+    await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
     const webhook = kept(await startWebhook());
-    const accounts = told({ webhook: webhook.port, mail: away.port });
+    const accounts = notifiedAccount({ webhook: webhook.port, mail: closed.port });
     const clock = createWaitingClock();
     const first = createTinyService({ accounts, usageFile, clock });
     await spend(first, 9);
     await Promise.all([webhook.next(), clock.untilSlept(1)]);
     await expect.poll(() => readUsageCounts(usageFile)[0]?.notice?.open).toEqual(['e-mail']);
     if (isClosed) await first.service.close();
-    const mail = kept(await startMailServer(away.port));
+    const mail = kept(await startMailServer(closed.port));
     const second = createTinyService({ accounts, usageFile, clock: createWaitingClock(NOON + 86_400_000) });
-    const letter = await mail.next();
-    expect(letter.text).toContain('5 of 5 requests in 2026-03');
-    expect(letter.text).toMatch(/^Message-ID: <[0-9a-f]{32}@brand-enrich>$/m);
+    const message = await mail.next();
+    expect(message.text).toContain('5 of 5 requests in 2026-03');
+    expect(message.text).toMatch(/^Message-ID: <[0-9a-f]{32}@brand-enrich>$/m);
     await second.service.close();
     const third = createTinyService({ accounts, usageFile });
     await third.service.close();
@@ -152,10 +152,10 @@ describe('the 80 % notice', () => {
   });
 
   it('is given up after three days', async () => {
-    const away = await startMailServer();
-    await away.close();
+    const closed = await startMailServer();
+    await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
-    const accounts = told({ mail: away.port });
+    const accounts = notifiedAccount({ mail: closed.port });
     const { log, saying } = listeningLog();
     const clock = createWaitingClock();
     const tiny = createTinyService({ accounts, usageFile, clock, log });
@@ -170,7 +170,7 @@ describe('the 80 % notice', () => {
 });
 
 /** The account `data` with a quota of 5, notified on these local ports. */
-function told(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
+function notifiedAccount(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
   const notices = {
     ...(ports.webhook && { webhook: `http://127.0.0.1:${ports.webhook}/usage` }),
     ...(ports.mail && { email: 'team@example.com' }),

@@ -3,7 +3,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, test } from 'vitest';
 import { decodeBody } from '../../src/lookup/send.js';
 import { answerText } from './raw-server.js';
-import { createSending, told } from './sending.js';
+import { createSending, partsOf } from './sending.js';
 
 const TEXT = `{"name":"Acme","description":"${'rockets and anvils '.repeat(40)}"}`;
 const PLAIN = Buffer.from(TEXT);
@@ -55,7 +55,7 @@ describe('over a socket', () => {
     const { server, send } = await createSending((socket) =>
       socket.write(answerText(gzipSync(PLAIN), { 'content-encoding': 'gzip' })),
     );
-    expect(told(await send('/'))).toEqual({ status: 200, body: TEXT, damage: null });
+    expect(partsOf(await send('/'))).toEqual({ status: 200, body: TEXT, damage: null });
     expect(server.arrived[0]?.head.toLowerCase()).not.toContain('accept-encoding');
   });
 

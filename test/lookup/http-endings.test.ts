@@ -10,7 +10,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpSend } from '../../src/lookup/send.js';
 import { SELF_SIGNED } from '../support/self-signed.js';
 import { answerText } from './raw-server.js';
-import { createSending, TOKEN, told } from './sending.js';
+import { createSending, partsOf, TOKEN } from './sending.js';
 
 const BRAND = '{"name":"Acme"}';
 const WHOLE = { status: 200, body: BRAND, damage: null };
@@ -31,7 +31,7 @@ describe('the time-out', () => {
     const { send } = await createSending((socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'X-Slow: 1\r\n'), {
       timeoutMs: 150,
     });
-    expect(told(await send('/'))).toEqual(SENT);
+    expect(partsOf(await send('/'))).toEqual(SENT);
   });
 
   test('is not renewed by a body that arrives byte by byte; what its head said is known', async () => {
@@ -52,7 +52,7 @@ describe('the time-out', () => {
     // With a connection that is open both begin in the same moment, and so do their time-outs.
     await send('/warm');
     const results = await Promise.all([send('/first'), send('/second')]);
-    expect(results.map(told)).toEqual([SENT, UNSENT]);
+    expect(results.map(partsOf)).toEqual([SENT, UNSENT]);
     expect(server.countOf('/second')).toBe(0);
   });
 });
@@ -114,8 +114,8 @@ describe('a wrong address', () => {
 describe('stopping', () => {
   test('before a request begins opens no connection', async () => {
     const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
-    expect(told(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
-    expect(told(await send('/next'))).toEqual(WHOLE);
+    expect(partsOf(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
+    expect(partsOf(await send('/next'))).toEqual(WHOLE);
     expect(server.arrived.map(({ path }) => path)).toEqual(['/next']);
   });
 
@@ -133,9 +133,9 @@ describe('stopping', () => {
   });
 
   test('a queued request means it was never sent, and is not sent later', async () => {
-    const letGo: (() => void)[] = [];
+    const release: (() => void)[] = [];
     const { server, send } = await createSending(
-      (socket) => letGo.push(() => socket.write(answerText(BRAND))),
+      (socket) => release.push(() => socket.write(answerText(BRAND))),
       {
         connections: 1,
       },
@@ -146,12 +146,12 @@ describe('stopping', () => {
     const second = send('/second', stop.signal);
     const third = send('/third');
     stop.abort();
-    expect(told(await second)).toEqual(UNSENT);
-    letGo[0]?.();
-    expect(told(await first)).toEqual(WHOLE);
+    expect(partsOf(await second)).toEqual(UNSENT);
+    release[0]?.();
+    expect(partsOf(await first)).toEqual(WHOLE);
     await server.untilArrived(2);
-    letGo[1]?.();
-    expect(told(await third)).toEqual(WHOLE);
+    release[1]?.();
+    expect(partsOf(await third)).toEqual(WHOLE);
     expect(server.arrived.map(({ path }) => path)).toEqual(['/first', '/third']);
   });
 
@@ -160,7 +160,7 @@ describe('stopping', () => {
     const stop = new AbortController();
     const result = await send('/', stop.signal);
     stop.abort();
-    expect(told(result)).toEqual(WHOLE);
+    expect(partsOf(result)).toEqual(WHOLE);
   });
 
   test('for good ends what is in flight, and nothing is sent afterwards', async () => {
@@ -168,8 +168,8 @@ describe('stopping', () => {
     const result = send('/under-way');
     await server.untilArrived(1);
     await sender.close();
-    expect(told(await result)).toEqual(SENT);
-    expect(told(await send('/later'))).toEqual(UNSENT);
+    expect(partsOf(await result)).toEqual(SENT);
+    expect(partsOf(await send('/later'))).toEqual(UNSENT);
     expect(server.arrived.length).toBe(1);
   });
 });
@@ -196,7 +196,7 @@ describe('the token', () => {
     async (bad) => {
       const { server, sender } = await createSending((socket) => socket.write(answerText(BRAND)));
       const result = await sender.send({ path: '/', authorization: `Bearer ${TOKEN}${bad}` });
-      expect(told(result)).toEqual(UNSENT);
+      expect(partsOf(result)).toEqual(UNSENT);
       expect(JSON.stringify(result)).not.toContain(TOKEN);
       expect(server.arrived).toEqual([]);
     },

@@ -3,7 +3,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { answerText } from './raw-server.js';
-import { createSending, TOKEN, told } from './sending.js';
+import { createSending, partsOf, TOKEN } from './sending.js';
 
 const BRAND = '{"name":"Acme"}';
 const WHOLE = { status: 200, body: BRAND, damage: null };
@@ -12,7 +12,7 @@ const SENT = { wasSent: true };
 describe('a request', () => {
   test('is a GET with the token, and asks for JSON', async () => {
     const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
-    expect(told(await send('/v2/brands/domain/acme.example?allowNsfw=true'))).toEqual(WHOLE);
+    expect(partsOf(await send('/v2/brands/domain/acme.example?allowNsfw=true'))).toEqual(WHOLE);
     const [line, ...headers] = server.arrived[0]?.head.split('\r\n') ?? [];
     expect(line).toBe('GET /v2/brands/domain/acme.example?allowNsfw=true HTTP/1.1');
     expect(headers.map((header) => header.toLowerCase()).sort()).toEqual([
@@ -36,7 +36,7 @@ describe('a request', () => {
     const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)), {
       connections: 1,
     });
-    for (let index = 0; index < 20; index += 1) expect(told(await send(`/${index}`))).toEqual(WHOLE);
+    for (let index = 0; index < 20; index += 1) expect(partsOf(await send(`/${index}`))).toEqual(WHOLE);
     expect([server.arrived.length, server.connections]).toEqual([20, 1]);
   });
 
@@ -64,7 +64,7 @@ describe('a request', () => {
       socket.write(answerText('', { location: `${other.server.url}/stolen` }, '302 Found')),
     );
     const result = await send('/v2/brands/x');
-    expect(told(result)).toEqual({ status: 302, body: '', damage: null });
+    expect(partsOf(result)).toEqual({ status: 302, body: '', damage: null });
     expect(other.server.arrived).toEqual([]);
   });
 });
@@ -86,7 +86,7 @@ describe('an answer', () => {
     [404, 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
   ])('%i without a body is complete', async (status, text) => {
     const { send } = await createSending((socket) => socket.write(text));
-    expect(told(await send('/'))).toEqual({ status, body: '', damage: null });
+    expect(partsOf(await send('/'))).toEqual({ status, body: '', damage: null });
   });
 
   test('may follow informational responses', async () => {
@@ -99,7 +99,7 @@ describe('an answer', () => {
       ),
     );
     const result = await send('/');
-    expect(told(result)).toEqual(WHOLE);
+    expect(partsOf(result)).toEqual(WHOLE);
     expect(result.type === 'answer' && result.headers['x-api-key-quota']).toBeUndefined();
   });
 
@@ -107,7 +107,7 @@ describe('an answer', () => {
     const { send } = await createSending((socket) => {
       socket.end('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n');
     });
-    expect(told(await send('/'))).toEqual(SENT);
+    expect(partsOf(await send('/'))).toEqual(SENT);
   });
 
   test('in chunks is assembled', async () => {
@@ -116,7 +116,7 @@ describe('an answer', () => {
         'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"name":\r\n7\r\n"Acme"}\r\n0\r\n\r\n',
       ),
     );
-    expect(told(await send('/'))).toEqual(WHOLE);
+    expect(partsOf(await send('/'))).toEqual(WHOLE);
   });
 
   test('as long as the cap is read, one byte more is too large', async () => {
@@ -169,7 +169,7 @@ describe('an answer that breaks off', () => {
   ])('%s', async (_where, text, expected) => {
     const { server, send } = await createSending((socket) => socket.end(text));
     const result = await send('/v2/brands/x');
-    expect(told(result)).toEqual(expected);
+    expect(partsOf(result)).toEqual(expected);
     if (result.type === 'answer') expect(result.headers['x-api-key-quota']).toBe('250');
     expect(server.arrived.length).toBe(1);
   });
@@ -188,6 +188,6 @@ describe('an answer that breaks off', () => {
 
   test('in a head that never ends is given up', async () => {
     const { send } = await createSending((socket) => socket.write(`${HEAD}X-Long: ${'x'.repeat(70_000)}`));
-    expect(told(await send('/'))).toEqual(SENT);
+    expect(partsOf(await send('/'))).toEqual(SENT);
   });
 });

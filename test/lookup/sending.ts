@@ -39,7 +39,7 @@ export async function createSending(
 }
 
 /** The parts of a result that a test compares. */
-export function told(result: SendResult): Record<string, unknown> {
+export function partsOf(result: SendResult): Record<string, unknown> {
   return result.type === 'answer'
     ? { status: result.status, body: result.body.toString(), damage: result.damage }
     : { wasSent: result.wasSent };

@@ -30,7 +30,7 @@ const PENDING_KEPT_MS = 60_000;
 const DOUBTS_ALLOWED = 2;
 const WORKER_DEAD_AFTER_MS = 15_000;
 const RUN_DEAD_AFTER_MS = 30_000;
-const RUN_BEAT_AHEAD_MS = 5_000;
+const RUN_HEARTBEAT_AHEAD_MS = 5_000;
 /** A clock that goes back by more than this was set back. */
 const CLOCK_BACK_MS = 1_000;
 
@@ -148,7 +148,7 @@ export interface ModelAccount {
 export interface ModelWorld {
   accounts: Map<string, ModelAccount>;
   /** Heartbeats of workers. */
-  beats: Map<string, number>;
+  heartbeats: Map<string, number>;
   permits: Map<string, ModelPermit>;
   runs: Map<string, ModelRun>;
   /** Caps used so far, by run key. */
@@ -169,7 +169,7 @@ export interface ModelWorld {
 export function createWorld(newEpoch: () => string): ModelWorld {
   return {
     accounts: new Map(),
-    beats: new Map(),
+    heartbeats: new Map(),
     permits: new Map(),
     runs: new Map(),
     caps: new Map(),
@@ -253,8 +253,8 @@ function policyOf(
 
 function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   if (run.status === 'cancelled') return 'cancelled';
-  const isBeating = now - run.beatAt < RUN_DEAD_AFTER_MS && run.beatAt - now <= RUN_BEAT_AHEAD_MS;
-  return run.status === 'running' && (isBeating || run.beatAt === Infinity) ? 'alive' : 'dead';
+  const hasHeartbeat = now - run.beatAt < RUN_DEAD_AFTER_MS && run.beatAt - now <= RUN_HEARTBEAT_AHEAD_MS;
+  return run.status === 'running' && (hasHeartbeat || run.beatAt === Infinity) ? 'alive' : 'dead';
 }
 
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
@@ -398,14 +398,15 @@ function turn(account: ModelAccount, now: number): void {
 }
 
 /** A heartbeat. When the clock was set back all others go back with it: none is in the future. */
-export function noteBeat(world: ModelWorld, worker: string, now: number): void {
-  const ahead = Math.max(...world.beats.values()) - now;
-  if (ahead > CLOCK_BACK_MS) for (const [name, beatAt] of world.beats) world.beats.set(name, beatAt - ahead);
-  world.beats.set(worker, now);
+export function noteHeartbeat(world: ModelWorld, worker: string, now: number): void {
+  const ahead = Math.max(...world.heartbeats.values()) - now;
+  if (ahead > CLOCK_BACK_MS)
+    for (const [name, beatAt] of world.heartbeats) world.heartbeats.set(name, beatAt - ahead);
+  world.heartbeats.set(worker, now);
 }
 
 export function isWorkerAlive(world: ModelWorld, worker: string, now: number): boolean {
-  const beatAt = world.beats.get(worker);
+  const beatAt = world.heartbeats.get(worker);
   return beatAt !== undefined && now - beatAt < WORKER_DEAD_AFTER_MS;
 }
 
@@ -618,7 +619,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     account.pendingSent = 0;
     account.pendingDated = 0;
   }
-  noteBeat(world, request.worker, now);
+  noteHeartbeat(world, request.worker, now);
   followClock(world, request.account, account, now);
   restoreSeen(account, request, now);
   const billed: Billed[] = [];
@@ -691,7 +692,7 @@ function mayConfirmTurn(account: ModelAccount, policy: { quotaCap: number | null
  * How far beyond the quota the account may go without another run passing its cap with its permits
  * in flight: all of them may turn out to be overage.
  */
-function overageRoomOfOthers(world: ModelWorld, account: string, ownKey: string): number {
+function overageLeftByOthers(world: ModelWorld, account: string, ownKey: string): number {
   const out = new Map<string, { held: number; cap: number }>();
   for (const permit of world.permits.values()) {
     const { runKey, generation } = permit;
@@ -755,7 +756,7 @@ function take(
       if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
         return { permit, answer: 'denied' };
     }
-    if (beyond > overageRoomOfOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
+    if (beyond > overageLeftByOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
     let slot = Math.max(now, account.floorUntil);
     if (account.rate !== null) {
       const interval = 1_000 / account.rate;

@@ -105,7 +105,7 @@ describe('the search catches a ledger', () => {
       rules.FORGETS_HELD,
       {},
       {},
-      /^told that nothing is left after [0-3] of 4$/,
+      /^limit reported as reached after [0-3] of 4$/,
     ],
   ])('%s', (_who, by, left, options, broken) => {
     const { counterexample } = search(by, left, options);

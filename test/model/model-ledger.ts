@@ -59,14 +59,14 @@ export function createModelLedger(clock: Clock): ModelLedger {
       reach = to;
     },
     hold() {
-      let letGo = () => undefined as undefined;
+      let release = () => undefined as undefined;
       held = new Promise((resolve) => {
-        letGo = () => {
+        release = () => {
           held = null;
           resolve();
         };
       });
-      return () => letGo();
+      return () => release();
     },
     async exchange(request) {
       requests.push(request);

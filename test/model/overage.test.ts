@@ -63,10 +63,10 @@ class Story {
   /** What the service counted in each month. */
   readonly billed = [0, 0];
   readonly out: string[] = [];
-  mail: { permit: string; as: 'billed' | 'free' | 'doubtful'; period: string | null }[] = [];
+  outbox: { permit: string; as: 'billed' | 'free' | 'doubtful'; period: string | null }[] = [];
   reading: { usage: number; period: string } | null = null;
   /** The month of the last reading that the ledger received. */
-  told = 0;
+  reportedMonth = 0;
 
   constructor() {
     for (const { id, maxOverageRequests } of RUNS)
@@ -101,7 +101,7 @@ class Story {
         worker: 'worker',
         run,
         seen: null,
-        settle: this.mail,
+        settle: this.outbox,
         reading: {
           quota: QUOTA,
           ...(this.reading ?? { usage: this.billed[this.month] ?? 0, period: this.today }),
@@ -116,8 +116,9 @@ class Story {
       },
       this.now,
     );
-    this.told = (this.reading?.period ?? this.today) === this.today ? this.month : this.told;
-    this.mail = [];
+    this.reportedMonth =
+      (this.reading?.period ?? this.today) === this.today ? this.month : this.reportedMonth;
+    this.outbox = [];
     this.reading = null;
     for (const { permit, answer: given } of answer.permits) if (given === 'granted') this.out.push(permit);
   }
@@ -128,13 +129,13 @@ class Story {
 
   answer(which: number, wanted: 'billed' | 'free' | 'lost' | 'killed'): void {
     // What is lost before the new month is known cannot be dated.
-    const as = wanted === 'free' || this.told === this.month ? wanted : 'billed';
+    const as = wanted === 'free' || this.reportedMonth === this.month ? wanted : 'billed';
     const [permit] = this.out.splice(which % this.out.length, 1);
     if (permit === undefined) return;
     if (as !== 'free') this.billed[this.month] = (this.billed[this.month] ?? 0) + 1;
     if (as === 'killed') return;
     const isDated = as === 'billed';
-    this.mail.push({ permit, as: as === 'lost' ? 'doubtful' : as, period: isDated ? this.today : null });
+    this.outbox.push({ permit, as: as === 'lost' ? 'doubtful' : as, period: isDated ? this.today : null });
     if (isDated) this.reading = { usage: this.billed[this.month] ?? 0, period: this.today };
   }
 
@@ -152,8 +153,8 @@ class Story {
   turn(): void {
     if (this.month === 1) return;
     // Requests in flight are answered in the month that follows, if their answers are dated.
-    for (const { as } of this.mail) if (as === 'doubtful') return;
-    if (this.ledger.permits.size > this.out.length + this.mail.length) return;
+    for (const { as } of this.outbox) if (as === 'doubtful') return;
+    if (this.ledger.permits.size > this.out.length + this.outbox.length) return;
     this.month += 1;
     this.now = TURN_AT + 1_000;
   }

@@ -25,7 +25,7 @@ export const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
  */
 type Phase = 'idle' | 'asking' | 'looked' | 'holding' | 'billed';
 
-export interface Mail {
+export interface Outbox {
   readonly permit: string;
   readonly as: 'billed' | 'free' | 'doubtful';
   /** The usage header of the answer, and the month of its `Date`. */
@@ -35,7 +35,7 @@ export interface Mail {
 export interface Worker {
   readonly phase: Phase;
   readonly permit: string;
-  readonly mail: Mail | null;
+  readonly outbox: Outbox | null;
   /** The highest state this worker saw, should the ledger go back in time. */
   readonly seen: { readonly epoch: string; readonly version: number; readonly spent: number } | null;
 }
@@ -65,7 +65,7 @@ export interface SmallWorld {
 
 export type Accident = 'others' | 'crash' | 'loss' | 'time' | 'powerCut' | 'turn' | 'lie';
 
-export const IDLE: Worker = { phase: 'idle', permit: '', mail: null, seen: null };
+export const IDLE: Worker = { phase: 'idle', permit: '', outbox: null, seen: null };
 
 export function workerName(index: number): string {
   return `worker-${index}`;
@@ -134,7 +134,7 @@ export function copyLedger(ledger: ModelWorld): ModelWorld {
     // share them.
     ...ledger,
     accounts: new Map([[ACCOUNT, { ...account }]]),
-    beats: new Map(ledger.beats),
+    heartbeats: new Map(ledger.heartbeats),
     // Permits never change, they are only removed: the clock is never set back here.
     permits: new Map(ledger.permits),
     // Every request is for another identifier: doubts of earlier ones do not matter.
@@ -159,15 +159,15 @@ export function keyOfWorld(world: SmallWorld): string {
       : `${(known.deadline - world.now) / TICK_MS}${known.period?.slice(6, 7)}${isWorkerAlive(world.ledger, known.worker, world.now) ? '' : 'x'}`;
   };
   const named = new Set<string>();
-  const workers = world.workers.map(({ phase, permit, mail, seen }) => {
+  const workers = world.workers.map(({ phase, permit, outbox, seen }) => {
     named.add(permit);
-    if (mail !== null) named.add(mail.permit);
-    const told =
-      mail === null
+    if (outbox !== null) named.add(outbox.permit);
+    const unsent =
+      outbox === null
         ? ''
-        : `${mail.as[0]}${mail.reading === null ? '' : `${mail.reading.usage}/${mail.reading.month}`}${life(mail.permit)}`;
+        : `${outbox.as[0]}${outbox.reading === null ? '' : `${outbox.reading.usage}/${outbox.reading.month}`}${life(outbox.permit)}`;
     const saw = seen === null ? '' : `${seen.version - account.version}/${seen.spent}`;
-    return `${phase}${phase === 'idle' ? '' : life(permit)}${told}${saw}`;
+    return `${phase}${phase === 'idle' ? '' : life(permit)}${unsent}${saw}`;
   });
   const orphans: string[] = [];
   for (const permit of world.ledger.permits.keys()) if (!named.has(permit)) orphans.push(life(permit));

@@ -60,10 +60,10 @@ it('uses the singular for one of a thing', () => {
 });
 
 describe('with --quiet', () => {
-  const said = (parts: ResultParts, isStrict = false) => stopText(finishedRun(parts, {}, isStrict));
+  const textOf = (parts: ResultParts, isStrict = false) => stopText(finishedRun(parts, {}, isStrict));
 
   it('a complete run prints nothing', () => {
-    expect(said({})).toBe('');
+    expect(textOf({})).toBe('');
   });
 
   it.each<[string, ResultParts, boolean, RegExp]>([
@@ -113,7 +113,7 @@ describe('with --quiet', () => {
       /with --strict this run has failed: nothing matched; see that --column names the right column and kind/,
     ],
   ])('a run ended by %s prints the reason in one line', (_what, parts, isStrict, words) => {
-    const text = said(parts, isStrict);
+    const text = textOf(parts, isStrict);
     expect(text).toMatch(/^brand-enrich: .+: .+\n$/);
     expect(text).toMatch(words);
   });

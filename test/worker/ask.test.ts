@@ -68,15 +68,15 @@ describe('an answer', () => {
 
   it("is reported to its process as soon as it is recorded, with the store's date", async () => {
     const asking = createAsking({ answers: [MATCHED] });
-    const told: FetchedAnswer[] = [];
+    const reported: FetchedAnswer[] = [];
     const listener = {
       onAnswer(answer: FetchedAnswer) {
         expect(asking.log).toContain('recorded');
-        told.push(answer);
+        reported.push(answer);
       },
     };
     await askFor({ ...asking, context: { ...asking.context, listener } });
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { key: 'k:u:domain:acme.com', profile: { brand: { name: 'Acme' } }, fetchedAt: RECORDED_AT },
     ]);
   });

@@ -187,29 +187,29 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   });
 
   it('reports each finished chunk to its process', async () => {
-    let told = 0;
+    let count = 0;
     const chunks = await addAll(brands(30), 10);
     const onChunk = () => {
-      told += 1;
+      count += 1;
     };
     const listener = { onChunk, onAnswer: () => undefined };
     await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
     await finished(chunks);
-    await vi.waitUntil(() => told === chunks, SOON);
+    await vi.waitUntil(() => count === chunks, SOON);
   });
 
   it('reports each answer to its process as the store keeps it', async () => {
-    const told: FetchedAnswer[] = [];
-    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => told.push(answer) };
+    const answers: FetchedAnswer[] = [];
+    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => answers.push(answer) };
     const chunks = await addAll([...brands(5), 'domain:nobody.com'], 3);
     await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
     await finished(chunks);
-    await vi.waitUntil(() => told.length === 6, SOON);
+    await vi.waitUntil(() => answers.length === 6, SOON);
     const stored = await place.engine.outcomes.read(
-      told.map(({ key }) => key),
+      answers.map(({ key }) => key),
       freshnessOf(run),
     );
-    for (const [index, { key, status, profile, fetchedAt }] of told.entries()) {
+    for (const [index, { key, status, profile, fetchedAt }] of answers.entries()) {
       expect(stored[index]).toMatchObject({ key, status, fetchedAt });
       const packed = stored[index]?.packed ?? null;
       expect(profile?.body ?? null).toEqual(packed === null ? null : unpackProfile(packed));

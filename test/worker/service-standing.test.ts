@@ -188,15 +188,15 @@ describe('while the address is unproven', () => {
 
 it('retries an engine that is briefly unavailable', async () => {
   const { worker, keyValues } = createEngine();
-  let isAway = true;
+  let isUnavailable = true;
   const list: KeyValueStore['list'] = async (scope) => {
-    if (isAway) {
-      isAway = false;
+    if (isUnavailable) {
+      isUnavailable = false;
       throw new Error('gone');
     }
     return keyValues.list(scope);
   };
   const one = worker('one', 'https://api.example', { ...keyValues, list });
   await one.enter(GOING);
-  expect(isAway).toBe(false);
+  expect(isUnavailable).toBe(false);
 });

@@ -31,7 +31,7 @@ it('writes the details of a bug to the log, not to the response', async () => {
   const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
   expect(answer.status).toBe(500);
   expect(await answer.text()).toBe('something went wrong; see the log\n');
-  expect(served.troubles.map(({ message }) => message)).toEqual(['there is no queue in this test']);
+  expect(served.errors.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 
 const untouched = new Proxy({} as Engine, {

@@ -90,10 +90,10 @@ it('signs in by form with a cookie that does not contain the password and is hid
   expect(cookie).toMatch(/; HttpOnly/);
   expect(cookie).toMatch(/; SameSite=Strict/);
   expect(cookie).not.toContain(PASSWORD);
-  const said = { cookie: cookie.split(';')[0] ?? '' };
-  expect((await ask(served, '/', { headers: said })).status).toBe(200);
+  const session = { cookie: cookie.split(';')[0] ?? '' };
+  expect((await ask(served, '/', { headers: session })).status).toBe(200);
   served.advance(SESSION_MS);
-  expect((await ask(served, '/', { headers: said })).status).toBe(401);
+  expect((await ask(served, '/', { headers: session })).status).toBe(401);
 });
 
 it('signs in by link and removes the token from the address', async () => {

@@ -9,7 +9,7 @@ function scene() {
   const state = {
     now: NOW,
     asked: 0,
-    troubles: [] as string[],
+    errors: [] as string[],
     answer: async (): Promise<DashboardData> => dashboardData({ at: state.now }),
   };
   const newest = createNewestData({
@@ -18,7 +18,7 @@ function scene() {
       return state.answer();
     },
     clock: { now: () => state.now },
-    onTrouble: (error) => state.troubles.push(errorText(error)),
+    onTrouble: (error) => state.errors.push(errorText(error)),
     deadlineMs: 20,
   });
   return { state, newest };
@@ -59,7 +59,7 @@ it('reports each outage once, with its reason', async () => {
     await newest.look();
     state.now += 1_000;
   }
-  expect(state.troubles).toEqual(['first', 'second']);
+  expect(state.errors).toEqual(['first', 'second']);
 });
 
 it('dates an outage anew after a minute without requests', async () => {

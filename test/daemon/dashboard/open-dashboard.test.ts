@@ -62,10 +62,10 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const engine: Engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
   releasers.push(() => engine.close());
   const inbox = join(folder, 'brands');
-  const told: string[] = [];
+  const printed: string[] = [];
   const stderr = new Writable({
     write(chunk, _encoding, done) {
-      told.push(String(chunk));
+      printed.push(String(chunk));
       done();
     },
   });
@@ -86,7 +86,7 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
   const status = async () => (await (await ask('/status.json')).json()) as Status;
-  return { token, names, engine, inbox, told, url, signInUrl, ask, status };
+  return { token, names, engine, inbox, printed, url, signInUrl, ask, status };
 }
 
 type Scene = Awaited<ReturnType<typeof createScene>>;
@@ -242,7 +242,7 @@ describeOn(engines, (under) => {
   it('prints the sign-in link once, outside the log, and shows neither service token nor password on any page', async () => {
     const { runId } = furniture;
     const { queueName } = scene.names;
-    expect(scene.told).toEqual([`dashboard: ${scene.signInUrl}\n`]);
+    expect(scene.printed).toEqual([`dashboard: ${scene.signInUrl}\n`]);
     const password = new URL(scene.signInUrl).searchParams.get('token') ?? '';
     expect(password.length).toBeGreaterThanOrEqual(32);
     for (const path of [

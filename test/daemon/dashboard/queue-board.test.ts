@@ -31,15 +31,15 @@ it('reports an unavailable engine in one line, and sends the driver’s message 
   });
   queue.on('error', () => undefined);
   queues.push(queue);
-  const told: string[] = [];
+  const reasons: string[] = [];
   const board = createQueueBoard([{ queue, title: 'Lookups', description: 'x' }], (reason) => {
-    told.push(reason);
+    reasons.push(reason);
   });
   const answer = await board.answer(new Request('http://127.0.0.1/queue/api/queues'));
   expect([answer.status, await answer.text()]).toEqual([
     503,
     'the engine is unavailable; the queue is shown again when it answers\n',
   ]);
-  expect(told).toHaveLength(1);
-  expect(told[0]).toContain('ECONNREFUSED');
+  expect(reasons).toHaveLength(1);
+  expect(reasons[0]).toContain('ECONNREFUSED');
 });

@@ -14,7 +14,7 @@ export interface ServedDashboard {
   /** Milliseconds. */
   advance(ms: number): void;
   /** Bugs that it reported. */
-  readonly troubles: readonly Error[];
+  readonly errors: readonly Error[];
 }
 
 export async function startDashboard(
@@ -22,7 +22,7 @@ export async function startDashboard(
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
   let now = NOW;
-  const troubles: Error[] = [];
+  const errors: Error[] = [];
   const server = await serveDashboard({
     host: parts.host ?? '127.0.0.1',
     port: 0,
@@ -31,12 +31,12 @@ export async function startDashboard(
     chartLibrary: await chartLibrary(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
-    onTrouble: (error) => troubles.push(error),
+    onTrouble: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());
   return {
     url: `${server.url}/`,
-    troubles,
+    errors,
     show(next) {
       view = next;
     },

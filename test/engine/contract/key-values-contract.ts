@@ -67,12 +67,12 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       const scope = newName('scope');
       const names = Array.from({ length: 8 }, (_, index) => `holder ${index}`);
       const claims = await Promise.all(names.map((each) => keyValues().claim(scope, 'a', each, 30_000)));
-      const holder = names[claims.indexOf(true)] ?? '';
+      const owner = names[claims.indexOf(true)] ?? '';
       expect(claims.filter((isOurs) => isOurs)).toHaveLength(1);
-      expect(await texts(scope)).toEqual([['a', holder]]);
+      expect(await texts(scope)).toEqual([['a', owner]]);
       clock.advance(29_000);
       expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(false);
-      expect(await keyValues().claim(scope, 'a', holder, 30_000)).toBe(true);
+      expect(await keyValues().claim(scope, 'a', owner, 30_000)).toBe(true);
       clock.advance(29_000);
       expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(false);
       clock.advance(2_000);

@@ -64,7 +64,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     /** A live run in an account of its own, whose worker holds the claims on `keys`. */
     async function begin(keys: number, settings: Parameters<typeof runSettings>[0] = {}) {
       counted += 1;
-      const account = `told-${counted}`;
+      const account = `named-${counted}`;
       const { engine } = subject;
       const run = await engine.runs.start({
         id: `${account}-run`,
@@ -237,7 +237,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     test('after a reset the account starts anew; a worker that remembers more writes it back, and spending rests', async () => {
       const { account, wanted, exchange } = await begin(4);
       // A period far from the store's clock needs two answers.
-      for (let told = 0; told < 2; told += 1)
+      for (let repetition = 0; repetition < 2; repetition += 1)
         await exchange({ reading: { quota: 100, usage: 0, period: '2030-01-01' } });
       const before = await exchange({ take: wanted.slice(0, 2) });
       await subject.engine.ledger.reset(account);

@@ -123,7 +123,7 @@ export function createLedgerTwin(
 
   function claimInModel(worker: string, wanted: readonly string[]): ClaimAnswer[] {
     const now = localNow();
-    model.noteBeat(world, worker, now);
+    model.noteHeartbeat(world, worker, now);
     return wanted.map((key) => {
       const claim = world.claims.get(key);
       if (claim?.worker === worker) return 'ours';
@@ -238,11 +238,11 @@ export function createLedgerTwin(
         }
         case 'live':
           await outcomes.heartbeat(named(workers, operation.worker));
-          model.noteBeat(world, named(workers, operation.worker), localNow());
+          model.noteHeartbeat(world, named(workers, operation.worker), localNow());
           return NOTHING;
         case 'deregister':
           await outcomes.deregister(named(workers, operation.worker));
-          world.beats.delete(named(workers, operation.worker));
+          world.heartbeats.delete(named(workers, operation.worker));
           return NOTHING;
         case 'advance':
           clock.advance(operation.ms);

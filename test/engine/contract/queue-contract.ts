@@ -191,17 +191,17 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     test('a worker that lost its lock is notified by the signal', async () => {
       const queue = openQueue();
       await add(queue, 1);
-      let aborted: (reason: unknown) => void = () => undefined;
-      const told = new Promise((resolve) => {
-        aborted = resolve;
+      let resolve: (reason: unknown) => void = () => undefined;
+      const aborted = new Promise((settle) => {
+        resolve = settle;
       });
       const worker = openWorker(queue, async (job, _token, signal) => {
-        signal?.addEventListener('abort', () => aborted(signal.reason));
+        signal?.addEventListener('abort', () => resolve(signal.reason));
         worker.emit('lockRenewalFailed', [job.id ?? '']);
-        await told;
+        await aborted;
       });
       start(worker);
-      expect(String(await told)).toContain('lock');
+      expect(String(await aborted)).toContain('lock');
     });
 
     test('a worker processes as many chunks at once as configured', async () => {

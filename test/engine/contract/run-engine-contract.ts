@@ -117,9 +117,12 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     });
 
     test('a run unknown to the engine is a permanent error, which is not retried', async () => {
-      const beat = subject.engine.runs.heartbeat('none');
-      await expect(beat).rejects.toBeInstanceOf(FailFileError);
-      await expect(beat).rejects.toMatchObject({ code: 'engine-unfit', todo: 'run the same command again' });
+      const sendHeartbeat = subject.engine.runs.heartbeat('none');
+      await expect(sendHeartbeat).rejects.toBeInstanceOf(FailFileError);
+      await expect(sendHeartbeat).rejects.toMatchObject({
+        code: 'engine-unfit',
+        todo: 'run the same command again',
+      });
     });
 
     test('a run sees its account, and can lift, set or keep its pace', async () => {

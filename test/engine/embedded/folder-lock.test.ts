@@ -84,20 +84,20 @@ describe('the lock of a folder', () => {
   });
 
   test('the folder of a killed process is free at once', async () => {
-    const holder = lockingChild();
-    expect(await holder.nextLine()).toBe('has it');
+    const owner = lockingChild();
+    expect(await owner.nextLine()).toBe('has it');
     await expect(lock()).rejects.toMatchObject({
-      message: expect.stringContaining(`process ${holder.process.pid} `),
+      message: expect.stringContaining(`process ${owner.process.pid} `),
     });
-    await holder.kill('SIGKILL');
+    await owner.kill('SIGKILL');
     await lock();
     expect(await readdir(folder)).toHaveLength(1);
   });
 
   test('a process that does not answer still holds the lock', async () => {
-    const holder = lockingChild();
-    expect(await holder.nextLine()).toBe('has it');
-    await holder.kill('SIGSTOP');
+    const owner = lockingChild();
+    expect(await owner.nextLine()).toBe('has it');
+    await owner.kill('SIGSTOP');
     await expect(lock()).rejects.toMatchObject({ code: 'engine-held' });
   });
 

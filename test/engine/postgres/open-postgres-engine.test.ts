@@ -176,13 +176,13 @@ describe('the postgres engine', () => {
     void worker.run().catch(() => undefined);
     await worker.waitUntilReady();
     await own.kill(signal);
-    const beat = engine.outcomes.heartbeat('w').catch(() => undefined);
+    const sendHeartbeat = engine.outcomes.heartbeat('w').catch(() => undefined);
     expect(
       await withinDeadline(
         engine.close().then(() => 'closed'),
         15_000,
       ),
     ).toBe('closed');
-    await beat;
+    await sendHeartbeat;
   });
 });

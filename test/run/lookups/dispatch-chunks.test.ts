@@ -13,7 +13,7 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
   let queued = 0;
   let done = 0;
   let mostAhead = 0;
-  const beat = async (): Promise<RunProgress> => {
+  const sendHeartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
     dispatcher.wake();
     return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
@@ -24,7 +24,7 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     mostAhead = Math.max(mostAhead, queued - done);
   };
   const dispatcher = new ChunkDispatcher({
-    engine: { runs: { heartbeat: beat } } as unknown as Engine,
+    engine: { runs: { heartbeat: sendHeartbeat } } as unknown as Engine,
     queue: { add } as unknown as ChunkQueue,
     runId: 'run',
     stop: new AbortController().signal,

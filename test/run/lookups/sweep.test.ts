@@ -43,7 +43,7 @@ interface World {
 }
 
 /** What a test configures of its run. */
-interface Said {
+interface SweepOptions {
   readonly onLimit?: 'wait';
   readonly ownDomain?: string;
   readonly maxFailures?: number;
@@ -51,7 +51,7 @@ interface Said {
   readonly isWorkerShared?: boolean;
 }
 
-async function begin(said: Said = {}) {
+async function begin(options: SweepOptions = {}) {
   const clock = createHandClock();
   const stopping = new AbortController();
   const world: World = {
@@ -119,7 +119,7 @@ async function begin(said: Said = {}) {
     ledger: { show: async () => ledgerState(world.ledger) },
   } as unknown as Engine;
   const scan = { identifiers, answers, priorities: null } as Partial<Scan> as Scan;
-  const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = said;
+  const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = options;
   const settings = runSettings({ timeoutMs: 5_000 });
   const stop = stopping.signal;
   const context: SweepContext = {
@@ -147,7 +147,7 @@ async function begin(said: Said = {}) {
       queue,
       runId: 'run',
       stop,
-      maxFailures: said.maxFailures ?? null,
+      maxFailures: options.maxFailures ?? null,
       clock,
       log: silentLog(),
       onProgress: () => undefined,
@@ -205,7 +205,7 @@ describe('all identifiers asked for', () => {
 });
 
 describe('a run is stopped by', () => {
-  it.each<[string, Partial<RunProgress>, Said, LookupsEnd, string]>([
+  it.each<[string, Partial<RunProgress>, SweepOptions, LookupsEnd, string]>([
     ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }, 'stopped: cancelled'],
     [
       'more failures than are allowed',
@@ -223,14 +223,14 @@ describe('a run is stopped by', () => {
       'stopped: status 401',
     ],
     ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }, 'stopped: the quota of 100 is used'],
-  ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end, told) => {
+  ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end, message) => {
     const { world, context } = await begin(some);
     world.workers = 'sleep';
     const ending = sweep(context);
     await world.clock.advance(1_000);
     world.shown = shown;
     expect(await endWithin(world.clock, ending, 1_000)).toEqual(end);
-    expect(world.seen).toEqual(['chunk 0', told]);
+    expect(world.seen).toEqual(['chunk 0', message]);
     expect(world.queued.size).toBe(0);
     expect(whyDeferred(end)).toMatch(/^not asked: /);
   });

@@ -121,39 +121,39 @@ describe('a notifier', () => {
 
 describe('an undelivered notice', () => {
   /** A port on which nothing listens until a mail server does. */
-  async function awayPort(): Promise<number> {
-    const away = await startMailServer();
-    await away.close();
-    return away.port;
+  async function closedPort(): Promise<number> {
+    const closed = await startMailServer();
+    await closed.close();
+    return closed.port;
   }
   const mailFlags = (port: number) => ({ notifyEmail: ['a@b.example'], smtpUrl: `smtp://127.0.0.1:${port}` });
-  const lettersIn = (folder: string) =>
+  const noticeFilesIn = (folder: string) =>
     readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.json'));
   const finish = bareNotice('finish', SCENE, null);
 
   it('is delivered by the next command once the mail server is back', async () => {
     const folder = stateFolder();
-    const port = await awayPort();
+    const port = await closedPort();
     const first = openWith(mailFlags(port), folder);
     first.notify(finish);
     await first.close();
-    expect(lettersIn(folder)).toHaveLength(1);
+    expect(noticeFilesIn(folder)).toHaveLength(1);
     const mail = await startMailServer(port);
     const second = openWith(mailFlags(port), folder);
     expect((await mail.next()).text).toMatch(/^Subject: host: customers\.csv: finished$/m);
     await second.close();
     await openWith(mailFlags(port), folder).close();
-    expect([mail.count, lettersIn(folder)]).toEqual([1, []]);
+    expect([mail.count, noticeFilesIn(folder)]).toEqual([1, []]);
     await mail.close();
   });
 
   it('is delivered as soon as the mail server is back, while the process lives', async () => {
     const folder = stateFolder();
-    const port = await awayPort();
+    const port = await closedPort();
     const clock = standingClock();
     const notifier = openWith(mailFlags(port), folder, clock);
     notifier.notifyNearLimit('key-1', NEAR, RUN);
-    await expect.poll(() => existsSync(join(folder, 'notified')) && lettersIn(folder)).toHaveLength(1);
+    await expect.poll(() => existsSync(join(folder, 'notified')) && noticeFilesIn(folder)).toHaveLength(1);
     const mail = await startMailServer(port);
     const waking = setInterval(() => clock.wake(), 10);
     onTestFinished(() => clearInterval(waking));
@@ -182,7 +182,7 @@ describe('an undelivered notice', () => {
   it('is sent by e-mail later although the webhook succeeded', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();
-    const port = await awayPort();
+    const port = await closedPort();
     const flags = { ...mailFlags(port), notifyUrl: hook.url };
     const first = openWith(flags, folder);
     first.notifyNearLimit('key-1', NEAR, RUN);
@@ -205,7 +205,7 @@ describe('an undelivered notice', () => {
     await openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 30_000)).close();
     expect(hook.received).toHaveLength(3);
     const later = [1, 2, 3].map(() => openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 70_000)));
-    await expect.poll(() => lettersIn(folder)).toEqual([]);
+    await expect.poll(() => noticeFilesIn(folder)).toEqual([]);
     for (const notifier of later) await notifier.close();
     const ids = new Set(hook.received.map(({ headers }) => headers['webhook-id']));
     expect([hook.received.length, ids.size]).toEqual([4, 1]);
@@ -219,12 +219,12 @@ describe('an undelivered notice', () => {
     const first = openWith({ notifyUrl: hook.url }, folder);
     first.notify(finish);
     await first.close();
-    const [letter = ''] = lettersIn(folder);
-    expect(readFileSync(join(folder, 'notified', letter), 'utf8')).not.toContain('of-the-receiver');
+    const [file = ''] = noticeFilesIn(folder);
+    expect(readFileSync(join(folder, 'notified', file), 'utf8')).not.toContain('of-the-receiver');
     await openWith({ notifyUrl: other.url }, folder).close();
-    expect([other.received.length, lettersIn(folder).length]).toEqual([0, 1]);
+    expect([other.received.length, noticeFilesIn(folder).length]).toEqual([0, 1]);
     await openWith({ notifyUrl: other.url }, folder, standingClock(NOW + 3 * 86_400_001)).close();
-    expect(lettersIn(folder)).toEqual([]);
+    expect(noticeFilesIn(folder)).toEqual([]);
   });
 
   it('is sent even when it cannot be stored', async () => {

@@ -64,7 +64,7 @@ describe('sanitizeCell', () => {
     ['x\r\n'.repeat(101), 'x '.repeat(101)],
     ['y'.repeat(16_000), 'y'.repeat(16_000)],
     ['y'.repeat(70_000), `${'y'.repeat(16_000)}…`],
-  ])('makes a cell readable again (case %#)', (cell, tame) => {
-    expect(sanitizeCell(cell)).toBe(tame);
+  ])('makes a cell readable again (case %#)', (cell, expected) => {
+    expect(sanitizeCell(cell)).toBe(expected);
   });
 });

@@ -30,8 +30,8 @@ describe('defuse', () => {
     ['\ufe66x', "'\ufe66x"],
     [' plain', ' plain'],
     ['', ''],
-  ])('with "ours" turns %j into %j', (cell, defused) => {
-    expect(escapeFormula(cell, 'ours')).toBe(defused);
+  ])('with "ours" turns %j into %j', (cell, escaped) => {
+    expect(escapeFormula(cell, 'ours')).toBe(escaped);
   });
 
   it('with "all" escapes numbers and text repeated from the user too', () => {

@@ -252,9 +252,9 @@ it('chooses the column where none is named, and says so', async () => {
 });
 
 it('reports progress by rows', async () => {
-  const told: number[] = [];
-  await scanText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => told.push(rows) });
-  expect(told.at(-1)).toBe(10);
+  const counts: number[] = [];
+  await scanText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => counts.push(rows) });
+  expect(counts.at(-1)).toBe(10);
 });
 
 it('ends with an interruption when it is stopped, not with a bug', async () => {
