@@ -2,44 +2,19 @@
 import { describe, expect, test } from 'vitest';
 import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
 import { isNearLimit, isQuotaRefusal, judgeDenial, limitOf, roomOf } from '../../src/ledger/policy.js';
+import { ledgerState, runSpending } from '../run/ledger-state.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
-const ALIVE: RunSpending = {
-  status: 'alive',
-  requests: 0,
-  overageRequests: 0,
-  overageInFlight: 0,
-  overageBilled: 0,
-  maxRequests: null,
-  maxOverageRequests: null,
-};
-
 function stateOf(some: Partial<LedgerState> = {}, run: Partial<RunSpending> = {}): LedgerState {
-  return {
+  return ledgerState({
     now: NOW,
-    epoch: 'epoch',
-    version: 1,
+    heardAt: NOW,
     period: '2030-01-01',
-    isDraining: false,
-    isTurnUnconfirmed: false,
-    sent: 0,
-    held: 0,
-    probes: 0,
-    others: 0,
     quota: 100,
     usage: 0,
-    heardAt: NOW,
-    closedAt: null,
-    nextProbeAt: 0,
-    restsUntil: 0,
-    servesOverage: false,
-    isPaused: false,
-    quotaCap: null,
-    overage: 0,
-    pace: { version: 0, rate: null, burst: 1, floorMs: 0, acceptedLastSecond: 0, acceptedThisSecond: 0 },
-    run: { ...ALIVE, ...run },
+    run: runSpending(run),
     ...some,
-  };
+  });
 }
 
 describe('the limit', () => {

@@ -20,7 +20,7 @@ const RUNS = [
 type Event =
   | { readonly type: 'ask'; readonly run: number; readonly permits: number }
   | { readonly type: 'answer'; readonly which: number; readonly as: 'billed' | 'free' | 'lost' | 'killed' }
-  | { readonly type: 'tell' }
+  | { readonly type: 'settle' }
   | { readonly type: 'turn' };
 
 const events: fc.Arbitrary<Event[]> = fc.array(
@@ -48,7 +48,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
         ),
       }),
     },
-    { weight: 5, arbitrary: fc.constant({ type: 'tell' as const }) },
+    { weight: 5, arbitrary: fc.constant({ type: 'settle' as const }) },
     { weight: 1, arbitrary: fc.constant({ type: 'turn' as const }) },
   ),
   { minLength: 20, maxLength: 120 },
@@ -84,10 +84,10 @@ class Story {
         },
       });
     open(this.ledger, ACCOUNT, { rate: null, burst: 1 }, this.now);
-    this.say(null, 0);
+    this.exchange(null, 0);
   }
 
-  say(run: string | null, permits: number): void {
+  exchange(run: string | null, permits: number): void {
     const take = Array.from({ length: permits }, () => {
       this.serial += 1;
       const key = `key-${this.serial}`;
@@ -145,9 +145,9 @@ class Story {
    */
   rest(): void {
     while (this.out.length > 0) this.answer(0, 'billed');
-    this.say(null, 0);
+    this.exchange(null, 0);
     this.now += PERMIT_MS;
-    this.say(null, 0);
+    this.exchange(null, 0);
   }
 
   turn(): void {
@@ -175,9 +175,9 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
     fc.property(events, (happenings) => {
       const story = new Story();
       for (const event of happenings) {
-        if (event.type === 'ask') story.say(RUNS[event.run]?.id ?? null, event.permits);
+        if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
-        else if (event.type === 'tell') story.say(null, 0);
+        else if (event.type === 'settle') story.exchange(null, 0);
         else story.turn();
       }
       story.rest();
@@ -197,14 +197,14 @@ test('alone, a run with a cap on overage never passes it, and uses it up fully',
     fc.property(events, (happenings) => {
       const story = new Story();
       for (const event of happenings) {
-        if (event.type === 'ask') story.say('run-1', event.permits);
+        if (event.type === 'ask') story.exchange('run-1', event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
-        else if (event.type === 'tell') story.say(null, 0);
+        else if (event.type === 'settle') story.exchange(null, 0);
         expect(story.overageOf(1)).toBeLessThanOrEqual(3);
       }
       story.rest();
       for (let more = 0; more < 20; more += 1) {
-        story.say('run-1', 1);
+        story.exchange('run-1', 1);
         story.rest();
       }
       expect(story.overageOf(1)).toBe(3);
@@ -220,9 +220,9 @@ test('beside a run without one, a run with a cap on overage never passes it', ()
     fc.property(events, (happenings) => {
       const story = new Story();
       for (const event of happenings) {
-        if (event.type === 'ask') story.say(RUNS[event.run]?.id ?? null, event.permits);
+        if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
-        else if (event.type === 'tell') story.say(null, 0);
+        else if (event.type === 'settle') story.exchange(null, 0);
         expect(story.overageOf(1)).toBeLessThanOrEqual(3);
       }
       story.rest();

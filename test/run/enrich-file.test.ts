@@ -3,7 +3,7 @@
  */
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Client } from '../../src/lookup/client.js';
@@ -13,25 +13,18 @@ import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
-import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { KEY_PREFIX, openWorkplace, SERVICE, type Workplace } from '../worker/workplace.js';
+import { KEY_PREFIX, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
 
 describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
-  let redis: RedisServer | null = null;
+  const openPlace = usePlaces('enrich');
   let place: Workplace;
   let folder: string;
-  let opened = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
   beforeEach(async () => {
-    opened += 1;
-    place = await openWorkplace(redis?.url ?? '', `enrich-${opened}`);
+    place = await openPlace();
     folder = await temporaryFolder();
   });
-  afterEach(() => place.releasers.releaseAll());
 
   interface RunOptions {
     readonly input: string;

@@ -4,31 +4,20 @@
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { type Asked, ask } from '../../src/worker/ask.js';
+import type { Asked } from '../../src/worker/ask.js';
 import {
   type Asking,
-  type AskingOptions,
   answerOf,
+  askFor,
+  askOnce,
   BEFORE,
   createAsking,
   DOWN,
   MATCHED,
   NOON,
-  runRecord,
   SPENT_QUOTA,
   TOO_FAST,
 } from './asking.js';
-
-const ACME = { kind: 'domain', value: 'acme.com' } as const;
-
-function askFor(asking: Asking): Promise<Asked> {
-  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
-}
-
-async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
-  const asking = createAsking(options);
-  return { ...asking, asked: await askFor(asking) };
-}
 
 describe('a throughput refusal', () => {
   it('costs no attempt: the identifier is asked for again as soon as the governor grants it', async () => {

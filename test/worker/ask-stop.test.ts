@@ -1,23 +1,17 @@
 /** A stop in each place where asking waits: nothing new is sent, and paid answers are kept. */
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { type Asked, ask } from '../../src/worker/ask.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
+  askFor,
   createAsking,
   createPassingClock,
   DOWN,
   MATCHED,
-  runRecord,
   untilAborted,
   WASTED,
 } from './asking.js';
-
-function askFor(asking: Asking): Promise<Asked> {
-  const identifier = { kind: 'domain', value: 'acme.com' } as const;
-  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', identifier, asking.signals);
-}
 
 describe('a stop', () => {
   const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' };

@@ -8,9 +8,12 @@ import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
+  ACME,
   type Asking,
   type AskingOptions,
   answerOf,
+  askFor,
+  askOnce,
   BEFORE,
   createAsking,
   DOWN,
@@ -22,17 +25,6 @@ import {
   runRecord,
   WASTED,
 } from './asking.js';
-
-const ACME = { kind: 'domain', value: 'acme.com' } as const;
-
-function askFor(asking: Asking): Promise<Asked> {
-  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
-}
-
-async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
-  const asking = createAsking(options);
-  return { ...asking, asked: await askFor(asking) };
-}
 
 const UNSENT = { isUnsent: true } as const;
 

@@ -11,7 +11,7 @@ import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
-import type { AskContext } from '../../src/worker/ask.js';
+import { type AskContext, type Asked, ask } from '../../src/worker/ask.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { createServiceStanding } from '../../src/worker/service-standing.js';
@@ -202,4 +202,15 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     overageBilled: 0,
     ...some,
   };
+}
+
+export const ACME = { kind: 'domain', value: 'acme.com' } as const;
+
+export function askFor(asking: Asking): Promise<Asked> {
+  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
+}
+
+export async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
+  const asking = createAsking(options);
+  return { ...asking, asked: await askFor(asking) };
 }

@@ -1,6 +1,6 @@
 /** Workers on a real queue: BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
 import { readAnswer } from '../../src/lookup/read-answer.js';
@@ -10,30 +10,23 @@ import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
 import { CHUNK_SIZE } from '../../src/worker/lookup-worker.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
-import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { MATCHED, untilAborted, WASTED } from './asking.js';
-import { brands, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
+import { brands, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
 
 describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
-  let redis: RedisServer | null = null;
+  const openPlace = usePlaces('worker');
   let place: Workplace;
   let run: RunRecord;
   let spoolFolder: string;
-  let opened = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
   beforeEach(async () => {
-    opened += 1;
-    place = await openWorkplace(redis?.url ?? '', `worker-${opened}`);
+    place = await openPlace();
     run = await place.startRun('run');
     spoolFolder = await temporaryFolder();
   });
-  afterEach(() => place.releasers.releaseAll());
 
   async function addAll(identifiers: readonly string[], size = CHUNK_SIZE): Promise<number> {
     let chunk = 0;
@@ -286,8 +279,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 
   it('ignores answers spooled for another engine, which then buys nothing again', async () => {
     const texts = brands(20);
-    const other = await openWorkplace(redis?.url ?? '', `other-${opened}`);
-    place.releasers.push(() => other.releasers.releaseAll());
+    const other = await openPlace();
     await addAll(texts);
     const sick = refusingAnswers(place.engine);
     const stopped = place.openWorker({ client: place.client(), spoolFolder, engine: sick });

@@ -1,33 +1,26 @@
 /** One chunk on a real engine: what is asked for, what is left, and what the run learns. */
 import { setMaxListeners } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { resolveChunk } from '../../src/worker/resolve-chunk.js';
-import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { hasRedisServer } from '../support/redis-server.js';
 import { answerOf, DOWN, FAILED, MATCHED, WASTED } from './asking.js';
-import { brands, chunkOf, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
+import { brands, chunkOf, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
 setMaxListeners(0, SIGNALS.stop, SIGNALS.abort);
 const NO_TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
-  let redis: RedisServer | null = null;
+  const openPlace = usePlaces('chunk');
   let place: Workplace;
   let run: RunRecord;
-  let opened = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
   beforeEach(async () => {
-    opened += 1;
-    place = await openWorkplace(redis?.url ?? '', `chunk-${opened}`);
+    place = await openPlace();
     run = await place.startRun('run');
   });
-  afterEach(() => place.releasers.releaseAll());
 
   async function store(texts: readonly string[]): Promise<void> {
     const packed = packProfile(Buffer.from('{"name":"Stored"}'), true);

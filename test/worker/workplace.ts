@@ -3,6 +3,7 @@
  * tiny catalogue, runs and workers. What the service bills is counted by identifier.
  */
 import pLimit from 'p-limit';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.js';
 import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
@@ -26,6 +27,7 @@ import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { createServiceStanding } from '../../src/worker/service-standing.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
+import { type RedisServer, startRedis } from '../support/redis-server.js';
 
 export const SERVICE = 'http://service.example';
 export const KEY_PREFIX = outcomeKeyPrefix(SERVICE, 'unset');
@@ -91,7 +93,7 @@ export function scriptedClient(
 }
 
 /** Each has the server to itself, under a namespace of its own. */
-export async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
+async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
   const releasers = createReleasers();
   const log = silentLog();
   const engine = await openRedisEngine({ url: redisUrl, namespace, log });
@@ -216,4 +218,24 @@ function tinyCatalogue() {
     index.add({ body, adult: 'none', line, keys: { ...none, domain: [domain] } });
   }
   return index;
+}
+
+/** Registers the hooks of a suite on one Redis server. Places end with the test that opens them. */
+export function usePlaces(name: string): () => Promise<Workplace> {
+  let redis: RedisServer | null = null;
+  const places: Workplace[] = [];
+  let opened = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  afterEach(async () => {
+    for (const place of places.splice(0).reverse()) await place.releasers.releaseAll();
+  });
+  return async () => {
+    opened += 1;
+    const place = await openWorkplace(redis?.url ?? '', `${name}-${opened}`);
+    places.push(place);
+    return place;
+  };
 }

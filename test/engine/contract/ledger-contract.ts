@@ -14,7 +14,7 @@ import { type Operation, operations } from './ledger-operations.js';
 import { ask } from './ledger-scenario-steps.js';
 import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
-import { runSettings } from './run-settings.js';
+import { exchangeRequest, runSettings } from './run-settings.js';
 
 /** How many random histories a test run compares; a fast engine can afford more. */
 const HISTORIES = 60;
@@ -78,22 +78,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
         engine.outcomes.claim({ worker: by, run: run.id, keys: names, freshness: freshnessOf(run) });
       await claim(worker);
       const exchange = (some: Partial<ExchangeRequest>) =>
-        engine.ledger.exchange({
-          account,
-          worker,
-          run: run.id,
-          seen: null,
-          settle: [],
-          reading: null,
-          heard: true,
-          refusedForQuota: false,
-          pace: null,
-          take: [],
-          permitMs: 50_000,
-          mayHaveTurned: false,
-          usageLagMs: 60_000,
-          ...some,
-        });
+        engine.ledger.exchange(exchangeRequest({ account, worker, run: run.id, ...some }));
       const wanted = names.map((key, index) => ({ permit: `${account}-permit-${index}`, key }));
       return { account, run, worker, names, wanted, claim, exchange };
     }

@@ -5,6 +5,7 @@ import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import type { NewOutcome } from '../../../src/stores/outcome-store.js';
 import type { TurnedClock } from './engine-under-test.js';
+import { exchangeRequest } from './run-settings.js';
 
 export const DAY_MS = 86_400_000;
 
@@ -42,21 +43,6 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
   });
   /** An exchange that is only a heartbeat, unless given more. */
   const exchange = (account: string, worker: string, some: Partial<ExchangeRequest> = {}) =>
-    engine().ledger.exchange({
-      account,
-      worker,
-      run: null,
-      seen: null,
-      settle: [],
-      reading: null,
-      heard: false,
-      refusedForQuota: false,
-      pace: null,
-      take: [],
-      permitMs: 50_000,
-      mayHaveTurned: false,
-      usageLagMs: 60_000,
-      ...some,
-    });
+    engine().ledger.exchange(exchangeRequest({ account, worker, run: null, heard: false, ...some }));
   return { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange };
 }

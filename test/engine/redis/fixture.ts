@@ -2,7 +2,7 @@
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { freshnessOf } from '../../../src/stores/run-store.js';
-import { runSettings } from '../contract/run-settings.js';
+import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
 export interface RunFixture {
   readonly keys: readonly string[];
@@ -15,22 +15,7 @@ export async function beginRun(engine: Engine, keys: number): Promise<RunFixture
   await engine.outcomes.claim({ worker: 'worker', run: 'run', keys: names, freshness: freshnessOf(run) });
   return {
     keys: names,
-    request: (some = {}) => ({
-      account: 'account',
-      worker: 'worker',
-      run: 'run',
-      seen: null,
-      settle: [],
-      reading: null,
-      heard: true,
-      refusedForQuota: false,
-      pace: null,
-      take: [],
-      permitMs: 50_000,
-      mayHaveTurned: false,
-      usageLagMs: 60_000,
-      ...some,
-    }),
+    request: (some = {}) => exchangeRequest({ account: 'account', worker: 'worker', run: 'run', ...some }),
   };
 }
 

@@ -1,11 +1,11 @@
 /** Who is bought first: the order of priorities, and how it is determined in real files. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../../src/core/errors.js';
 import { unansweredIn } from '../../../src/run/lookups/collect-outcomes.js';
 import type { ColumnOptions } from '../../../src/run/scan/open-table.js';
 import { Priorities, priorityValueOf } from '../../../src/run/scan/priorities.js';
 import type { ScanOptions } from '../../../src/run/scan/scan.js';
+import { refusal } from '../../config/refusal.js';
 import { scanText } from '../scanned.js';
 
 const COLUMNS = ['id', 'worth'];
@@ -69,16 +69,6 @@ describe('the order', () => {
 });
 
 describe('an ambiguity stops the run before it spends', () => {
-  const refusal = (action: () => unknown): NeverStartError => {
-    try {
-      action();
-    } catch (error) {
-      if (error instanceof NeverStartError) return error;
-      throw error;
-    }
-    throw new Error('nothing was refused');
-  };
-
   it('a formatted number, named with its line', () => {
     const error = refusal(() => orderOf([['900'], ['1,200']]));
     expect(error.code).toBe('column-doubtful');
